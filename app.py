@@ -1,0 +1,85 @@
+"""The deployed application: HTTP routes from declarations, queue handlers, and the sweep.
+
+Nothing is read or created at import. Handlers stand here because Chalice deploys those of other
+modules without this one. See chalicelib/web/app.py and chalicelib/workers.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from chalice.app import CloudWatchEvent, SQSEvent
+
+from chalicelib.config import Settings
+from chalicelib.routes import OPERATIONS
+from chalicelib.web.app import PresageApp
+
+if TYPE_CHECKING:
+    from chalicelib.container import Container
+
+Job = Callable[["Container", dict[str, Any], Callable[[], float]], None]
+
+
+def make_container() -> Container:
+    """Build the services from the environment; the only place that reads it."""
+    from chalicelib.container import Container
+
+    return Container(Settings.from_environment(os.environ))
+
+
+app = PresageApp("presage", OPERATIONS, make_container)
+
+
+def _run(job: Job, event: SQSEvent) -> None:
+    """Hand each message of an event to its job, with a view of the time that is left."""
+
+    def remaining_seconds() -> float:
+        """Time until the function is stopped, in seconds."""
+        context: Any = event.context
+        return float(context.get_remaining_time_in_millis()) / 1000
+
+    for record in event:
+        job(app.container, json.loads(record.body), remaining_seconds)
+
+
+@app.on_sqs_message(queue="presage-ingest", batch_size=1, name="ingest_upload")
+def ingest_upload(event: SQSEvent) -> None:
+    """Read an upload into examples."""
+    from chalicelib.workers import run_ingest
+
+    _run(run_ingest, event)
+
+
+@app.on_sqs_message(queue="presage-train-paid", batch_size=1, name="train_paid")
+def train_paid(event: SQSEvent) -> None:
+    """Train a model of a paid plan."""
+    from chalicelib.workers import run_train
+
+    _run(run_train, event)
+
+
+@app.on_sqs_message(queue="presage-train-free", batch_size=1, name="train_free")
+def train_free(event: SQSEvent) -> None:
+    """Train a model of a free plan."""
+    from chalicelib.workers import run_train
+
+    _run(run_train, event)
+
+
+@app.on_sqs_message(queue="presage-delete", batch_size=1, name="delete_object")
+def delete_object(event: SQSEvent) -> None:
+    """Delete a dataset or model."""
+    from chalicelib.workers import run_delete
+
+    _run(run_delete, event)
+
+
+@app.schedule("rate(1 minute)", name="sweep")
+def sweep(event: CloudWatchEvent) -> None:
+    """Take up what was left lying: expired leases, stale uploads, closed accounts."""
+    from chalicelib.workers import run_sweep
+
+    run_sweep(app.container)

@@ -1,0 +1,136 @@
+"""Settings of the service, read once from the environment and handed to the container.
+
+Nothing else reads the environment. See chalicelib/container.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+DEFAULT_AUDIENCE_HOSTS = ("api.einstein.ai", "api.metamind.io", "localhost", "127.0.0.1")
+
+
+class SettingsError(ValueError):
+    """A variable of the environment is missing or cannot be read; names every one of them."""
+
+
+def _list(text: str) -> tuple[str, ...]:
+    """Split a comma-separated variable, dropping blanks."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that differs between a laptop, LocalStack and an AWS account."""
+
+    name: str = "presage"
+    """Prefix of tables, queues and bucket."""
+    region: str = "us-east-1"
+    """AWS region."""
+    endpoint_url: str | None = None
+    """Endpoint of an emulated AWS; None means real AWS."""
+    public_storage_url: str | None = None
+    """Host that presigned URLs name, when callers reach the storage by another one."""
+    bucket: str = "presage-data"
+    """Bucket of uploads and artifacts."""
+    token_secret: str = ""
+    """Key that signs access and refresh tokens; empty when it lies in a secret store."""
+    token_secret_name: str = ""
+    """Name of the secret that holds the signing key, read when `token_secret` is empty."""
+    audience_hosts: tuple[str, ...] = DEFAULT_AUDIENCE_HOSTS
+    """Host names that an assertion's audience may have."""
+    model_dir: str = ".models"
+    """Folder of installed encoders and prebuilt models."""
+    download_allow: tuple[str, ...] = ()
+    """Hosts, addresses or ranges that downloads may reach although they are not public."""
+    example_calls_per_month: int = 30
+    """Calls that return examples, per account and month."""
+    max_open_trainings: int = 5
+    """Trainings of one account that may be QUEUED or RUNNING."""
+    max_open_uploads: int = 20
+    """Uploads of one account that may be going on."""
+    max_stored_bytes: int = 10 * 1024**3
+    """Bytes that one account may store."""
+    lease_seconds: float = 60.0
+    """How long a worker owns a job without a heartbeat, in seconds."""
+    max_attempts: int = 3
+    """How often a job is tried before it has FAILED."""
+    sync_seconds: float = 25.0
+    """Time a synchronous upload may take, in seconds; 0 means no limit."""
+    threads: int = 1
+    """Threads that one engine call may use."""
+    log_level: str = "INFO"
+    """Lowest level that is logged."""
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Settings:
+        """Read the settings from a mapping such as `os.environ`.
+
+        Raises:
+            SettingsError: names every variable whose value cannot be read.
+        """
+        reader = _Reader(environment)
+        name = reader.text("PRESAGE_NAME", cls.name)
+        settings = cls(
+            name=name,
+            region=reader.text("AWS_REGION", reader.text("AWS_DEFAULT_REGION", cls.region)),
+            endpoint_url=environment.get("AWS_ENDPOINT_URL") or None,
+            public_storage_url=environment.get("PRESAGE_PUBLIC_STORAGE_URL") or None,
+            bucket=reader.text("PRESAGE_BUCKET", f"{name}-data"),
+            token_secret=reader.text("PRESAGE_TOKEN_SECRET", ""),
+            token_secret_name=reader.text("PRESAGE_TOKEN_SECRET_NAME", ""),
+            audience_hosts=cls.audience_hosts + _list(reader.text("PRESAGE_AUDIENCE_HOSTS", "")),
+            model_dir=reader.text("PRESAGE_MODEL_DIR", cls.model_dir),
+            download_allow=_list(reader.text("PRESAGE_DOWNLOAD_ALLOW", "")),
+            example_calls_per_month=reader.integer(
+                "PRESAGE_EXAMPLE_CALLS", cls.example_calls_per_month
+            ),
+            max_open_trainings=reader.integer("PRESAGE_OPEN_TRAININGS", cls.max_open_trainings),
+            max_open_uploads=reader.integer("PRESAGE_OPEN_UPLOADS", cls.max_open_uploads),
+            max_stored_bytes=reader.integer("PRESAGE_STORED_BYTES", cls.max_stored_bytes),
+            lease_seconds=reader.number("PRESAGE_LEASE_SECONDS", cls.lease_seconds),
+            max_attempts=reader.integer("PRESAGE_MAX_ATTEMPTS", cls.max_attempts),
+            sync_seconds=reader.number("PRESAGE_SYNC_SECONDS", cls.sync_seconds),
+            threads=reader.integer("PRESAGE_THREADS", cls.threads),
+            log_level=reader.text("PRESAGE_LOG_LEVEL", cls.log_level),
+        )
+        reader.raise_problems()
+        return settings
+
+
+class _Reader:
+    """Reads variables and collects what cannot be read."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._problems: list[str] = []
+
+    def text(self, name: str, default: str) -> str:
+        """Read a text; an empty variable counts as absent."""
+        return self._environment.get(name) or default
+
+    def integer(self, name: str, default: int) -> int:
+        """Read a whole number that is not negative."""
+        return int(self.number(name, default))
+
+    def number(self, name: str, default: float) -> float:
+        """Read a number that is not negative."""
+        text = self._environment.get(name) or str(default)
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if value < 0:
+            self._problems.append(f"{name} must be a number from 0 up, not {text!r}")
+            return default
+        return value
+
+    def raise_problems(self) -> None:
+        """Raise one error that names every problem.
+
+        Raises:
+            SettingsError: there was at least one.
+        """
+        if self._problems:
+            raise SettingsError("; ".join(self._problems))

@@ -1,0 +1,228 @@
+"""Composition root: builds stores, engines and services, each at its first use.
+
+The only file that names concrete classes. Tests build one with their own settings and clock.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from chalicelib import log
+from chalicelib.config import Settings
+from chalicelib.domain.clock import Clock, system_clock
+from chalicelib.engines.text.encoder_pool import EncoderPool
+from chalicelib.services.datasets import DatasetService
+from chalicelib.services.deletion_runs import DeletionRunService, DeletionStores
+from chalicelib.services.deletions import DeletionService
+from chalicelib.services.embeddings import EmbeddingService
+from chalicelib.services.examples import ExampleService
+from chalicelib.services.feedback import FeedbackService
+from chalicelib.services.ingest import IngestService, IngestStores
+from chalicelib.services.models import ModelService
+from chalicelib.services.predictions import PredictionService
+from chalicelib.services.receipts import ReceiptService
+from chalicelib.services.sweeping import SweepService, SweepStores
+from chalicelib.services.tokens import TokenService
+from chalicelib.services.training import TrainingService, TrainingStores
+from chalicelib.services.training_runs import Embedder, RunStores, TrainingRunService
+from chalicelib.services.uploads import UploadService, UploadStores
+from chalicelib.services.usage import UsageService
+from chalicelib.stores.accounts import AccountStore
+from chalicelib.stores.appends import AppendStore
+from chalicelib.stores.artifacts import ArtifactStore
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.dataset_leases import DatasetLeases
+from chalicelib.stores.datasets import DatasetStore
+from chalicelib.stores.deletions import DeletionStore
+from chalicelib.stores.downloads import Downloader
+from chalicelib.stores.examples import ExampleStore
+from chalicelib.stores.guards import GuardStore
+from chalicelib.stores.ids import IdStore
+from chalicelib.stores.labels import LabelStore
+from chalicelib.stores.model_files import ModelFiles
+from chalicelib.stores.model_leases import ModelLeases
+from chalicelib.stores.models import ModelStore
+from chalicelib.stores.parts import PartStore
+from chalicelib.stores.prebuilt import PrebuiltStore
+from chalicelib.stores.queues import Queues
+from chalicelib.stores.quotas import QuotaStore
+from chalicelib.stores.receipts import ReceiptStore
+from chalicelib.stores.secrets import SecretStore
+from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.stores.training_examples import TrainingExamples
+
+
+class Stores:
+    """Every store of one container, sharing clients and clock."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        clients = Clients(settings)
+        self.clients = clients
+        self.accounts = AccountStore(clients)
+        self.refresh_tokens = RefreshTokenStore(clients)
+        self.secrets = SecretStore(clients, settings)
+        self.quotas = QuotaStore(clients)
+        self.ids = IdStore(clients)
+        self.labels = LabelStore(clients)
+        self.datasets = DatasetStore(clients, clock)
+        self.dataset_leases = DatasetLeases(clients, clock, settings)
+        self.artifacts = ArtifactStore(settings, clients)
+        self.examples = ExampleStore(clients, self.artifacts)
+        self.parts = PartStore(self.artifacts)
+        self.receipts = ReceiptStore(clients)
+        self.models = ModelStore(clients, clock)
+        self.model_leases = ModelLeases(clients, clock, settings)
+        self.model_files = ModelFiles(self.artifacts)
+        self.deletions = DeletionStore(clients, clock, settings)
+        self.queues = Queues(settings, clients)
+        self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
+        self.prebuilt = PrebuiltStore(settings.model_dir)
+        self.downloads = Downloader(settings.download_allow)
+        self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
+        self.appends = AppendStore(
+            self.datasets, self.dataset_leases, self.examples, self.labels, self.ids, clock
+        )
+
+
+class Container:
+    """Services of one process."""
+
+    def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
+        log.configure(settings.log_level)
+        self.settings = settings
+        self.clock = clock
+        self.stores = Stores(settings, clock)
+        self.encoders = EncoderPool(Path(settings.model_dir))
+
+    def engines(self) -> dict[str, str]:
+        """Tell for each engine whether it is ready."""
+        is_ready = all(self.encoders.is_installed(name) for name in ("minilm", "use"))
+        return {"text-fast": "ready" if is_ready else "missing"}
+
+    @cached_property
+    def tokens(self) -> TokenService:
+        """Gives out and checks tokens."""
+        s = self.stores
+        return TokenService(s.accounts, s.refresh_tokens, s.secrets, self.clock, self.settings)
+
+    @cached_property
+    def usage(self) -> UsageService:
+        """Counts calls against allowances."""
+        return UsageService(self.stores.quotas, self.clock, self.settings)
+
+    @cached_property
+    def datasets(self) -> DatasetService:
+        """Lists, reads and creates datasets."""
+        s = self.stores
+        return DatasetService(s.datasets, s.labels, s.ids, self.clock)
+
+    @cached_property
+    def uploads(self) -> UploadService:
+        """Accepts files."""
+        s = self.stores
+        stores = UploadStores(
+            s.datasets, s.labels, s.ids, s.artifacts, s.receipts, s.queues, s.downloads
+        )
+        return UploadService(stores, self.clock, self.settings, self.ingest.run)
+
+    @cached_property
+    def ingest(self) -> IngestService:
+        """Reads accepted files."""
+        s = self.stores
+        stores = IngestStores(
+            leases=s.dataset_leases,
+            labels=s.labels,
+            ids=s.ids,
+            examples=s.examples,
+            artifacts=s.artifacts,
+            receipts=s.receipts,
+            parts=s.parts,
+            queues=s.queues,
+            downloads=s.downloads,
+        )
+        return IngestService(stores, self.clock, self.settings)
+
+    @cached_property
+    def embeddings(self) -> EmbeddingService:
+        """Turns texts into vectors."""
+        s = self.stores
+        return EmbeddingService(
+            s.datasets, s.artifacts, s.parts, self.encoders, self.settings.threads
+        )
+
+    @cached_property
+    def receipts(self) -> ReceiptService:
+        """Lists receipts."""
+        return ReceiptService(self.stores.receipts)
+
+    @cached_property
+    def examples(self) -> ExampleService:
+        """Lists and adds examples."""
+        s = self.stores
+        return ExampleService(s.datasets, s.labels, s.examples, s.appends)
+
+    @cached_property
+    def feedback(self) -> FeedbackService:
+        """Adds feedback."""
+        s = self.stores
+        return FeedbackService(s.datasets, s.labels, s.appends)
+
+    @cached_property
+    def training(self) -> TrainingService:
+        """Accepts trainings."""
+        s = self.stores
+        stores = TrainingStores(s.datasets, s.labels, s.models, s.guards, s.queues)
+        return TrainingService(stores, self.clock, self.settings)
+
+    @cached_property
+    def training_runs(self) -> TrainingRunService:
+        """Runs trainings."""
+        s = self.stores
+        stores = RunStores(
+            s.datasets, s.training_examples, s.model_leases, s.model_files, s.guards, s.queues
+        )
+        embedder = Embedder(self.embeddings.vectors, self.embeddings.embed, self.encoders)
+        return TrainingRunService(stores, embedder, self.clock, self.settings)
+
+    @cached_property
+    def models(self) -> ModelService:
+        """Reads models."""
+        s = self.stores
+        return ModelService(s.models, s.model_files, s.prebuilt)
+
+    @cached_property
+    def predictions(self) -> PredictionService:
+        """Predicts."""
+        s = self.stores
+        return PredictionService(s.models, s.model_files, s.prebuilt, self.encoders)
+
+    @cached_property
+    def deletions(self) -> DeletionService:
+        """Accepts deletions."""
+        s = self.stores
+        return DeletionService(s.datasets, s.models, s.guards, s.deletions, s.queues)
+
+    @cached_property
+    def deletion_runs(self) -> DeletionRunService:
+        """Runs deletions."""
+        s = self.stores
+        stores = DeletionStores(
+            s.datasets,
+            s.labels,
+            s.examples,
+            s.receipts,
+            s.artifacts,
+            s.models,
+            s.model_files,
+            s.deletions,
+            s.queues,
+        )
+        return DeletionRunService(stores, self.clock)
+
+    @cached_property
+    def sweeping(self) -> SweepService:
+        """Ends what nobody owns."""
+        s = self.stores
+        stores = SweepStores(s.accounts, s.datasets, s.models, s.deletions, s.queues)
+        return SweepService(stores, self.clock, self.settings)

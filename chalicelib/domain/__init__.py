@@ -1,0 +1,1 @@
+"""Values and rules of the service; the standard library only."""

@@ -1,0 +1,52 @@
+"""Every number of the Limits table and of the contract, named, with its sentence."""
+
+from __future__ import annotations
+
+MAX_TEXT_FILE_BYTES = 25 * 1024 * 1024
+"""Text upload file: 25 MB. Contract section 5, Limits."""
+MAX_TEXT_CHARACTERS = 20_000
+"""A text or `document`: 20,000 characters. Contract section 5, Limits."""
+MAX_DATASET_BYTES = 2 * 1024**3
+"""Maximum dataset size: 2 GB. Spec: Limits."""
+MAX_DATASET_EXAMPLES = 1_000_000
+"""Examples a dataset: 1,000,000. Contract section 5, Limits."""
+MAX_LABELS = 1_000
+"""Labels a dataset: 1,000. Contract section 5, Limits."""
+MAX_NAME_CHARACTERS = 180
+"""Names of datasets, models and labels: 180 characters. Contract section 5, Limits."""
+MAX_DERIVED_NAME_CHARACTERS = 100
+"""A dataset name taken from a file name is cut to 100. Contract section 5, Limits."""
+MAX_TRAINING_WORDS = 3_000_000
+"""Words of a text dataset that is trained. Spec: Limits, Text dataset size."""
+MIN_EXAMPLES_PER_LABEL = 5
+"""Examples of each label of a text dataset that is trained. Spec: Limits, Minimum examples."""
+MIN_LABELS = 2
+"""Labels that training needs. Contract section 5, Enough examples."""
+TEXT_SPLIT_RATIO = 0.8
+"""Share of a text dataset that is trained on. Spec: Limits, Default split ratio."""
+VISION_SPLIT_RATIO = 0.9
+"""Share of an image dataset that is trained on. Contract section 5."""
+DATASETS_PAGE = 25
+"""Page size of dataset lists. Spec: Limits."""
+EXAMPLES_PAGE = 100
+"""Page size of example lists. Spec: Limits."""
+MODELS_PAGE = 100
+"""Page size of model lists. Contract section 5."""
+EPOCHS_PAGE = 25
+"""Page size of learning curves. Spec: Limits."""
+RECEIPTS_PAGE = 25
+"""Page size of receipt lists. Contract section 5."""
+MAX_PAGE_BYTES = 5_000_000
+"""A page of a list stays below 5 MB. Contract section 1, Lists."""
+MAX_BODY_BYTES = 52 * 1024 * 1024
+"""A request body: the largest file sent in a call (50 MB zip) and its fields."""
+MAX_REJECTIONS = 100
+"""Rejections that a receipt names. Contract section 5, receipts."""
+MAX_TOKEN_SECONDS = 30 * 24 * 3600
+"""Longest life of an access token: 30 days. Contract section 2."""
+DEFAULT_REFRESHED_SECONDS = 60
+"""Life of an access token from a refresh token. Contract section 2."""
+EPOCHS_RANGE = (1, 1000)
+"""Allowed `epochs`. Contract section 5."""
+LEARNING_RATE_RANGE = (0.0001, 0.01)
+"""Allowed `learningRate`. Contract section 5."""

@@ -1,0 +1,20 @@
+"""A page of a list, and whether more follows. Contract section 1, Lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Page(Generic[Item]):
+    """Some items of a list in its order."""
+
+    items: tuple[Item, ...]
+    """The page's items."""
+    offset: int
+    """Position of the first item in the whole list, from 0."""
+    has_more: bool
+    """True when items follow after the last one of this page."""

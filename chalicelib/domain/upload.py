@@ -1,0 +1,58 @@
+"""What a caller uploads: a file in the call, or an address to read it from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class UploadSource:
+    """Exactly one of content and path is set."""
+
+    content: bytes | None = None
+    """Bytes of the file, when it was sent in the call."""
+    file_name: str = ""
+    """Base name of the sent file."""
+    path: str | None = None
+    """URL of the file."""
+
+
+@dataclass(frozen=True)
+class UploadFields:
+    """Optional fields of an upload call."""
+
+    name: str | None = None
+    """Dataset name; default: the file name without extension."""
+    type: str | None = None
+    """Dataset type."""
+    language: str | None = None
+    """Dataset language."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The job of reading one file into a dataset, as the dataset's row remembers it."""
+
+    adds: bool = False
+    """True for a PUT: the dataset had data before and keeps it when this fails."""
+    raw: str = ""
+    """Where the raw file lies in the bucket; empty until a `path` was fetched."""
+    path: str = ""
+    """URL to fetch the file from; empty when it was sent in the call."""
+    size_bytes: int = 0
+    """Size of the raw file, 0 while unknown."""
+    first_label: int = 0
+    """First of the label ids reserved for this upload; 0 before they are."""
+    labels: int = 0
+    """How many label ids are reserved."""
+    first_example: int = 0
+    """First of the example ids reserved for this upload; 0 before they are."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the JSON form that the row stores."""
+        return asdict(self)
+
+    @property
+    def label_ids(self) -> range:
+        """The reserved label ids; deletion removes them whether committed or not."""
+        return range(self.first_label, self.first_label + self.labels)

@@ -1,0 +1,1 @@
+"""Machine learning on arrays; knows nothing of AWS or HTTP."""

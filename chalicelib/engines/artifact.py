@@ -1,0 +1,135 @@
+"""Trained arrays to bytes and back: an npz archive with a JSON header and fixed timestamps.
+
+The same arrays give the same bytes, so an artifact's sha256 identifies what was learnt. Nothing
+is pickled: reading an artifact runs no code. See: chalicelib/engines/text/classifier.py
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_HEADER = "header"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_DAMAGE = (
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    RuntimeError,
+    MemoryError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+)
+"""What numpy and zipfile raise on damaged archives (RuntimeError: a flag says encrypted)."""
+
+
+class ArtifactError(Exception):
+    """The bytes are no artifact that this version can read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """Named arrays and the JSON members that describe them."""
+
+    header: dict[str, Any]
+    """JSON members; `kind` and `version` among them."""
+    arrays: dict[str, Array]
+    """Arrays by name."""
+
+
+def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
+    """Write arrays and header as one npz archive.
+
+    Args:
+        header: JSON members; names `kind` and `version` of the artifact.
+        arrays: arrays by name, any numeric type and shape.
+
+    Returns:
+        The archive; equal arguments give equal bytes.
+    """
+    import numpy as np
+
+    text = json.dumps(dict(header), sort_keys=True).encode()
+    members = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(members):
+            content = io.BytesIO()
+            np.lib.format.write_array(
+                content, np.ascontiguousarray(members[name]), allow_pickle=False
+            )
+            # A fixed time and system: ZipFile would write the clock's and the platform's.
+            member = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
+            member.create_system = 3
+            archive.writestr(member, content.getvalue())
+    return stream.getvalue()
+
+
+def load(data: bytes, kind: str, version: int) -> Artifact:
+    """Read an archive written by `dump`.
+
+    Args:
+        data: the bytes.
+        kind: the kind that is expected.
+        version: the version that is expected.
+
+    Returns:
+        Header and arrays.
+
+    Raises:
+        ArtifactError: damaged bytes, another kind, or another version.
+    """
+    members = _read_members(data)
+    header = _read_header(members.pop(_HEADER, None))
+    if header.get("kind") != kind:
+        raise ArtifactError(f"This artifact is of kind {header.get('kind')!r}, not {kind!r}.")
+    if header.get("version") != version:
+        raise ArtifactError(
+            f"This artifact has version {header.get('version')!r}, this engine reads version "
+            f"{version}. Train the model again."
+        )
+    return Artifact(header, members)
+
+
+def _read_members(data: bytes) -> dict[str, Array]:
+    """Read every array of the archive, without pickle."""
+    import numpy as np
+
+    if not data.startswith(b"PK"):
+        raise ArtifactError("These bytes are not an artifact.")
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            members = {name: archive[name] for name in archive.files}
+    except _DAMAGE as cause:
+        raise ArtifactError(f"The artifact is damaged: {cause}") from cause
+    # A member that is no array comes back as its bytes.
+    if not all(isinstance(member, np.ndarray) for member in members.values()):
+        raise ArtifactError("The artifact is damaged: a member is no array.")
+    return members
+
+
+def _read_header(member: Array | None) -> dict[str, Any]:
+    """Read the JSON header, uint8, shape (bytes,)."""
+    if member is None:
+        raise ArtifactError("These bytes hold arrays, but not those of an artifact.")
+    try:
+        header = json.loads(member.tobytes())
+    except ValueError as cause:
+        raise ArtifactError(f"The artifact's header is damaged: {cause}") from cause
+    if not isinstance(header, dict):
+        raise ArtifactError("The artifact's header is damaged: it is no JSON object.")
+    return header

@@ -1,0 +1,210 @@
+"""Contracts between the learning engines and the services, and the records they exchange.
+
+Holds no native import, so that services may name these types without loading numpy.
+See: chalicelib/engines/text/training.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+    Ints = npt.NDArray[np.int64]
+    Bools = npt.NDArray[np.bool_]
+    Blocks = Mapping[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderUse:
+    """One encoder whose vectors a model was trained on."""
+
+    name: str
+    """The encoder's name."""
+    sha256: str
+    """Digest of its model file, 64 hex digits; empty when not known."""
+    dims: int
+    """Length of its vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTrainingSet:
+    """Embedded examples, ready to learn from."""
+
+    blocks: Blocks
+    """Raw vectors by encoder, float32, shape (examples, dims)."""
+    label_indexes: Ints
+    """Place of every example's label in `label_names`, int, shape (examples,)."""
+    label_names: Sequence[str]
+    """Labels in the dataset's order."""
+    digests: Sequence[bytes]
+    """Digest of every example's text: equal texts have equal digests."""
+    label_blocks: Blocks | None = None
+    """Vectors of the labels' phrases by encoder, float32, shape (labels, dims); rows of labels
+    without a phrase are ignored."""
+    encoder_digests: Mapping[str, str] = field(default_factory=dict)
+    """Sha256 of every encoder's model file, by encoder name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFitOptions:
+    """What the caller of a training may choose."""
+
+    split_ratio: float = 0.8
+    """Share of the examples to train on before the metrics are taken, between 0 and 1."""
+    out_of_domain_rate: float | None = None
+    """Share of in-domain texts that may be rejected; None: reject nothing."""
+    max_epochs: int | None = None
+    """Most epochs to run; None: until the loss stops falling."""
+    seed: int = 0
+    """Chooses the split and the folds."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextMetrics:
+    """Quality on the held-out split; lists follow `labels`."""
+
+    labels: list[str]
+    """Label names in the dataset's order."""
+    f1: list[float]
+    """Harmonic mean of precision and recall; 0 for a label that was not tested."""
+    precision: list[float]
+    """Share of the answers with this label that were right."""
+    recall: list[float]
+    """Share of the texts of this label that were found."""
+    macro_f1: float
+    """Mean f1 of the labels that were tested."""
+    test_accuracy: float
+    """Share of held-out texts answered rightly; a rejected text counts as wrong."""
+    training_accuracy: float
+    """The same on the training part of the split."""
+    test_loss: float
+    """Mean log-loss of the held-out texts."""
+    training_loss: float
+    """Mean log-loss of the training part."""
+    confusion_matrix: list[list[int]]
+    """Held-out texts by true label (row) and answer (column); one more row and column, out of
+    domain, when the model may reject."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextEpoch:
+    """One group of optimiser passes over the training part of the split."""
+
+    epoch: int
+    """Number of the epoch, from 1."""
+    metrics: TextMetrics
+    """Quality after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRecallCurve:
+    """Micro-averaged quality at rising score thresholds; at most 100 points."""
+
+    f1: list[float]
+    """Harmonic mean of precision and recall at the threshold."""
+    recall: list[float]
+    """Share of the true pairs of text and label whose score reaches it."""
+    precision: list[float]
+    """Share of the pairs whose score reaches it that are true."""
+    threshold: list[float]
+    """Scores, ascending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A share with its 95 % Wilson interval."""
+
+    value: float
+    """The measured share."""
+    low: float
+    """Lower bound."""
+    high: float
+    """Upper bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextReport:
+    """What a finished training tells besides the model itself."""
+
+    metrics: TextMetrics
+    """Quality on the held-out split."""
+    thresholds: dict[str, float]
+    """By label: the score from which its answers have the best f1 on held-out texts."""
+    curve: PrecisionRecallCurve
+    """Precision and recall over held-out scores."""
+    accuracy_interval: Interval
+    """Held-out accuracy with its uncertainty."""
+    calibration_error: float
+    """Mean gap of probability and accuracy over 15 equally filled bins, out of fold."""
+    brier_score: float
+    """Mean squared error of the probabilities, out of fold."""
+    penalty_inverse: float
+    """The chosen C."""
+    temperature: float
+    """The logits are divided by it."""
+    epochs: int
+    """Epochs that were run."""
+    early_stopping: bool
+    """Whether the loss stopped falling before the last allowed epoch."""
+    training_examples: int
+    """Size of the training part of the split."""
+    test_examples: int
+    """Size of the held-out part."""
+    is_exact: bool
+    """Whether the artifact is the same byte for byte on any processor."""
+    out_of_fold: Floats = field(repr=False, compare=False)
+    """Probabilities of every example by a head that did not see it, float32, shape
+    (examples, labels); NaN for examples that were always trained on."""
+
+
+class TextClassifier(Protocol):
+    """A trained text model that answers from embeddings."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Label names in the order of the probabilities."""
+        ...
+
+    @property
+    def encoders(self) -> Sequence[EncoderUse]:
+        """Encoders whose vectors the model needs."""
+        ...
+
+    def predict(self, blocks: Blocks) -> Floats:
+        """Probabilities of raw vectors.
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+
+        Returns:
+            Float32, shape (texts, labels), each row sums to 1.
+        """
+        ...
+
+    def energies(self, blocks: Blocks) -> Floats:
+        """How much a text looks like the training data.
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+
+        Returns:
+            Log-sum-exp of the logits over the temperature, float32, shape (texts,).
+        """
+        ...
+
+    def rejects(self, blocks: Blocks) -> Bools:
+        """Say which texts are out of domain.
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+
+        Returns:
+            Bool, shape (texts,); all False for a model that never rejects.
+        """
+        ...

@@ -1,0 +1,216 @@
+"""Quality of answers: confusion matrix, precision, recall, f1, losses, calibration, intervals.
+
+Called by the engines' evaluations. See: chalicelib/engines/text/evaluation.py
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from chalicelib.engines.interface import Interval, PrecisionRecallCurve
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+
+CALIBRATION_BINS = 15
+"""Equally filled bins of the calibration error."""
+CURVE_POINTS = 100
+"""Most points of a precision-recall curve."""
+_UNTESTED_THRESHOLD = 0.5
+_NORMAL_95 = 1.959963984540054
+_SMALLEST_PROBABILITY = 1e-12
+
+
+class LabelScores(NamedTuple):
+    """Quality by label; float64, shape (labels,) each; 0 where nothing can be said."""
+
+    precision: Floats
+    recall: Floats
+    f1: Floats
+
+
+def confusion_matrix(truth: Ints, answers: Ints, size: int) -> Ints:
+    """Count pairs of true label and answer.
+
+    Args:
+        truth: true label indexes, int, shape (examples,).
+        answers: answered label indexes, int, shape (examples,).
+        size: rows and columns.
+
+    Returns:
+        Counts, int, shape (size, size); rows are the truth.
+    """
+    pairs = np.asarray(truth, np.int64) * size + answers
+    return np.bincount(pairs, minlength=size * size).reshape(size, size)
+
+
+def label_scores(matrix: Ints, labels: int) -> LabelScores:
+    """Precision, recall and f1 of the first labels of a confusion matrix.
+
+    Args:
+        matrix: counts, int, shape (size, size), size at least `labels`.
+        labels: how many rows and columns are labels; one beyond them is out of domain.
+
+    Returns:
+        Scores of the labels; an undefined one is 0.
+    """
+    hits = np.diagonal(matrix)[:labels].astype(np.float64)
+    answered = matrix.sum(axis=0)[:labels]
+    present = matrix.sum(axis=1)[:labels]
+    precision = hits / np.maximum(answered, 1)
+    recall = hits / np.maximum(present, 1)
+    f1 = 2.0 * hits / np.maximum(answered + present, 1)
+    return LabelScores(precision, recall, f1)
+
+
+def macro_f1(matrix: Ints, labels: int) -> float:
+    """Mean f1 of the labels that occur in the truth; 0 when none does.
+
+    Args:
+        matrix: counts, int, shape (size, size).
+        labels: how many rows and columns are labels.
+
+    Returns:
+        A share.
+    """
+    tested = matrix.sum(axis=1)[:labels] > 0
+    return float(label_scores(matrix, labels).f1[tested].mean()) if tested.any() else 0.0
+
+
+def log_loss(probabilities: Floats, truth: Ints) -> float:
+    """Mean negative logarithm of the true label's probability.
+
+    Args:
+        probabilities: float, shape (examples, labels).
+        truth: label indexes, int, shape (examples,).
+
+    Returns:
+        The loss in nats; 0 without examples.
+    """
+    if len(truth) == 0:
+        return 0.0
+    chosen = probabilities[np.arange(len(truth)), truth].astype(np.float64)
+    return float(-np.log(np.maximum(chosen, _SMALLEST_PROBABILITY)).mean())
+
+
+def brier_score(probabilities: Floats, truth: Ints) -> float:
+    """Mean squared distance of the probabilities to the truth, from 0 to 2.
+
+    Args:
+        probabilities: float, shape (examples, labels).
+        truth: label indexes, int, shape (examples,).
+
+    Returns:
+        The score; 0 without examples.
+    """
+    if len(truth) == 0:
+        return 0.0
+    chosen = probabilities[np.arange(len(truth)), truth].astype(np.float64)
+    squares = np.einsum("ij,ij->i", probabilities, probabilities).astype(np.float64)
+    return float((squares - 2.0 * chosen + 1.0).mean())
+
+
+def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATION_BINS) -> float:
+    """Mean gap between the top probability and the accuracy, over equally filled bins.
+
+    Args:
+        probabilities: float, shape (examples, labels).
+        truth: label indexes, int, shape (examples,).
+        bins: number of bins.
+
+    Returns:
+        The error from 0 to 1; 0 without examples.
+    """
+    if len(truth) == 0:
+        return 0.0
+    top = probabilities.max(axis=1).astype(np.float64)
+    is_right = probabilities.argmax(axis=1) == truth
+    order = np.argsort(top, kind="stable")
+    gaps = [
+        abs(float(top[rows].sum() - is_right[rows].sum())) for rows in np.array_split(order, bins)
+    ]
+    return sum(gaps) / len(truth)
+
+
+def wilson_interval(hits: int, total: int) -> Interval:
+    """The 95 % interval of a share.
+
+    Args:
+        hits: successes.
+        total: trials.
+
+    Returns:
+        Share and bounds; 0 to 1 without trials.
+
+    Source: Wilson 1927, score interval.
+    """
+    if total == 0:
+        return Interval(0.0, 0.0, 1.0)
+    share, square = hits / total, _NORMAL_95**2
+    centre = (share + square / (2 * total)) / (1 + square / total)
+    spread = share * (1 - share) / total + square / (4 * total**2)
+    reach = _NORMAL_95 * spread**0.5 / (1 + square / total)
+    return Interval(share, max(0.0, centre - reach), min(1.0, centre + reach))
+
+
+def best_threshold(scores: Floats, is_true: npt.NDArray[np.bool_]) -> float:
+    """Score from which on answers have the best f1.
+
+    Args:
+        scores: score of one label for every text, float, shape (texts,).
+        is_true: whether the text has the label, bool, shape (texts,).
+
+    Returns:
+        The highest of the best thresholds; one half when no text has the label.
+    """
+    if not is_true.any():
+        return _UNTESTED_THRESHOLD
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    hits = np.cumsum(is_true[order])
+    f1 = 2.0 * hits / (np.arange(1, len(scores) + 1) + int(is_true.sum()))
+    # Equal scores stand or fall together: only the last of a run is a threshold.
+    f1[:-1][ranked[:-1] == ranked[1:]] = -1.0
+    return float(ranked[int(np.argmax(f1))])
+
+
+def precision_recall_curve(
+    probabilities: Floats, truth: Ints, points: int = CURVE_POINTS
+) -> PrecisionRecallCurve:
+    """Micro-averaged precision and recall over all scores, evenly thinned along recall.
+
+    Args:
+        probabilities: float, shape (examples, labels).
+        truth: label indexes, int, shape (examples,).
+        points: most points to keep.
+
+    Returns:
+        The curve, thresholds strictly ascending; empty without examples.
+    """
+    if len(truth) == 0:
+        return PrecisionRecallCurve([], [], [], [])
+    scores = probabilities.ravel()
+    is_true = np.zeros(probabilities.shape, bool)
+    is_true[np.arange(len(truth)), truth] = True
+    chosen = np.sort(scores[is_true.ravel()])
+    picks = np.linspace(0, len(chosen) - 1, min(points, len(chosen))).round().astype(int)
+    thresholds = np.unique(chosen[picks])
+    ranked = np.sort(scores)
+    answered = len(ranked) - np.searchsorted(ranked, thresholds, "left")
+    hits = len(chosen) - np.searchsorted(chosen, thresholds, "left")
+    return PrecisionRecallCurve(
+        f1=rounded(2.0 * hits / (answered + len(truth))),
+        recall=rounded(hits / len(truth)),
+        precision=rounded(hits / answered),
+        threshold=rounded(thresholds, 9),
+    )
+
+
+def rounded(values: Floats, digits: int = 6) -> list[float]:
+    """Plain numbers with as many digits as a record shows, float, shape (n,) to a list."""
+    return [round(float(value), digits) for value in values]

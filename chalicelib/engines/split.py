@@ -1,0 +1,123 @@
+"""Deterministic, stratified division of examples: held-out split and folds.
+
+An example's place follows from its digest and the seed, not from its position, and groups of
+near-duplicates are never torn apart. See: chalicelib/engines/text/near_duplicates.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Ints = npt.NDArray[np.int64]
+    Bools = npt.NDArray[np.bool_]
+
+ALWAYS_TRAINED = -1
+"""Fold of an example that every fold trains on."""
+_FEWEST_TO_SPLIT = 3
+
+
+def shuffled_ranks(digests: Sequence[bytes], seed: int) -> Ints:
+    """Order examples by a keyed hash of their digest.
+
+    Args:
+        digests: one per example.
+        seed: chooses the order.
+
+    Returns:
+        Rank of every example, int, shape (examples,); equal digests keep their order.
+    """
+    key = seed.to_bytes(8, "big", signed=True)
+    hashes = [blake2b(digest, digest_size=16, key=key).digest() for digest in digests]
+    order = sorted(range(len(hashes)), key=hashes.__getitem__)
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
+def hold_out(labels: Ints, groups: Ints, ranks: Ints, training_share: float) -> Bools:
+    """Choose the examples to test on, label by label.
+
+    Every label keeps at least one example to train on; a label with fewer than three
+    examples, or all in one group, is not tested.
+
+    Args:
+        labels: label indexes, int, shape (examples,).
+        groups: near-duplicates share a number, int, shape (examples,).
+        ranks: order in which examples are taken, int, shape (examples,).
+        training_share: share of a label's examples to train on.
+
+    Returns:
+        True for held-out examples, bool, shape (examples,).
+    """
+    members = _members(groups, ranks)
+    held = np.zeros(len(labels), bool)
+    remaining = np.bincount(labels)
+    wanted = _test_counts(remaining, training_share)
+    taken = np.zeros_like(remaining)
+    for rows in members:
+        counts = np.bincount(labels[rows], minlength=len(remaining))
+        touched = np.flatnonzero(counts)
+        if np.all(taken[touched] + counts[touched] <= wanted[touched]):
+            held[rows] = True
+            taken += counts
+    return held
+
+
+def assign_folds(labels: Ints, groups: Ints, ranks: Ints, folds: int) -> Ints:
+    """Deal the examples of every label to folds.
+
+    Args:
+        labels: label indexes, int, shape (examples,).
+        groups: near-duplicates share a number, int, shape (examples,).
+        ranks: order in which examples are dealt, int, shape (examples,).
+        folds: number of folds, at least 2.
+
+    Returns:
+        Fold of every example, int, shape (examples,); `ALWAYS_TRAINED` where a label would
+        otherwise be missing from the training part of a fold.
+    """
+    assigned = np.full(len(labels), ALWAYS_TRAINED, np.int64)
+    filled = np.zeros((int(labels.max()) + 1, folds), np.int64)
+    for rows in _members(groups, ranks):
+        label = int(np.bincount(labels[rows]).argmax())
+        # Starting at another fold for every label keeps the folds equally large.
+        turn = (np.arange(folds) + label) % folds
+        fold = int(turn[np.argmin(filled[label, turn])])
+        filled[label, fold] += len(rows)
+        assigned[rows] = fold
+    return _with_every_label_trained(assigned, labels, groups)
+
+
+def _with_every_label_trained(assigned: Ints, labels: Ints, groups: Ints) -> Ints:
+    """Take whole groups out of the folds until every fold trains on every label."""
+    size = int(labels.max()) + 1
+    while True:
+        places = np.zeros((size, int(assigned.max()) + 2), np.int64)
+        np.add.at(places, (labels, assigned + 1), 1)
+        is_stuck = (places[:, 0] == 0) & ((places > 0).sum(axis=1) == 1)
+        if not is_stuck.any():
+            return assigned
+        freed = np.unique(groups[is_stuck[labels]])
+        assigned[np.isin(groups, freed)] = ALWAYS_TRAINED
+
+
+def _test_counts(counts: Ints, training_share: float) -> Ints:
+    """Examples to hold out of every label, int, shape (labels,)."""
+    wanted = np.rint(counts * (1.0 - training_share)).astype(np.int64)
+    wanted = np.clip(wanted, 1, np.maximum(counts - 1, 1))
+    return np.where(counts < _FEWEST_TO_SPLIT, 0, wanted)
+
+
+def _members(groups: Ints, ranks: Ints) -> list[Ints]:
+    """Rows of every group by rank, the group with the lowest rank first."""
+    order = np.lexsort((ranks, groups))
+    bounds = np.flatnonzero(np.diff(groups[order])) + 1
+    parts = np.split(order, bounds)
+    return sorted(parts, key=lambda rows: int(ranks[rows[0]]))

@@ -1,0 +1,1 @@
+"""Text engine: encoders, head, calibration, out-of-domain threshold."""

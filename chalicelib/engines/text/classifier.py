@@ -1,0 +1,229 @@
+"""A trained text model: answers from raw vectors, and its bytes.
+
+See: chalicelib/engines/text/training.py (how it is made), chalicelib/engines/artifact.py
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines import artifact
+from chalicelib.engines.artifact import Artifact, ArtifactError
+from chalicelib.engines.interface import EncoderUse, TextReport
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.interface import Blocks
+
+    Floats = npt.NDArray[np.float32]
+    Bools = npt.NDArray[np.bool_]
+
+KIND = "text-linear"
+"""Kind that stands in every artifact of this engine."""
+VERSION = 1
+"""Raised whenever older artifacts can no longer be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextParameters:
+    """What is learnt and stored."""
+
+    labels: tuple[str, ...]
+    """Label names in the order of the probabilities."""
+    encoders: tuple[EncoderUse, ...]
+    """Encoders in the order of the features."""
+    weights: npt.NDArray[np.float16]
+    """For scaled features, float16, shape (all dims, labels)."""
+    biases: Floats
+    """Float32, shape (labels,)."""
+    means: Floats
+    """Training means of the raw vectors, float32, shape (all dims,)."""
+    norms: tuple[float, ...]
+    """RMS norm of every encoder's centred vectors."""
+    temperature: float
+    """The logits are divided by it."""
+    threshold: float
+    """Energy below which a text is out of domain; minus infinity: never."""
+
+
+class TrainedText:
+    """Linear model on frozen encoders; implements `TextClassifier`.
+
+    Centring, scaling and temperature are folded into one matrix, so that an answer costs one
+    product.
+    """
+
+    def __init__(self, parameters: TextParameters, report: TextReport | None = None) -> None:
+        self.parameters = parameters
+        self.report = report
+        self._names = tuple(encoder.name for encoder in parameters.encoders)
+        self._dims = tuple(encoder.dims for encoder in parameters.encoders)
+        scales = np.repeat(np.asarray(parameters.norms, np.float32), self._dims)
+        scales *= np.float32(parameters.temperature)
+        self._matrix = parameters.weights.astype(np.float32)
+        self._matrix /= scales[:, None]
+        self._offsets = parameters.biases / np.float32(parameters.temperature)
+        self._offsets -= parameters.means @ self._matrix
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Label names in the order of the probabilities."""
+        return self.parameters.labels
+
+    @property
+    def encoders(self) -> Sequence[EncoderUse]:
+        """Encoders whose vectors the model needs."""
+        return self.parameters.encoders
+
+    def predict(self, blocks: Blocks) -> Floats:
+        """Probabilities of raw vectors.
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+
+        Returns:
+            Float32, shape (texts, labels), each row sums to 1.
+        """
+        logits = self._tempered_logits(blocks)
+        logits -= logits.max(axis=1, keepdims=True)
+        np.exp(logits, out=logits)
+        logits /= logits.sum(axis=1, keepdims=True)
+        return logits
+
+    def energies(self, blocks: Blocks) -> Floats:
+        """Log-sum-exp of the logits over the temperature.
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+
+        Returns:
+            Float32, shape (texts,); high for texts like the training data.
+        """
+        logits = self._tempered_logits(blocks)
+        top = logits.max(axis=1)
+        sums: Floats = np.exp(logits - top[:, None]).sum(axis=1)
+        np.log(sums, out=sums)
+        sums += top
+        return sums
+
+    def rejects(self, blocks: Blocks) -> Bools:
+        """Say which texts are out of domain.
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+
+        Returns:
+            Bool, shape (texts,); all False for a model that never rejects.
+        """
+        if math.isinf(self.parameters.threshold):
+            return np.zeros(len(blocks[self._names[0]]), bool)
+        return self.energies(blocks) < self.parameters.threshold
+
+    def _tempered_logits(self, blocks: Blocks) -> Floats:
+        """Logits over the temperature, float32, shape (texts, labels).
+
+        Raises:
+            ValueError: an encoder's vectors are missing or of another length.
+        """
+        parts = []
+        for name, dims in zip(self._names, self._dims, strict=True):
+            part = np.asarray(blocks[name], np.float32) if name in blocks else None
+            if part is None or part.ndim != 2 or part.shape[1] != dims:
+                raise ValueError(f"The model needs {dims}-dimensional vectors of encoder {name}.")
+            parts.append(part)
+        vectors = np.concatenate(parts, axis=1)
+        if not np.isfinite(vectors).all():
+            # A broken vector says nothing: it is answered like the average training text.
+            vectors = np.where(np.isfinite(vectors), vectors, self.parameters.means)
+        logits: Floats = vectors @ self._matrix
+        logits += self._offsets
+        return logits
+
+
+def dump(trained: TrainedText) -> bytes:
+    """Write a model; the same parameters give the same bytes.
+
+    Args:
+        trained: the model; its report is not written.
+
+    Returns:
+        The artifact.
+    """
+    parameters = trained.parameters
+    header = {
+        "kind": KIND,
+        "version": VERSION,
+        "labels": list(parameters.labels),
+        "encoders": [[use.name, use.sha256, use.dims] for use in parameters.encoders],
+        "norms": list(parameters.norms),
+        "temperature": parameters.temperature,
+        "threshold": None if math.isinf(parameters.threshold) else parameters.threshold,
+    }
+    arrays: dict[str, npt.NDArray[np.generic]] = {
+        "weights": parameters.weights,
+        "biases": parameters.biases,
+        "means": parameters.means,
+    }
+    return artifact.dump(header, arrays)
+
+
+def load(data: bytes) -> TrainedText:
+    """Read a model written by `dump`.
+
+    Args:
+        data: the artifact.
+
+    Returns:
+        The model, without report.
+
+    Raises:
+        ArtifactError: damaged, foreign or of another version.
+    """
+    content = artifact.load(data, KIND, VERSION)
+    try:
+        parameters = _parameters(content)
+    except (KeyError, TypeError, ValueError) as cause:
+        raise ArtifactError(f"The artifact lacks a part of a text model: {cause}") from cause
+    _check_shapes(parameters)
+    return TrainedText(parameters)
+
+
+def _parameters(content: Artifact) -> TextParameters:
+    """Read the parameters out of header and arrays."""
+    header: Mapping[str, Any] = content.header
+    threshold = header["threshold"]
+    return TextParameters(
+        labels=tuple(str(name) for name in header["labels"]),
+        encoders=tuple(EncoderUse(str(n), str(s), int(d)) for n, s, d in header["encoders"]),
+        weights=content.arrays["weights"].astype(np.float16),
+        biases=content.arrays["biases"].astype(np.float32),
+        means=content.arrays["means"].astype(np.float32),
+        norms=tuple(float(norm) for norm in header["norms"]),
+        temperature=float(header["temperature"]),
+        threshold=float("-inf") if threshold is None else float(threshold),
+    )
+
+
+def _check_shapes(parameters: TextParameters) -> None:
+    """Refuse parts that do not fit together.
+
+    Raises:
+        ArtifactError: shapes disagree, or numbers are not finite.
+    """
+    dims = sum(use.dims for use in parameters.encoders)
+    labels = len(parameters.labels)
+    arrays = (parameters.weights, parameters.biases, parameters.means)
+    if [array.shape for array in arrays] != [(dims, labels), (labels,), (dims,)]:
+        raise ArtifactError("The artifact's weights, labels and encoders do not fit together.")
+    if len(parameters.norms) != len(parameters.encoders) or not labels:
+        raise ArtifactError("The artifact's scales and encoders do not fit together.")
+    if not (all(norm > 0 for norm in parameters.norms) and parameters.temperature > 0):
+        raise ArtifactError("The artifact's scales are not positive numbers.")
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ArtifactError("The artifact holds numbers that are not finite.")

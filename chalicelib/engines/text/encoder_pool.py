@@ -1,0 +1,38 @@
+"""Installed encoders, loaded once and shared by predictions, ingest and training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from chalicelib.engines.text.encoders import is_installed, load_encoder
+
+if TYPE_CHECKING:
+    from chalicelib.engines.text.encoders import Encoder
+
+
+class EncoderPool:
+    """Loads each encoder at its first use; safe to share between threads."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._encoders: dict[str, Encoder] = {}
+        self._lock = Lock()
+
+    def get(self, name: str) -> Encoder:
+        """Return an encoder.
+
+        Raises:
+            EncoderNotInstalled: its files are missing.
+        """
+        encoder = self._encoders.get(name)
+        if encoder is None:
+            with self._lock:
+                encoder = self._encoders.get(name) or load_encoder(self._directory, name)
+                self._encoders[name] = encoder
+        return encoder
+
+    def is_installed(self, name: str) -> bool:
+        """Tell whether an encoder's files are there."""
+        return name in self._encoders or is_installed(self._directory, name)

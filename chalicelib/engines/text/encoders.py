@@ -1,0 +1,150 @@
+"""Encoders turn texts into vectors; this file says which there are and loads installed ones.
+
+The container caches what is loaded here; training and prediction ask for the same names.
+Installed by infra/models.py. See: chalicelib/engines/text/use_encoder.py
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Float32Array = npt.NDArray[np.float32]
+
+FACTS_FILE = "encoder.json"
+"""Written by the installation, last of an encoder's files."""
+
+
+class EncoderNotInstalled(FileNotFoundError):
+    """The files of an encoder are missing or incomplete; infra/models.py installs them."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The encoder {name} is not installed. Install it with: python -m infra.models install"
+        )
+        self.name = name
+
+
+@dataclass(frozen=True)
+class EncoderFacts:
+    """What a model card says of an encoder."""
+
+    name: str
+    """Short name, also the folder's name: `use` or `minilm`."""
+    title: str
+    """Name under which its makers published it."""
+    sha256: str
+    """Digest over the digests of every file that has a part in the vectors."""
+    licence: str
+    dimensions: int
+
+
+class Encoder(Protocol):
+    """Contract of every encoder; safe to use from several threads."""
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """Everything a model card says of it."""
+
+    @property
+    def name(self) -> str:
+        """Short name: `use` or `minilm`."""
+
+    @property
+    def sha256(self) -> str:
+        """Digest of its files; vectors of another digest are other vectors."""
+
+    @property
+    def licence(self) -> str:
+        """Licence of the weights, as an SPDX identifier."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Float32Array:
+        """Turn texts into vectors of length 1.
+
+        Args:
+            texts: any strings, empty ones and lone surrogates included.
+            threads: texts worked on at a time; the vectors do not depend on it.
+
+        Returns:
+            Float32, shape (texts, dimensions); no row depends on another text.
+        """
+
+
+def encoder_names(language: str, algorithm: str | None) -> tuple[str, ...]:
+    """Return the encoders a text model of this language and algorithm uses.
+
+    English models get both, every other and every `multilingual-*` one the multilingual encoder.
+    """
+    is_english = language.lower().split("_")[0].split("-")[0] == "en"
+    if is_english and not (algorithm or "").startswith("multilingual-"):
+        return ("minilm", "use")
+    return ("use",)
+
+
+def _read_facts(folder: Path) -> Mapping[str, Any]:
+    """Return the content of an encoder's facts file, empty when there is none to read."""
+    try:
+        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _is_complete(folder: Path, files: Mapping[str, Any]) -> bool:
+    """Say whether every listed file is there with its size."""
+    try:
+        return bool(files) and all(
+            (folder / name).stat().st_size == file["bytes"] for name, file in files.items()
+        )
+    except OSError:
+        return False
+
+
+def is_installed(directory: Path, name: str) -> bool:
+    """Say whether every file of the encoder lies in the model directory with its full size."""
+    folder = directory / name
+    return _is_complete(folder, _read_facts(folder).get("files", {}))
+
+
+def load_encoder(directory: Path, name: str) -> Encoder:
+    """Load an installed encoder; the caller keeps it.
+
+    Args:
+        directory: the model directory, with one folder for each encoder.
+        name: `use` or `minilm`.
+
+    Raises:
+        EncoderNotInstalled: its files are missing, or no encoder has this name.
+    """
+    folder = directory / name
+    facts = _read_facts(folder)
+    if not _is_complete(folder, facts.get("files", {})):
+        raise EncoderNotInstalled(name)
+    known = EncoderFacts(
+        name=name,
+        title=facts["title"],
+        sha256=facts["sha256"],
+        licence=facts["licence"],
+        dimensions=facts["dimensions"],
+    )
+    # The encoders import native modules, which the API loads with the first prediction only.
+    if name == "use":
+        from chalicelib.engines.text.use_encoder import UseEncoder
+
+        return UseEncoder(folder, known)
+    if name == "minilm":
+        from chalicelib.engines.text.minilm_encoder import MiniLmEncoder
+
+        return MiniLmEncoder(folder, known)
+    raise EncoderNotInstalled(name)

@@ -1,0 +1,105 @@
+"""What the encoders share: clean texts, a quiet session, one text a run.
+
+See: chalicelib/engines/text/encoders.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+
+from chalicelib.engines.text.encoders import EncoderFacts
+
+MAX_CHARACTERS = 2_000
+"""Longer texts are cut here: tokenisers take seconds for a megabyte."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ONLY_ERRORS = 3  # ONNX Runtime's log severity
+
+Float32Array = npt.NDArray[np.float32]
+
+
+def clean_text(text: str) -> str:
+    """Return what the tokenisers can take of a text.
+
+    Surrogate pairs become their character, lone ones U+FFFD, and NUL becomes a space.
+    """
+    text = text.replace("\0", " ").strip()[:MAX_CHARACTERS]
+    if _SURROGATE.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def open_session(path: Path) -> onnxruntime.InferenceSession:
+    """Open a graph with one thread a run and without an arena that keeps memory."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = _ONLY_ERRORS
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+class OnnxEncoder:
+    """Base of the encoders: subclasses say how one text becomes one vector.
+
+    One text a run, because the vector of an 8-bit graph depends on the texts beside it.
+    """
+
+    def __init__(self, facts: EncoderFacts) -> None:
+        self.facts = facts
+
+    @property
+    def name(self) -> str:
+        """Short name: `use` or `minilm`."""
+        return self.facts.name
+
+    @property
+    def sha256(self) -> str:
+        """Digest of its files; vectors of another digest are other vectors."""
+        return self.facts.sha256
+
+    @property
+    def licence(self) -> str:
+        """Licence of the weights, as an SPDX identifier."""
+        return self.facts.licence
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return self.facts.dimensions
+
+    def encode_one(self, text: str) -> Float32Array:
+        """Turn one clean text into a vector, float32, shape (dimensions,), of length 1."""
+        raise NotImplementedError
+
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Float32Array:
+        """Turn texts into vectors, float32, shape (texts, dimensions), each of length 1.
+
+        Args:
+            texts: any strings.
+            threads: texts worked on at a time; the vectors do not depend on it.
+        """
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+
+        def fill(start: int) -> None:
+            for row in range(start, len(texts), threads):
+                vectors[row] = self.encode_one(clean_text(texts[row]))
+
+        _run_each(fill, min(threads, len(texts)))
+        return vectors
+
+
+def _run_each(work: Callable[[int], None], count: int) -> None:
+    """Call `work` with 0 to count - 1, each in a thread of its own when there are several."""
+    if count == 1:
+        work(0)
+    elif count > 1:
+        with ThreadPoolExecutor(count) as pool:
+            list(pool.map(work, range(count)))

@@ -1,0 +1,1 @@
+"""Readers of uploaded file formats; bytes in, dataclasses out."""

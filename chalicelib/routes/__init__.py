@@ -1,0 +1,31 @@
+"""Every operation of the interface: one module a resource, views of a few lines."""
+
+from chalicelib.routes import (
+    datasets,
+    deletions,
+    examples,
+    feedback,
+    models,
+    oauth,
+    predictions,
+    receipts,
+    service,
+    training,
+    uploads,
+    usage,
+)
+
+OPERATIONS = (
+    *oauth.OPERATIONS,
+    *usage.OPERATIONS,
+    *datasets.OPERATIONS,
+    *uploads.OPERATIONS,
+    *examples.OPERATIONS,
+    *feedback.OPERATIONS,
+    *training.OPERATIONS,
+    *models.OPERATIONS,
+    *receipts.OPERATIONS,
+    *predictions.OPERATIONS,
+    *deletions.OPERATIONS,
+    *service.OPERATIONS,
+)

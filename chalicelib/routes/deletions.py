@@ -1,0 +1,29 @@
+"""The state of a deletion. Spec: Deletion record."""
+
+from __future__ import annotations
+
+from chalicelib.errors import DeletionNotFound
+from chalicelib.web import identifiers, records
+from chalicelib.web.call import Call
+from chalicelib.web.operation import BOTH, Operation
+
+
+def get_deletion(call: Call) -> records.DeletionRecord:
+    """Show how far a deletion is. Spec: Deletion status."""
+    deletion_id = identifiers.text(call.incoming.parameters["deletion_id"], DeletionNotFound)
+    deletions = call.container.deletions
+    return records.deletion(deletions.get(call.account.account_id, deletion_id))
+
+
+OPERATIONS = (
+    Operation(
+        name="get_deletion",
+        method="GET",
+        path="/v2/:family/deletion/{deletion_id}",
+        families=BOTH,
+        view=get_deletion,
+        summary="Show how far the deletion of a dataset or model is.",
+        answer=records.DeletionRecord,
+        statuses=(404,),
+    ),
+)

@@ -1,0 +1,166 @@
+"""Examples: list those of a dataset or label, add one. Spec: Example; contract section 5."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from chalicelib.domain.dataset import DELETION_PENDING, LANGUAGE, DatasetView, Label
+from chalicelib.domain.limits import EXAMPLES_PAGE
+from chalicelib.errors import DatasetNotFound, LabelNotFound
+from chalicelib.web import identifiers, records
+from chalicelib.web.call import Call
+from chalicelib.web.fields import Document, check_document
+from chalicelib.web.locate import dataset_in_path
+from chalicelib.web.operation import BOTH, Operation
+from chalicelib.web.paging import ListAnswer, list_answer
+
+DEPRECATED = {
+    "Deprecation": "@1606953600",  # 3 December 2020, as RFC 9745 writes dates
+    "Sunset": "Fri, 31 Dec 2027 23:59:59 GMT",
+}
+
+
+class ExamplesQuery(msgspec.Struct):
+    """Which examples of a dataset are listed."""
+
+    source: Literal["upload", "feedback", "all"] = "upload"
+
+
+class LabelQuery(msgspec.Struct, rename="camel"):
+    """Whose examples are listed."""
+
+    label_id: int
+
+
+class NewExampleForm(msgspec.Struct, rename="camel"):
+    """Fields of a single example; exactly one of label id and label is needed."""
+
+    document: Document
+    label_id: int | None = None
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        check_document(self.document)
+
+
+def list_dataset_examples(call: Call) -> ListAnswer:
+    """List a dataset's examples; counts to the monthly limit. Spec: GET …/examples."""
+    call.reserve_example_call()
+    account, asked = call.account, call.window
+    page = call.container.examples.list_dataset(
+        account, call.located, call.query.source, asked.offset, asked.count
+    )
+    return list_answer(page, records.example, asked)
+
+
+def readable_dataset(call: Call) -> DatasetView:
+    """Load the dataset of the path; the examples of one being deleted are gone already."""
+    view = dataset_in_path(call)
+    if view.dataset.status == DELETION_PENDING:
+        raise DatasetNotFound(view.dataset.dataset_id)
+    return view
+
+
+def locate_label(call: Call) -> tuple[DatasetView, Label]:
+    """Load dataset and label of the path; the label by its id or its position."""
+    view = readable_dataset(call)
+    return view, call.container.examples.label_of(view, call.incoming.parameters["label_id"])
+
+
+def find_label(call: Call) -> tuple[DatasetView, Label] | None:
+    """Load the label of the query; None when validation will refuse it."""
+    label_id = identifiers.sent_number(call.incoming.query, "labelId", LabelNotFound)
+    if label_id is None:
+        return None
+    return call.container.examples.find_label(call.account.account_id, call.family, label_id)
+
+
+def list_label_examples(call: Call) -> ListAnswer:
+    """List a label's examples; counts to the monthly limit. Spec: examples for a label."""
+    return _label_page(call, {})
+
+
+def list_label_examples_deprecated(call: Call) -> ListAnswer:
+    """List a label's examples by its id alone. Spec: GET …/examples?labelId=, deprecated."""
+    view, label = call.located
+    successor = f"/v2/{call.family}/examples/{view.dataset.dataset_id}/label/{label.label_id}"
+    return _label_page(call, {"Link": f'<{successor}>; rel="successor-version"'})
+
+
+def _label_page(call: Call, headers: dict[str, str]) -> ListAnswer:
+    """Count the call and list the located label's examples."""
+    call.reserve_example_call()
+    (view, label), asked = call.located, call.window
+    page = call.container.examples.list_label(call.account, view, label, asked.offset, asked.count)
+    return list_answer(page, records.example, asked, headers)
+
+
+def add_example(call: Call) -> records.ExampleRecord:
+    """Add a single text to a dataset. Spec: Main concepts 1."""
+    form: NewExampleForm = call.form
+    examples = call.container.examples
+    return records.example(
+        examples.add_text(call.account, call.located, form.document, form.label_id, form.label)
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="list_dataset_examples",
+        method="GET",
+        path="/v2/:family/datasets/{dataset_id}/examples",
+        families=BOTH,
+        view=list_dataset_examples,
+        locate=readable_dataset,
+        summary="List the examples of a dataset; counts to the monthly limit of such calls.",
+        query=ExamplesQuery,
+        page_size=EXAMPLES_PAGE,
+        is_list=True,
+        answer=records.ExampleRecord,
+        statuses=(429,),
+    ),
+    Operation(
+        name="add_example",
+        method="POST",
+        path="/v2/:family/datasets/{dataset_id}/examples",
+        families=(LANGUAGE,),
+        view=add_example,
+        locate=dataset_in_path,
+        summary="Add a single text to a dataset.",
+        form=NewExampleForm,
+        answer=records.ExampleRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="list_label_examples",
+        method="GET",
+        path="/v2/:family/examples/{dataset_id}/label/{label_id}",
+        families=BOTH,
+        view=list_label_examples,
+        locate=locate_label,
+        summary="List the examples of a label; counts to the monthly limit of such calls.",
+        page_size=EXAMPLES_PAGE,
+        is_list=True,
+        answer=records.ExampleRecord,
+        statuses=(429,),
+    ),
+    Operation(
+        name="list_label_examples_deprecated",
+        method="GET",
+        path="/v2/:family/examples",
+        families=BOTH,
+        view=list_label_examples_deprecated,
+        locate=find_label,
+        summary="List the examples of a label by the label's id alone.",
+        query=LabelQuery,
+        page_size=EXAMPLES_PAGE,
+        is_list=True,
+        answer=records.ExampleRecord,
+        statuses=(429,),
+        headers=DEPRECATED,
+        is_deprecated=True,
+    ),
+)

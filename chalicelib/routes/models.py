@@ -1,0 +1,108 @@
+"""Models: metrics, learning curve, card, list, delete. Spec: Model record, Learning curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.domain.limits import EPOCHS_PAGE, MODELS_PAGE
+from chalicelib.web import records
+from chalicelib.web.call import Call
+from chalicelib.web.locate import dataset_in_path, model_id_in_path, model_in_path
+from chalicelib.web.operation import BOTH, Operation
+from chalicelib.web.paging import ListAnswer, list_answer
+
+
+def get_metrics(call: Call) -> records.MetricsRecord:
+    """Show how well a model does. Spec: metricsData."""
+    found = call.container.models.metrics(call.located)
+    return records.metrics(found.model, found.created_at, found.data)
+
+
+def list_learning_curve(call: Call) -> ListAnswer:
+    """List a model's figures after each epoch. Spec: GET /v2/vision/models/{model_id}/lc."""
+    asked = call.window
+    page = call.container.models.curve(call.located, asked.offset, asked.count)
+    return list_answer(page, lambda curve: curve, asked)
+
+
+def load_card(call: Call) -> dict[str, Any]:
+    """Load the card of a model, also of a prebuilt one."""
+    model_id = model_id_in_path(call)
+    return call.container.models.card(call.account.account_id, model_id)
+
+
+def get_card(call: Call) -> dict[str, Any]:
+    """Show what a model was made from, and its limits. Contract section 5, card."""
+    card: dict[str, Any] = call.located
+    return card
+
+
+def list_models(call: Call) -> ListAnswer:
+    """List the models of a dataset. Spec: Other operations."""
+    asked = call.window
+    page = call.container.models.list(call.located, asked.offset, asked.count)
+    return list_answer(page, records.model, asked)
+
+
+def delete_model(call: Call) -> records.DeletionRecord:
+    """Delete a model. Spec: Deletion behaviour."""
+    deletions = call.container.deletions
+    return records.deletion(deletions.delete_model(call.account, model_id_in_path(call)))
+
+
+OPERATIONS = (
+    Operation(
+        name="get_metrics",
+        method="GET",
+        path="/v2/:family/models/{model_id}",
+        families=BOTH,
+        view=get_metrics,
+        locate=model_in_path,
+        summary="Show the metrics of a model.",
+        answer=records.MetricsRecord,
+    ),
+    Operation(
+        name="list_learning_curve",
+        method="GET",
+        path="/v2/:family/models/{model_id}/lc",
+        families=BOTH,
+        view=list_learning_curve,
+        locate=model_in_path,
+        summary="List the figures of a model after each epoch.",
+        page_size=EPOCHS_PAGE,
+        is_list=True,
+        answer=records.LearningCurveRecord,
+    ),
+    Operation(
+        name="get_card",
+        method="GET",
+        path="/v2/:family/models/{model_id}/card",
+        families=BOTH,
+        view=get_card,
+        locate=load_card,
+        summary="Show what a model was made from, how it was measured, and its limits.",
+        answer=records.CardRecord,
+    ),
+    Operation(
+        name="list_models",
+        method="GET",
+        path="/v2/:family/datasets/{dataset_id}/models",
+        families=BOTH,
+        view=list_models,
+        locate=dataset_in_path,
+        summary="List the models of a dataset.",
+        page_size=MODELS_PAGE,
+        is_list=True,
+        answer=records.ModelRecord,
+    ),
+    Operation(
+        name="delete_model",
+        method="DELETE",
+        path="/v2/:family/models/{model_id}",
+        families=BOTH,
+        view=delete_model,
+        summary="Delete a model.",
+        answer=records.DeletionRecord,
+        statuses=(404, 409),
+    ),
+)

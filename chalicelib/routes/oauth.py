@@ -1,0 +1,83 @@
+"""Tokens: give one out, revoke one. Spec: Authentication; contract section 2."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET
+
+from chalicelib.errors import InvalidParameter, MissingParameter
+from chalicelib.services.tokens import Granted
+from chalicelib.web import records
+from chalicelib.web.call import Call
+from chalicelib.web.operation import Operation
+
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+REFRESH = "refresh_token"
+
+
+class TokenForm(msgspec.Struct):
+    """Fields of a token call; which are needed depends on the grant."""
+
+    grant_type: str
+    assertion: str | None = None
+    scope: str | None = None
+    refresh_token: str | None = None
+    valid_for: int | str | None = None
+
+
+def create_token(call: Call) -> records.TokenRecord:
+    """Give an access token for an assertion or a refresh token. Spec: Authentication."""
+    granted = _grant(call, call.form)
+    return records.TokenRecord(
+        granted.access_token, granted.refresh_token or UNSET, "Bearer", granted.expires_in
+    )
+
+
+def _grant(call: Call, form: TokenForm) -> Granted:
+    """Choose the grant and check that its own field is there."""
+    tokens = call.container.tokens
+    if form.grant_type == JWT_BEARER:
+        return tokens.grant_assertion(_needed("assertion", form.assertion), form.scope)
+    if form.grant_type == REFRESH:
+        return tokens.grant_refresh(_needed(REFRESH, form.refresh_token), form.valid_for)
+    raise InvalidParameter("grant_type", f"it must be {JWT_BEARER} or {REFRESH}.")
+
+
+def _needed(name: str, value: str | None) -> str:
+    """Return a field that the grant cannot do without."""
+    if value is None:
+        raise MissingParameter(name)
+    return value
+
+
+def revoke_token(call: Call) -> None:
+    """Revoke a refresh token of the caller. Spec: Authentication."""
+    call.container.tokens.revoke(call.account, call.incoming.parameters["token"])
+
+
+OPERATIONS = (
+    Operation(
+        name="create_token",
+        method="POST",
+        path="/v2/oauth2/token",
+        aliases=("/oauth2/token", "/v1/oauth2/token"),
+        view=create_token,
+        summary="Get an access token for a signed assertion or a refresh token.",
+        form=TokenForm,
+        answer=records.TokenRecord,
+        is_public=True,
+        takes_urlencoded=True,
+        statuses=(401,),
+        headers={"Cache-Control": "no-store", "Pragma": "no-cache"},
+    ),
+    Operation(
+        name="revoke_token",
+        method="DELETE",
+        path="/v2/oauth2/tokens/{token}",
+        aliases=("/v2/oauth2/token/{token}",),
+        view=revoke_token,
+        summary="Revoke a refresh token; access tokens made from it die with it.",
+        status=204,
+        statuses=(404,),
+    ),
+)

@@ -1,0 +1,86 @@
+"""Predictions of texts: intent and sentiment. Spec: POST /v2/language/intent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.web import records
+from chalicelib.web.call import Call
+from chalicelib.web.fields import Count, Document, ModelId, check_document
+from chalicelib.web.locate import model_id_in_body
+from chalicelib.web.operation import Operation
+
+
+class TextForm(msgspec.Struct, rename="camel"):
+    """Fields of a text's prediction."""
+
+    document: Document
+    model_id: ModelId
+    num_results: Count | None = None
+    sample_id: str | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        check_document(self.document)
+
+
+def find_model(call: Call) -> Any:
+    """Load the model, the caller's or a prebuilt one; None when validation will refuse its id."""
+    model_id = model_id_in_body(call)
+    if model_id is None:
+        return None
+    return call.container.predictions.find_model(call.account.account_id, model_id)
+
+
+def predict_intent(call: Call) -> records.PredictionRecord:
+    """Predict the intent of a text. Spec: POST /v2/language/intent."""
+    return _predict(call, "text-intent")
+
+
+def predict_sentiment(call: Call) -> records.PredictionRecord:
+    """Predict the sentiment of a text. Spec: POST /v2/language/sentiment."""
+    return _predict(call, "text-sentiment")
+
+
+def _predict(call: Call, kind: str) -> records.PredictionRecord:
+    """Check the model, count one prediction, and make it; given back when it fails."""
+    form: TextForm = call.form
+    predictions = call.container.predictions
+    predictions.check(call.located, kind)
+    call.reserve_prediction()
+    items = predictions.predict_text(call.located, kind, form.document, form.num_results)
+    return records.prediction(items, form.sample_id)
+
+
+OPERATIONS = (
+    Operation(
+        name="predict_intent",
+        method="POST",
+        path="/v2/:family/intent",
+        families=(LANGUAGE,),
+        view=predict_intent,
+        locate=find_model,
+        summary="Predict the intent of a text.",
+        form=TextForm,
+        answer=records.PredictionRecord,
+        is_metered=True,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="predict_sentiment",
+        method="POST",
+        path="/v2/:family/sentiment",
+        families=(LANGUAGE,),
+        view=predict_sentiment,
+        locate=find_model,
+        summary="Predict the sentiment of a text.",
+        form=TextForm,
+        answer=records.PredictionRecord,
+        is_metered=True,
+        statuses=(409, 429),
+    ),
+)

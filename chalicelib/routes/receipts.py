@@ -1,0 +1,33 @@
+"""Receipts: what became of every row of an upload. Contract section 5, receipts."""
+
+from __future__ import annotations
+
+from chalicelib.domain.limits import RECEIPTS_PAGE
+from chalicelib.web import records
+from chalicelib.web.call import Call
+from chalicelib.web.locate import dataset_in_path
+from chalicelib.web.operation import BOTH, Operation
+from chalicelib.web.paging import ListAnswer, list_answer
+
+
+def list_receipts(call: Call) -> ListAnswer:
+    """List the receipts of a dataset, the newest first. Contract section 5, receipts."""
+    asked = call.window
+    page = call.container.receipts.list(call.located, asked.offset, asked.count)
+    return list_answer(page, records.receipt, asked)
+
+
+OPERATIONS = (
+    Operation(
+        name="list_receipts",
+        method="GET",
+        path="/v2/:family/datasets/{dataset_id}/receipts",
+        families=BOTH,
+        view=list_receipts,
+        locate=dataset_in_path,
+        summary="List what became of the rows of each upload of a dataset.",
+        page_size=RECEIPTS_PAGE,
+        is_list=True,
+        answer=records.ReceiptRecord,
+    ),
+)

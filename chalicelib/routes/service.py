@@ -1,0 +1,61 @@
+"""What the service says about itself: health, and its own description. Contract section 5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib import __version__
+from chalicelib.web import records
+from chalicelib.web.call import Call
+from chalicelib.web.docs_page import page
+from chalicelib.web.endpoint import TextAnswer
+from chalicelib.web.openapi import document
+from chalicelib.web.operation import Operation
+
+HTML = "text/html; charset=utf-8"
+
+
+def get_health(call: Call) -> records.HealthRecord:
+    """Tell that the service runs, and which engines are installed. Contract section 5."""
+    return records.HealthRecord("ok", __version__, call.container.engines())
+
+
+def get_document(call: Call) -> dict[str, Any]:
+    """Describe every operation as OpenAPI 3.1. Contract section 5."""
+    return document(call.catalogue)
+
+
+def get_docs(call: Call) -> TextAnswer:
+    """Show the description as a page. Contract section 5."""
+    return TextAnswer(page(document(call.catalogue)), HTML)
+
+
+OPERATIONS = (
+    Operation(
+        name="get_health",
+        method="GET",
+        path="/v2/health",
+        view=get_health,
+        summary="Whether the service runs, and the state of its engines.",
+        answer=records.HealthRecord,
+        is_public=True,
+    ),
+    Operation(
+        name="get_document",
+        method="GET",
+        path="/v2/openapi.json",
+        view=get_document,
+        summary="This description.",
+        answer=dict[str, Any],
+        is_public=True,
+    ),
+    Operation(
+        name="get_docs",
+        method="GET",
+        path="/v2/docs",
+        view=get_docs,
+        summary="This description as a page.",
+        media_type=HTML,
+        is_public=True,
+    ),
+)

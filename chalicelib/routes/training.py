@@ -1,0 +1,169 @@
+"""Trainings: request one, repeat one, watch one. Spec: Known parameters of training calls."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.model import ALGORITHM_ALIASES, ALGORITHMS, TrainRequest
+from chalicelib.errors import InvalidParameter
+from chalicelib.web import records
+from chalicelib.web.call import Call
+from chalicelib.web.fields import Epochs, LearningRate, ModelId, Name, Share
+from chalicelib.web.forms import convert
+from chalicelib.web.locate import dataset_in_body, model_in_body, model_in_path
+from chalicelib.web.operation import BOTH, Operation
+
+
+class TrainParams(msgspec.Struct, rename="camel"):
+    """Known members of `trainParams`; others are ignored."""
+
+    train_split_ratio: Share | UnsetType = UNSET
+    with_feedback: bool | UnsetType = UNSET
+    with_global_dataset_id: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    augment_data: bool | UnsetType = UNSET
+    profile: Literal["fast", "accurate"] | UnsetType = UNSET
+    out_of_domain_rate: Share | UnsetType = UNSET
+
+
+SentParams = Annotated[
+    dict[str, Any] | str | None,
+    Meta(
+        extra_json_schema={
+            "anyOf": [
+                msgspec.json.schema(TrainParams)["$defs"]["TrainParams"],
+                {"type": "string", "contentMediaType": "application/json"},
+            ]
+        }
+    ),
+]
+
+
+class TrainForm(msgspec.Struct, rename="camel"):
+    """Fields of a training."""
+
+    name: Name
+    dataset_id: int
+    epochs: Epochs | None = None
+    learning_rate: LearningRate | None = None
+    algorithm: str | None = None
+    train_params: SentParams = None
+
+
+class RetrainForm(msgspec.Struct, rename="camel"):
+    """Fields of a training that keeps the model's id."""
+
+    model_id: ModelId
+    epochs: Epochs | None = None
+    learning_rate: LearningRate | None = None
+    algorithm: str | None = None
+    train_params: SentParams = None
+
+
+def train(call: Call) -> records.TrainingRecord:
+    """Queue a training of a dataset. Spec: Other operations, train."""
+    form: TrainForm = call.form
+    default = ALGORITHMS.get(call.located.dataset.type, (None,))[0]
+    request = _request(form, call.located.dataset.type, default)
+    return records.training(
+        call.container.training.request(call.account, call.located, form.name, request)
+    )
+
+
+def retrain(call: Call) -> records.TrainingRecord:
+    """Queue another training of a model; its id stays. Spec: Other operations, retrain."""
+    model = call.located
+    request = _request(call.form, model.type, model.request.algorithm)
+    return records.training(call.container.training.retrain(call.account, model, request))
+
+
+def get_training(call: Call) -> records.TrainingRecord:
+    """Show the latest training of a model. Spec: Model training status."""
+    return records.training(call.container.training.view(call.located))
+
+
+def _request(form: TrainForm | RetrainForm, kind: str, default: str | None) -> TrainRequest:
+    """Check algorithm and parameters, and put the request together."""
+    return TrainRequest(
+        epochs=form.epochs,
+        learning_rate=form.learning_rate,
+        algorithm=_algorithm(kind, form.algorithm, default),
+        params=_params(form.train_params),
+    )
+
+
+def _algorithm(kind: str, sent: str | None, default: str | None) -> str | None:
+    """Choose the algorithm of a dataset type. Contract section 5, algorithm."""
+    if sent is None:
+        return default
+    name, allowed = ALGORITHM_ALIASES.get(sent, sent), ALGORITHMS.get(kind, ())
+    if name not in allowed:
+        choice = f"use one of {', '.join(allowed)}" if allowed else "leave it out"
+        raise InvalidParameter(
+            "algorithm", f"'{sent[:100]}' does not fit a dataset of type {kind}; {choice}."
+        )
+    return name
+
+
+def _params(sent: dict[str, Any] | str | None) -> dict[str, object] | None:
+    """Read the known members of `trainParams`, with proper types, as they are echoed."""
+    members = _decoded(sent) if isinstance(sent, str) else sent
+    if members is None:
+        return None
+    known = {name: value for name, value in members.items() if value is not None and value != ""}
+    params: dict[str, object] = msgspec.to_builtins(convert(known, TrainParams, "trainParams."))
+    return params
+
+
+def _decoded(text: str) -> dict[str, Any] | None:
+    """Decode `trainParams` that were sent as JSON text."""
+    try:
+        members = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as problem:
+        raise InvalidParameter("trainParams", "it is no valid JSON text.") from problem
+    if members is not None and not isinstance(members, dict):
+        raise InvalidParameter("trainParams", "expected a JSON object.")
+    return members
+
+
+OPERATIONS = (
+    Operation(
+        name="train",
+        method="POST",
+        path="/v2/:family/train",
+        aliases=("/v2/language/datasets/train",),
+        families=(LANGUAGE,),
+        view=train,
+        locate=dataset_in_body,
+        summary="Queue a training of a dataset.",
+        form=TrainForm,
+        answer=records.TrainingRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="retrain",
+        method="POST",
+        path="/v2/:family/retrain",
+        aliases=("/v2/language/datasets/retrain",),
+        families=(LANGUAGE,),
+        view=retrain,
+        locate=model_in_body,
+        summary="Queue another training of a model; it keeps its id and predicts meanwhile.",
+        form=RetrainForm,
+        answer=records.TrainingRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="get_training",
+        method="GET",
+        path="/v2/:family/train/{model_id}",
+        families=BOTH,
+        view=get_training,
+        locate=model_in_path,
+        summary="Show the latest training of a model.",
+        answer=records.TrainingRecord,
+    ),
+)

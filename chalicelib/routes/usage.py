@@ -1,0 +1,28 @@
+"""The plan and the predictions of the month. Spec: Limits; contract section 4, Usage."""
+
+from __future__ import annotations
+
+from chalicelib.domain.paging import Page
+from chalicelib.web import records
+from chalicelib.web.call import Call
+from chalicelib.web.operation import Operation
+from chalicelib.web.paging import ListAnswer, Window, list_answer
+
+
+def list_usage(call: Call) -> ListAnswer:
+    """Tell plan and predictions of the present month. Spec: GET /v2/apiusage."""
+    facts = call.container.usage.facts(call.account)
+    return list_answer(Page((facts,), 0, has_more=False), records.usage, Window(0, 1))
+
+
+OPERATIONS = (
+    Operation(
+        name="list_usage",
+        method="GET",
+        path="/v2/apiusage",
+        view=list_usage,
+        summary="Plan, and predictions of the present month.",
+        answer=records.UsageRecord,
+        is_list=True,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Use cases, one file each; services call stores and engines and never each other."""

@@ -1,0 +1,108 @@
+"""Lists, reads and creates datasets. See chalicelib/routes/datasets.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chalicelib.domain.account import GLOBAL_ACCOUNT_ID, Account
+from chalicelib.domain.clock import Clock
+from chalicelib.domain.dataset import SUCCEEDED, Dataset, DatasetView, LabelCounts
+from chalicelib.domain.fields import (
+    checked_labels,
+    checked_language,
+    checked_name,
+    checked_type,
+)
+from chalicelib.domain.paging import Page
+from chalicelib.errors import DatasetNotFound
+from chalicelib.stores.datasets import DatasetStore
+from chalicelib.stores.ids import IdStore
+from chalicelib.stores.labels import LabelStore, owner_key
+
+
+@dataclass(frozen=True)
+class NewDataset:
+    """Fields of a create call, as they were sent."""
+
+    name: str
+    """Dataset name."""
+    type: str | None = None
+    """Dataset type."""
+    language: str | None = None
+    """Dataset language."""
+    labels: str | None = None
+    """Labels, separated by commas."""
+
+
+class DatasetService:
+    """The datasets of an account."""
+
+    def __init__(
+        self, datasets: DatasetStore, labels: LabelStore, ids: IdStore, clock: Clock
+    ) -> None:
+        self._datasets = datasets
+        self._labels = labels
+        self._ids = ids
+        self._clock = clock
+
+    def list(self, account_id: str, family: str, offset: int, count: int) -> Page[DatasetView]:
+        """List the datasets of an account by id.
+
+        Raises:
+            StorageUnavailable: the storage did not answer.
+        """
+        found = self._datasets.owned(account_id, family, limit=offset + count + 1)
+        views = self._labels.views(found[offset : offset + count])
+        return Page(tuple(views), offset, len(found) > offset + count)
+
+    def list_global(self, family: str, offset: int, count: int) -> Page[DatasetView]:
+        """List the global datasets of a family.
+
+        Raises:
+            StorageUnavailable: the storage did not answer.
+        """
+        return self.list(GLOBAL_ACCOUNT_ID, family, offset, count)
+
+    def get(self, account_id: str, family: str, dataset_id: int) -> DatasetView:
+        """Read one dataset.
+
+        Raises:
+            DatasetNotFound: the account has no such dataset in this family.
+            StorageUnavailable: the storage did not answer.
+        """
+        dataset = self._datasets.find(account_id, family, dataset_id)
+        if dataset is None:
+            raise DatasetNotFound(dataset_id)
+        return self._labels.view(dataset)
+
+    def create(self, account: Account, family: str, fields: NewDataset) -> DatasetView:
+        """Create a dataset without examples, available at once.
+
+        Raises:
+            BadRequest: a field is not allowed.
+            StorageUnavailable: nothing was created.
+        """
+        dataset_type = checked_type(family, fields.type)
+        labels = checked_labels(fields.labels, dataset_type)
+        name = checked_name(fields.name)
+        language = checked_language(family, fields.language)
+        dataset_id = self._ids.reserve("datasets")
+        first_label = self._ids.reserve("labels", len(labels)) if labels else 0
+        names = {first_label + i: label for i, label in enumerate(labels)}
+        self._labels.put(owner_key(account.account_id, family), dataset_id, names)
+        now = self._clock()
+        dataset = Dataset(
+            account_id=account.account_id,
+            family=family,
+            dataset_id=dataset_id,
+            name=name,
+            type=dataset_type,
+            language=language,
+            status=SUCCEEDED,
+            available=True,
+            created_at=now,
+            updated_at=now,
+            counts=tuple(LabelCounts(label_id) for label_id in names),
+        )
+        self._datasets.create(dataset)
+        return self._labels.view(dataset)

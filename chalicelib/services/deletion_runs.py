@@ -1,0 +1,118 @@
+"""Runs deletions: rows, chunks and artifacts go; the record stays. See services/deletions.py.
+
+Every step may be repeated, so the job may be delivered twice or taken up by another worker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chalicelib import log
+from chalicelib.domain.clock import Clock, to_milliseconds
+from chalicelib.domain.dataset import SOURCES, Dataset
+from chalicelib.domain.deletion import MODEL, Deletion
+from chalicelib.domain.jobs import Job, delete_job
+from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
+from chalicelib.stores.datasets import DatasetStore
+from chalicelib.stores.deletions import DeletionStore
+from chalicelib.stores.examples import ExampleSequence, ExampleStore
+from chalicelib.stores.labels import LabelStore
+from chalicelib.stores.model_files import ModelFiles
+from chalicelib.stores.models import ModelStore
+from chalicelib.stores.queues import DELETE, Queues
+from chalicelib.stores.receipts import ReceiptStore
+
+
+@dataclass(frozen=True)
+class DeletionStores:
+    """What a deletion removes."""
+
+    datasets: DatasetStore
+    """Dataset rows."""
+    labels: LabelStore
+    """Label rows."""
+    examples: ExampleStore
+    """Chunk rows."""
+    receipts: ReceiptStore
+    """Receipt rows."""
+    artifacts: ArtifactStore
+    """Everything of a dataset in the bucket."""
+    models: ModelStore
+    """Model rows."""
+    files: ModelFiles
+    """Everything of a model in the bucket."""
+    deletions: DeletionStore
+    """The records."""
+    queues: Queues
+    """Continuations."""
+
+
+class DeletionRunService:
+    """Runs the jobs of the deletion queue."""
+
+    def __init__(self, stores: DeletionStores, clock: Clock) -> None:
+        self._stores = stores
+        self._clock = clock
+
+    def run(self, job: Job) -> None:
+        """Delete one object; a deletion that is done or owned by another is left alone.
+
+        Raises:
+            StorageUnavailable: the storage did not answer; the queue tries again.
+        """
+        account_id, deletion_id = str(job["account_id"]), str(job["deletion_id"])
+        deletion = self._stores.deletions.take(account_id, deletion_id)
+        if deletion is None:
+            return
+        try:
+            is_done = self._delete(deletion)
+        except Exception:
+            self._stores.deletions.release(deletion)
+            raise
+        if is_done:
+            self._stores.deletions.finish(deletion)
+            log.info("deleted", kind=deletion.kind, object=deletion.object_id)
+
+    def _delete(self, deletion: Deletion) -> bool:
+        """Delete rows and artifacts; False when a writer must be waited for."""
+        if deletion.kind == MODEL:
+            self._delete_model(deletion)
+            return True
+        dataset_id = int(deletion.object_id)
+        dataset = self._stores.datasets.find(deletion.account_id, deletion.family, dataset_id)
+        if dataset is None:
+            return True
+        wait_seconds = self._writer_seconds(dataset)
+        if wait_seconds > 0:
+            self._stores.deletions.release(deletion)
+            self._stores.queues.send(DELETE, delete_job(deletion), wait_seconds)
+            return False
+        self._delete_dataset(deletion, dataset)
+        return True
+
+    def _delete_model(self, deletion: Deletion) -> None:
+        """Delete a model's artifacts, then its row."""
+        self._stores.deletions.report(deletion, 0.5)
+        self._stores.files.delete(deletion.object_id)
+        self._stores.models.delete(deletion.account_id, deletion.object_id)
+
+    def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> None:
+        """Delete a dataset's chunks, artifacts, receipts and labels, then its row."""
+        stores = self._stores
+        reserved = stores.datasets.upload_of(dataset).label_ids
+        label_ids = sorted({c.label_id for c in dataset.counts} | set(reserved))
+        for number, label_id in enumerate(label_ids):
+            for source in SOURCES:
+                stores.examples.delete(ExampleSequence(dataset.dataset_id, source, label_id))
+            progress = 0.05 + 0.8 * (number + 1) / len(label_ids)
+            stores.deletions.report(deletion, round(progress, 4))
+        stores.artifacts.delete_prefix(dataset_prefix(dataset.dataset_id))
+        stores.receipts.delete_all(dataset.dataset_id)
+        stores.labels.delete(label_ids)
+        stores.datasets.delete(dataset)
+
+    def _writer_seconds(self, dataset: Dataset) -> int:
+        """Return how long an upload that was cut off may still be writing, in seconds."""
+        until = self._stores.datasets.lease_until(dataset)
+        rest = until - to_milliseconds(self._clock())
+        return max(0, -(-rest // 1000))

@@ -1,0 +1,116 @@
+"""Requests deletions and shows them; the queue worker runs them.
+
+See chalicelib/services/deletion_runs.py. Spec: States, Deletion behaviour.
+"""
+
+from __future__ import annotations
+
+from chalicelib import log
+from chalicelib.domain.account import Account
+from chalicelib.domain.deletion import DATASET, MODEL, Deletion, deletion_of
+from chalicelib.domain.ids import STRING_ID
+from chalicelib.domain.jobs import delete_job
+from chalicelib.errors import (
+    DatasetInTraining,
+    DatasetNotFound,
+    DeletionNotFound,
+    ModelBusy,
+    ModelNotFound,
+    StorageUnavailable,
+)
+from chalicelib.stores.datasets import DatasetStore
+from chalicelib.stores.deletions import DeletionStore
+from chalicelib.stores.guards import GuardStore
+from chalicelib.stores.models import ModelStore
+from chalicelib.stores.queues import DELETE, Queues
+
+
+class DeletionService:
+    """Deletes datasets and models; from the answer on, they are gone for every route."""
+
+    def __init__(
+        self,
+        datasets: DatasetStore,
+        models: ModelStore,
+        guards: GuardStore,
+        deletions: DeletionStore,
+        queues: Queues,
+    ) -> None:
+        self._datasets = datasets
+        self._models = models
+        self._guards = guards
+        self._deletions = deletions
+        self._queues = queues
+
+    def delete_dataset(self, account: Account, family: str, dataset_id: int) -> Deletion:
+        """Delete a dataset, or show the deletion that is there already.
+
+        Raises:
+            DatasetNotFound: the account never had such a dataset.
+            DatasetInTraining: a model of it is QUEUED or RUNNING.
+            StorageUnavailable: the outcome is not known; repeat the call.
+        """
+        deletion = deletion_of(account.account_id, DATASET, str(dataset_id), family)
+        dataset = self._datasets.find(account.account_id, family, dataset_id)
+        if dataset is None:
+            found = self._deletions.find(account.account_id, deletion.deletion_id)
+            if found is None:
+                raise DatasetNotFound(dataset_id)
+            return found
+        if not self._datasets.start_deletion(dataset):
+            model = self._guards.guarding(dataset)
+            if model is not None:
+                raise DatasetInTraining(dataset_id, model.model_id, model.status)
+            if not self._datasets.start_deletion(dataset):
+                raise DatasetInTraining(dataset_id, "of it", "QUEUED")
+        return self._start(deletion)
+
+    def delete_model(self, account: Account, model_id: str) -> Deletion:
+        """Delete a model, or show the deletion that is there already.
+
+        Raises:
+            ModelNotFound: the account never had such a model.
+            ModelBusy: it is QUEUED or RUNNING.
+            StorageUnavailable: the outcome is not known; repeat the call.
+        """
+        if STRING_ID.fullmatch(model_id) is None:
+            raise ModelNotFound(model_id[:100])
+        deletion = deletion_of(account.account_id, MODEL, model_id)
+        model = self._models.find(account.account_id, model_id)
+        if model is None:
+            found = self._deletions.find(account.account_id, deletion.deletion_id)
+            if found is not None:
+                return found
+            if not self._models.is_hidden(account.account_id, model_id):
+                raise ModelNotFound(model_id)
+            return self._start(deletion)
+        if not self._models.start_deletion(model):
+            current = self._models.find(account.account_id, model_id) or model
+            raise ModelBusy(model_id, current.status, "deleted")
+        return self._start(deletion)
+
+    def get(self, account_id: str, deletion_id: str) -> Deletion:
+        """Read a deletion.
+
+        Raises:
+            DeletionNotFound: the account has no such deletion.
+            StorageUnavailable: the storage did not answer.
+        """
+        is_id = STRING_ID.fullmatch(deletion_id) is not None
+        found = self._deletions.find(account_id, deletion_id) if is_id else None
+        if found is None:
+            raise DeletionNotFound(deletion_id[:100])
+        return found
+
+    def _start(self, deletion: Deletion) -> Deletion:
+        """Write the record and send the job."""
+        record = self._deletions.create(deletion)
+        self._enqueue(record)
+        return record
+
+    def _enqueue(self, deletion: Deletion) -> None:
+        """Send the job; when the queue fails, the sweep finds the record and sends it."""
+        try:
+            self._queues.send(DELETE, delete_job(deletion))
+        except StorageUnavailable:
+            log.warning("enqueue_failed", job="delete", deletion=deletion.deletion_id)

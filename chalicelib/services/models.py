@@ -1,0 +1,103 @@
+"""Reads models: metrics, learning curve, card, lists. See chalicelib/routes/models.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chalicelib.domain.dataset import DatasetView
+from chalicelib.domain.ids import STRING_ID
+from chalicelib.domain.model import PREBUILT, Model
+from chalicelib.domain.paging import Page
+from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
+from chalicelib.stores.model_files import CARD, METRICS, ModelFiles
+from chalicelib.stores.models import ModelStore
+from chalicelib.stores.prebuilt import PrebuiltStore
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Metrics of a model's last successful version."""
+
+    model: Model
+    """The model."""
+    created_at: datetime
+    """When the model was made."""
+    data: dict[str, Any]
+    """metricsData, in the API's own form."""
+
+
+class ModelService:
+    """The models of an account."""
+
+    def __init__(self, models: ModelStore, files: ModelFiles, prebuilt: PrebuiltStore) -> None:
+        self._models = models
+        self._files = files
+        self._prebuilt = prebuilt
+
+    def get(self, account_id: str, model_id: str) -> Model:
+        """Read one model.
+
+        Raises:
+            ModelNotFound: the account has no such model.
+            StorageUnavailable: the storage did not answer.
+        """
+        is_id = STRING_ID.fullmatch(model_id) is not None
+        model = self._models.find(account_id, model_id) if is_id else None
+        if model is None:
+            raise ModelNotFound(model_id[:100])
+        return model
+
+    def metrics(self, model: Model) -> Metrics:
+        """Read the metrics of the last successful version.
+
+        Raises:
+            MetricsNotFound: no training has succeeded yet.
+            StorageUnavailable: the storage did not answer.
+        """
+        data = model.version and self._files.document(model.model_id, model.version, METRICS)
+        if not data:
+            raise MetricsNotFound(model.model_id)
+        return Metrics(model, model.created_at, data)
+
+    def curve(self, model: Model, offset: int, count: int) -> Page[dict[str, Any]]:
+        """Read the learning curve of the last run, as far as it has come.
+
+        Raises:
+            StorageUnavailable: the storage did not answer.
+        """
+        records = self._files.curve(model)
+        end = offset + count
+        return Page(tuple(records[offset:end]), offset, len(records) > end)
+
+    def card(self, account_id: str, model_id: str) -> dict[str, Any]:
+        """Read the card of a model's last successful version, or of a prebuilt model.
+
+        Raises:
+            ModelNotFound: the account has no such model.
+            PrebuiltNotInstalled: its files are missing.
+            MetricsNotFound: no training has succeeded yet.
+            StorageUnavailable: the storage did not answer.
+        """
+        if model_id in PREBUILT:
+            if not self._prebuilt.is_installed(model_id):
+                raise PrebuiltNotInstalled(model_id)
+            return self._prebuilt.card(model_id)
+        model = self.get(account_id, model_id)
+        card = model.version and self._files.document(model_id, model.version, CARD)
+        if not card:
+            raise MetricsNotFound(model_id)
+        found: dict[str, Any] = card
+        return found
+
+    def list(self, view: DatasetView, offset: int, count: int) -> Page[Model]:
+        """List the models of a dataset by creation, then id.
+
+        Raises:
+            StorageUnavailable: the storage did not answer.
+        """
+        dataset = view.dataset
+        models = self._models.of_dataset(dataset.account_id, dataset.dataset_id)
+        end = offset + count
+        return Page(tuple(models[offset:end]), offset, len(models) > end)

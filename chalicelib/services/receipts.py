@@ -1,0 +1,24 @@
+"""Lists the receipts of a dataset. Contract section 5, receipts."""
+
+from __future__ import annotations
+
+from chalicelib.domain.dataset import DatasetView
+from chalicelib.domain.paging import Page
+from chalicelib.domain.receipt import Receipt
+from chalicelib.stores.receipts import ReceiptStore
+
+
+class ReceiptService:
+    """What happened to the rows of uploads."""
+
+    def __init__(self, receipts: ReceiptStore) -> None:
+        self._receipts = receipts
+
+    def list(self, view: DatasetView, offset: int, count: int) -> Page[Receipt]:
+        """List a dataset's receipts, the newest first.
+
+        Raises:
+            StorageUnavailable: the storage did not answer.
+        """
+        found = self._receipts.newest(view.dataset.dataset_id, offset + count + 1)
+        return Page(tuple(found[offset : offset + count]), offset, len(found) > offset + count)

@@ -1,0 +1,211 @@
+"""Datasets: reading, and the states that requests bring about. See stores/dataset_leases.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.clock import Clock, to_milliseconds
+from chalicelib.domain.dataset import (
+    DELETION_PENDING,
+    FAMILY_TYPES,
+    UPLOADING,
+    Dataset,
+)
+from chalicelib.domain.upload import Upload
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.dataset_rows import load_dataset, new_row
+from chalicelib.stores.labels import owner_key
+from chalicelib.stores.tables import DatasetRow
+from chalicelib.stores.trouble import applied, store
+
+
+@store
+class DatasetStore:
+    """Reads datasets and changes their state by single conditional writes."""
+
+    def __init__(self, clients: Clients, clock: Clock) -> None:
+        self._clients = clients
+        self._clock = clock
+
+    def create(self, dataset: Dataset, upload: Upload | None = None) -> None:
+        """Write a new dataset; with an upload it is UPLOADING and found by the sweep.
+
+        Raises:
+            StorageUnavailable: it may not have been written.
+        """
+        self._clients.bind_tables()
+        row = new_row(dataset)
+        if upload is not None:
+            row.upload = upload.to_json()
+            row.open = UPLOADING
+            row.nudged_at = row.created_at
+        # The id is fresh, so a refusal means that a repeated call met its own first write.
+        applied(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
+
+    def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
+        """Find a dataset of an account.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        self._clients.bind_tables()
+        try:
+            row = DatasetRow.get(owner_key(account_id, family), dataset_id, consistent_read=True)
+        except DatasetRow.DoesNotExist:
+            return None
+        return load_dataset(row)
+
+    def owned(self, account_id: str, family: str, limit: int | None = None) -> list[Dataset]:
+        """Return the first datasets of an account and family, by id.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        self._clients.bind_tables()
+        rows = DatasetRow.query(owner_key(account_id, family), consistent_read=True, limit=limit)
+        return [load_dataset(row) for row in rows]
+
+    def load(self, account_id: str) -> tuple[int, int]:
+        """Sum up what an account stores: bytes, and uploads that are going on.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        datasets = [d for family in FAMILY_TYPES for d in self.owned(account_id, family)]
+        stored = sum(d.bytes + d.reserved_bytes for d in datasets)
+        return stored, sum(1 for d in datasets if d.status == UPLOADING)
+
+    def start_upload(self, dataset: Dataset, upload_id: str, upload: Upload) -> Dataset | None:
+        """Begin to add a file to an available dataset; None when it is not available now.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        now = to_milliseconds(self._clock())
+        free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
+        actions: list[Action] = [
+            DatasetRow.status.set(UPLOADING),
+            DatasetRow.available.set(False),
+            DatasetRow.upload_id.set(upload_id),
+            DatasetRow.upload.set(upload.to_json()),
+            DatasetRow.reserved_bytes.set(upload.size_bytes),
+            DatasetRow.attempts.set(0),
+            DatasetRow.lease_until.set(0),
+            DatasetRow.nudged_at.set(now),
+            DatasetRow.updated_at.set(now),
+            DatasetRow.open.set(UPLOADING),
+            DatasetRow.fence.add(1),
+        ]
+        row = self._row(dataset)
+        if not applied(lambda: row.update(actions, condition=free)):
+            current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
+            return current if current and current.upload_id == upload_id else None
+        return load_dataset(row)
+
+    def add_training(self, dataset: Dataset, entry: str) -> bool:
+        """Guard an available dataset against deletion; False when it is not available now.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        row = self._row(dataset)
+        free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
+        return applied(lambda: row.update([DatasetRow.training.add({entry})], condition=free))
+
+    def remove_training(self, dataset: Dataset, entries: Iterable[str]) -> None:
+        """Take guard entries away; missing ones are fine, and so is a missing dataset.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        row = self._row(dataset)
+        there = DatasetRow.dataset_id.exists()
+        gone = set(entries)
+        if gone:
+            applied(lambda: row.update([DatasetRow.training.delete(gone)], condition=there))
+
+    def start_deletion(self, dataset: Dataset) -> bool:
+        """Mark as DELETION_PENDING unless a training guards it; False when one does.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        actions: list[Action] = [
+            DatasetRow.status.set(DELETION_PENDING),
+            DatasetRow.available.set(False),
+            DatasetRow.updated_at.set(to_milliseconds(self._clock())),
+            DatasetRow.nudged_at.set(to_milliseconds(self._clock())),
+            DatasetRow.open.set(DELETION_PENDING),
+            DatasetRow.fence.add(1),
+        ]
+        unguarded = DatasetRow.training.does_not_exist() & DatasetRow.dataset_id.exists()
+        row = self._row(dataset)
+        if applied(lambda: row.update(actions, condition=unguarded)):
+            return True
+        current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        return current is None or current.status == DELETION_PENDING
+
+    def delete(self, dataset: Dataset) -> None:
+        """Delete the row; a missing one is fine.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        self._row(dataset).delete()
+
+    def lease_until(self, dataset: Dataset) -> int:
+        """Return when the last owner's lease ends, in milliseconds since 1970.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        row = self._row(dataset)
+        row.refresh(consistent_read=True)
+        return int(row.lease_until)
+
+    def nudge(self, status: str, older_than: int) -> list[Dataset]:
+        """Claim datasets that nobody owns and that were not nudged since a moment.
+
+        Args:
+            status: UPLOADING or DELETION_PENDING.
+            older_than: milliseconds since 1970.
+
+        Returns:
+            Datasets whose job must be sent again.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        self._clients.bind_tables()
+        now = to_milliseconds(self._clock())
+        stale = (DatasetRow.nudged_at < older_than) & (DatasetRow.lease_until < now)
+        still_open = stale & (DatasetRow.status == status)
+        claimed = []
+        for row in list(DatasetRow.open_index.query(status)):
+            actions: list[Action] = [DatasetRow.nudged_at.set(now)]
+            if _claim(row, actions, still_open):
+                claimed.append(load_dataset(row))
+        return claimed
+
+    def upload_of(self, dataset: Dataset) -> Upload:
+        """Return what the last upload reserved, committed or not.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        row = self._row(dataset)
+        row.refresh(consistent_read=True)
+        return Upload(**(row.upload or {}))
+
+    def _row(self, dataset: Dataset) -> DatasetRow:
+        """Make a row handle with the dataset's key."""
+        self._clients.bind_tables()
+        return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
+
+
+def _claim(row: DatasetRow, actions: list[Action], condition: Condition) -> bool:
+    """Update a row that an index listed, if it still is as the index said."""
+    return applied(lambda: row.update(actions, condition=condition))

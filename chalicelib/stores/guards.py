@@ -1,0 +1,96 @@
+"""Guard entries of trainings: at the dataset against its deletion, at the account as a limit.
+
+An entry is written before its model's row and removed after the run has ended. Whoever dies in
+between leaves one behind, so an entry counts only while its model is open or it is young.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chalicelib.domain.clock import Clock, to_milliseconds
+from chalicelib.domain.dataset import Dataset
+from chalicelib.domain.model import OPEN, Model
+from chalicelib.domain.training import guard_model_id, is_left_over, new_guard
+from chalicelib.stores.accounts import AccountStore
+from chalicelib.stores.datasets import DatasetStore
+from chalicelib.stores.models import ModelStore
+
+
+class GuardStore:
+    """Adds, checks and removes guard entries."""
+
+    def __init__(
+        self, accounts: AccountStore, datasets: DatasetStore, models: ModelStore, clock: Clock
+    ) -> None:
+        self._accounts = accounts
+        self._datasets = datasets
+        self._models = models
+        self._clock = clock
+
+    def new(self, model_id: str) -> str:
+        """Make an entry for a run that is about to be asked for."""
+        return new_guard(model_id, self._now())
+
+    def add_to_account(self, account_id: str, entry: str, limit: int) -> bool:
+        """Count a training against the account; False at the limit.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        if self._accounts.add_training(account_id, entry, limit):
+            return True
+        entries = self._accounts.training(account_id)
+        stale = self._left_over(account_id, entries)
+        if not stale:
+            return False
+        self._accounts.remove_training(account_id, stale)
+        return self._accounts.add_training(account_id, entry, limit)
+
+    def guarding(self, dataset: Dataset) -> Model | None:
+        """Find a model whose training guards the dataset, removing left-over entries.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        stale = self._left_over(dataset.account_id, dataset.training)
+        self._datasets.remove_training(dataset, stale)
+        for entry in sorted(dataset.training - stale):
+            model = self._models.find(dataset.account_id, guard_model_id(entry))
+            if model is not None:
+                return model
+        return None
+
+    def remove(self, account_id: str, dataset: Dataset, entries: Iterable[str]) -> None:
+        """Remove entries at account and dataset; missing ones are fine.
+
+        Raises:
+            StorageUnavailable: they are taken for left-overs later.
+        """
+        entries = list(entries)
+        self._datasets.remove_training(dataset, entries)
+        self._accounts.remove_training(account_id, entries)
+
+    def release(self, model: Model, dataset: Dataset) -> None:
+        """Remove every entry of a model whose run has ended.
+
+        Raises:
+            StorageUnavailable: they are taken for left-overs later.
+        """
+        entries = self._accounts.training(model.account_id) | dataset.training
+        self.remove(
+            model.account_id, dataset, [e for e in entries if guard_model_id(e) == model.model_id]
+        )
+
+    def _left_over(self, account_id: str, entries: Iterable[str]) -> frozenset[str]:
+        """Find entries that outlived their training."""
+        entries = list(entries)
+        models = {guard_model_id(entry) for entry in entries}
+        found = (self._models.find(account_id, model_id) for model_id in models)
+        open_models = [m.model_id for m in found if m is not None and m.status in OPEN]
+        now = self._now()
+        return frozenset(entry for entry in entries if is_left_over(entry, open_models, now))
+
+    def _now(self) -> int:
+        """Return the present moment in milliseconds since 1970."""
+        return to_milliseconds(self._clock())

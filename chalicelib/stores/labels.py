@@ -1,0 +1,109 @@
+"""Label names by id; rows are never changed, so names are kept in memory once read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from chalicelib.domain.dataset import Dataset, DatasetView, Label
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.tables import LabelRow
+from chalicelib.stores.trouble import store
+
+_CACHE_LIMIT = 200_000
+"""Names kept in memory before the cache starts anew."""
+
+
+def owner_key(account_id: str, family: str) -> str:
+    """Partition key of an account's datasets of one family."""
+    return f"{account_id}#{family}"
+
+
+@store
+class LabelStore:
+    """Reads and writes label rows."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+        self._names: dict[int, str] = {}
+
+    def put(self, owner: str, dataset_id: int, names: Mapping[int, str]) -> None:
+        """Write label rows; the same ids and names may be written again.
+
+        Raises:
+            StorageUnavailable: not every row may have been written.
+        """
+        self._clients.bind_tables()
+        with LabelRow.batch_write() as batch:
+            for label_id, name in names.items():
+                batch.save(LabelRow(label_id, dataset_id=dataset_id, owner=owner, name=name))
+
+    def names(self, label_ids: Iterable[int]) -> dict[int, str]:
+        """Return the names of these labels; unknown ids are absent.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        wanted = list(label_ids)
+        missing = [label_id for label_id in wanted if label_id not in self._names]
+        if missing:
+            self._read(missing)
+        return {i: self._names[i] for i in wanted if i in self._names}
+
+    def dataset_id(self, owner: str, label_id: int) -> int | None:
+        """Find the dataset that a label belongs to, or None when it is not the owner's.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        self._clients.bind_tables()
+        try:
+            row = LabelRow.get(label_id, consistent_read=True)
+        except LabelRow.DoesNotExist:
+            return None
+        return int(row.dataset_id) if row.owner == owner else None
+
+    def delete(self, label_ids: Sequence[int]) -> None:
+        """Delete label rows; missing ones are fine.
+
+        Raises:
+            StorageUnavailable: not every row may have been deleted.
+        """
+        self._clients.bind_tables()
+        with LabelRow.batch_write() as batch:
+            for label_id in label_ids:
+                self._names.pop(label_id, None)
+                batch.delete(LabelRow(label_id))
+
+    def view(self, dataset: Dataset) -> DatasetView:
+        """Join a dataset with the names of its labels.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        return self.views([dataset])[0]
+
+    def views(self, datasets: Sequence[Dataset]) -> list[DatasetView]:
+        """Join datasets with the names of their labels, in one read.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        names = self.names(c.label_id for dataset in datasets for c in dataset.counts)
+        return [DatasetView(dataset, _labels(dataset, names)) for dataset in datasets]
+
+    def _read(self, label_ids: list[int]) -> None:
+        """Read names into memory."""
+        self._clients.bind_tables()
+        if len(self._names) > _CACHE_LIMIT:
+            self._names.clear()
+        for row in LabelRow.batch_get(label_ids, consistent_read=True):
+            self._names[int(row.label_id)] = row.name
+
+
+def _labels(dataset: Dataset, names: Mapping[int, str]) -> tuple[Label, ...]:
+    """Name the committed labels of a dataset; one whose row is being deleted is left out."""
+    return tuple(
+        Label(counts.label_id, dataset.dataset_id, names[counts.label_id], counts.total)
+        for counts in dataset.counts
+        if counts.label_id in names
+    )

@@ -1,0 +1,82 @@
+"""A model's files in the bucket: one folder a version, and the learning curve of each run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.domain.model import Model
+from chalicelib.stores.artifacts import ArtifactStore, model_prefix
+
+ARTIFACT = "artifact.npz"
+METRICS = "metrics.json"
+CARD = "card.json"
+
+
+class ModelFiles:
+    """Reads and writes the files of models; a version is written once and never changed."""
+
+    def __init__(self, artifacts: ArtifactStore) -> None:
+        self._artifacts = artifacts
+
+    def put_version(
+        self, model: Model, version: str, artifact: bytes, documents: dict[str, Any]
+    ) -> None:
+        """Write a whole version: documents first, the artifact last.
+
+        Raises:
+            StorageUnavailable: it is incomplete, and no row points at it.
+        """
+        folder = _folder(model.model_id, version)
+        for name, document in documents.items():
+            self._artifacts.put_json(f"{folder}{name}", document)
+        self._artifacts.put(f"{folder}{ARTIFACT}", artifact)
+
+    def artifact(self, model_id: str, version: str) -> bytes | None:
+        """Read a version's artifact.
+
+        Raises:
+            StorageUnavailable: the bucket did not answer.
+        """
+        return self._artifacts.get(f"{_folder(model_id, version)}{ARTIFACT}")
+
+    def document(self, model_id: str, version: str, name: str) -> Any:
+        """Read METRICS or CARD of a version; None when there is none.
+
+        Raises:
+            StorageUnavailable: the bucket did not answer.
+        """
+        return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
+
+    def put_curve(self, model: Model, records: list[dict[str, Any]]) -> None:
+        """Write the learning curve of a run as far as it has come.
+
+        Raises:
+            StorageUnavailable: the one of before may still be there.
+        """
+        self._artifacts.put_json(_curve_key(model), records)
+
+    def curve(self, model: Model) -> list[dict[str, Any]]:
+        """Read the learning curve of the model's last run; empty before its first epoch.
+
+        Raises:
+            StorageUnavailable: the bucket did not answer.
+        """
+        return self._artifacts.get_json(_curve_key(model)) or []
+
+    def delete(self, model_id: str) -> None:
+        """Delete everything of a model.
+
+        Raises:
+            StorageUnavailable: some of it may still be there.
+        """
+        self._artifacts.delete_prefix(model_prefix(model_id))
+
+
+def _folder(model_id: str, version: str) -> str:
+    """Folder of a version."""
+    return f"{model_prefix(model_id)}{version}/"
+
+
+def _curve_key(model: Model) -> str:
+    """Place of a run's learning curve."""
+    return f"{model_prefix(model.model_id)}curves/{model.run}.json"

@@ -1,0 +1,60 @@
+"""Refresh tokens that were issued and not revoked; the tokens themselves are never stored."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from chalicelib.domain.clock import to_milliseconds
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.tables import RefreshTokenRow
+from chalicelib.stores.trouble import applied, store
+
+
+@store
+class RefreshTokenStore:
+    """One row per living refresh token; without its row a token is dead."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+
+    def create(self, account_id: str, token_id: str, key_id: str, now: datetime) -> None:
+        """Note a new refresh token and the account key it was obtained with.
+
+        Raises:
+            StorageUnavailable: it may not have been written; the token must not be handed out.
+        """
+        self._clients.bind_tables()
+        RefreshTokenRow(account_id, token_id, key_id=key_id, created_at=to_milliseconds(now)).save()
+
+    def is_alive(self, account_id: str, token_id: str) -> bool:
+        """Tell whether the token was issued to this account and not revoked.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        self._clients.bind_tables()
+        try:
+            RefreshTokenRow.get(account_id, token_id, consistent_read=True)
+        except RefreshTokenRow.DoesNotExist:
+            return False
+        return True
+
+    def delete(self, account_id: str, token_id: str) -> bool:
+        """Revoke a token; False when the account has no such token.
+
+        Raises:
+            StorageUnavailable: the token may still be alive.
+        """
+        self._clients.bind_tables()
+        row = RefreshTokenRow(account_id, token_id)
+        return applied(lambda: row.delete(condition=RefreshTokenRow.token_id.exists()))
+
+    def delete_all(self, account_id: str) -> None:
+        """Revoke every token of an account.
+
+        Raises:
+            StorageUnavailable: some tokens may still be alive.
+        """
+        self._clients.bind_tables()
+        for row in RefreshTokenRow.query(account_id, consistent_read=True):
+            row.delete()

@@ -1,0 +1,61 @@
+"""Translates AWS trouble into StorageUnavailable, at the stores' own edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import isfunction
+from typing import Any, TypeVar
+
+from botocore.exceptions import BotoCoreError, ClientError
+from pynamodb.exceptions import PynamoDBException
+
+from chalicelib.errors import StorageUnavailable
+
+Store = TypeVar("Store")
+
+
+def store(cls: type[Store]) -> type[Store]:
+    """Wrap every public method of a store: what its code does not expect becomes a 503.
+
+    Conditional failures are caught inside the methods, where their meaning is known.
+    """
+    for name, member in list(vars(cls).items()):
+        if isfunction(member) and not name.startswith("_"):
+            setattr(cls, name, _translated(member))
+    return cls
+
+
+def is_condition(trouble: PynamoDBException) -> bool:
+    """Tell whether a write was refused by its own condition."""
+    # Not `cause_response_code`: that fails where the connection broke and there is no answer.
+    answer = getattr(trouble.cause, "response", None) or {}
+    return bool(answer.get("Error", {}).get("Code") == "ConditionalCheckFailedException")
+
+
+def applied(write: Callable[[], Any]) -> bool:
+    """Run a conditional write; False when its condition refused it.
+
+    Raises:
+        PynamoDBException: anything but the condition went wrong.
+    """
+    try:
+        write()
+    except PynamoDBException as trouble:
+        if is_condition(trouble):
+            return False
+        raise
+    return True
+
+
+def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap one method."""
+
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(*args, **kwargs)
+        except (ClientError, BotoCoreError, PynamoDBException) as trouble:
+            raise StorageUnavailable from trouble
+
+    return call

@@ -1,0 +1,1 @@
+"""HTTP words: declarations, parsing, records, OpenAPI. Chalice lives here and in routes."""

@@ -1,0 +1,109 @@
+"""Chalice made safe for threads, damaged events and unknown paths; registers the operations."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from chalice.app import Chalice, Request, Response
+
+from chalicelib.errors import BadRequest, MethodNotAllowed, RouteNotFound, ServiceError
+from chalicelib.web.call import Call
+from chalicelib.web.endpoint import run
+from chalicelib.web.errors import error_response, reshape
+from chalicelib.web.event import incoming, whole_event
+from chalicelib.web.operation import Operation
+
+if TYPE_CHECKING:
+    from chalicelib.container import Container
+
+BINARY_TYPES = ("multipart/form-data", "application/pdf", "application/x-zip-compressed")
+"""Bodies that the gateway must hand over unharmed, besides Chalice's own list."""
+
+
+class PresageApp(Chalice):
+    """The one Chalice object: routes from declarations, and a container built at the first call."""
+
+    def __init__(
+        self, name: str, operations: Iterable[Operation], make_container: Callable[[], Container]
+    ) -> None:
+        self._per_thread = threading.local()
+        self._lock = threading.Lock()
+        self._make_container = make_container
+        self._container: Container | None = None
+        # An environment of its own: Chalice writes a variable into the one it is given.
+        super().__init__(name, configure_logs=False, env={})
+        self.operations = tuple(operations)
+        self.api.binary_types.extend(BINARY_TYPES)
+        self.register_middleware(reshape, "http")
+        for operation in self.operations:
+            for family, path in operation.routes():
+                self._register(operation, family, path)
+
+    @property
+    def current_request(self) -> Request | None:
+        """The request of this thread; Chalice's own attribute is shared by all of them."""
+        return getattr(self._per_thread, "request", None)
+
+    @current_request.setter
+    def current_request(self, request: Request | None) -> None:
+        self._per_thread.request = request
+
+    @property
+    def lambda_context(self) -> Any:
+        """The invocation's context of this thread."""
+        return getattr(self._per_thread, "context", None)
+
+    @lambda_context.setter
+    def lambda_context(self, context: Any) -> None:
+        self._per_thread.context = context
+
+    @property
+    def container(self) -> Container:
+        """The services, built at the first use and kept for the process."""
+        if self._container is None:
+            with self._lock:
+                if self._container is None:
+                    self._container = self._make_container()
+        return self._container
+
+    @container.setter
+    def container(self, container: Container | None) -> None:
+        self._container = container
+
+    def __call__(self, event: Any, context: Any) -> dict[str, Any]:
+        """Answer a proxy event of the gateway; a damaged one is answered too."""
+        event = whole_event(event)
+        problem = self._routing_problem(event)
+        if problem is not None:
+            return dict(error_response(problem).to_dict(self.api.binary_types))
+        return dict(super().__call__(event, context))
+
+    def _routing_problem(self, event: dict[str, Any]) -> ServiceError | None:
+        """Find out that no operation answers this event, before Chalice looks."""
+        path = event["requestContext"]["resourcePath"]
+        method = event["requestContext"]["httpMethod"]
+        if not path:
+            return BadRequest("The event is no request of the gateway.")
+        if path not in self.routes:
+            return RouteNotFound()
+        if method not in self.routes[path]:
+            return MethodNotAllowed(method[:20], list(self.routes[path]))
+        if not set(self.routes[path][method].view_args) <= set(event["pathParameters"]):
+            return RouteNotFound()
+        return None
+
+    def _register(self, operation: Operation, family: str, path: str) -> None:
+        """Add one route; its content types are left to chalicelib/web/request.py."""
+
+        def view(**_: str) -> Response:
+            request = self.current_request
+            if request is None:
+                raise RuntimeError("A view runs inside a request only.")
+            facts = incoming(request.to_original_event())
+            return run(Call(operation, family, facts, lambda: self.container, self.operations))
+
+        view.__doc__ = operation.summary
+        name = f"{operation.name}_{family}" if family else operation.name
+        self.route(path, methods=[operation.method], content_types=[], name=name)(view)

@@ -1,0 +1,213 @@
+"""The OpenAPI 3.1 document, made from the operations' declarations.
+
+What an operation may answer follows from what it declares; nothing is written down twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from chalicelib import __version__
+from chalicelib.web.errors import ErrorRecord
+from chalicelib.web.headers import RATE_LIMIT_HEADERS
+from chalicelib.web.operation import FAMILY, Operation
+from chalicelib.web.request import JSON, MULTIPART, URLENCODED
+
+Schema = dict[str, Any]
+
+REF = "#/components/schemas/{name}"
+DESCRIPTIONS = {
+    200: "Success.",
+    204: "Success, without a body.",
+    400: "The request is wrong; the text says how to mend it.",
+    401: "The caller is not known.",
+    404: "There is no such thing, or it belongs to another account.",
+    409: "The state of the thing forbids it now.",
+    413: "A file or the body is over its limit.",
+    415: "The content type is of no supported kind.",
+    429: "An allowance is used up.",
+    500: "Something went wrong inside the service.",
+    503: "The storage is busy.",
+    504: "The work was not finished in time.",
+}
+
+
+def document(operations: Iterable[Operation]) -> Schema:
+    """Make the whole document."""
+    listed = tuple(operations)
+    schemas = _Schemas(listed)
+    paths: Schema = {}
+    for operation in listed:
+        for family, path in operation.routes():
+            described = _operation(operation, family, path, schemas)
+            paths.setdefault(path, {})[operation.method.lower()] = described
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Presage",
+            "version": __version__,
+            "description": "Text prediction: intent and sentiment, from models that you train.",
+        },
+        "servers": [{"url": "/"}],
+        "paths": dict(sorted(paths.items())),
+        "components": {
+            "schemas": schemas.components,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+            },
+        },
+    }
+
+
+def statuses(operation: Operation) -> list[int]:
+    """List every status that an operation may answer with."""
+    found = {operation.status, *operation.statuses}
+    if not operation.is_public:
+        found |= {401, 503}
+    if operation.locate is not None:
+        found.add(404)
+    if operation.form is not None:
+        found |= {400, 413, 415, 503}
+    if operation.query is not None or operation.page_size:
+        found.add(400)
+    if operation.is_metered:
+        found.add(504)
+    return sorted(found)
+
+
+class _Schemas:
+    """Schemas of every declared struct, and references to them."""
+
+    def __init__(self, operations: tuple[Operation, ...]) -> None:
+        types: list[Any] = [ErrorRecord]
+        for operation in operations:
+            types += [kind for kind in (operation.answer, operation.form) if kind is not None]
+        self._types = list(dict.fromkeys(types))
+        found, self.components = msgspec.json.schema_components(self._types, ref_template=REF)
+        self._refs = dict(zip(self._types, found, strict=True))
+
+    def ref(self, kind: Any) -> Schema:
+        """Refer to a type's schema."""
+        return dict(self._refs[kind])
+
+    def form(self, operation: Operation, media_type: str) -> Schema:
+        """Describe a body; the file of a form is a part of its own."""
+        schema: Schema = {**self.components[operation.form.__name__]}
+        if operation.files and media_type == MULTIPART:
+            files = {name: {"type": "string", "format": "binary"} for name in operation.files}
+            schema["properties"] = {**schema["properties"], **files}
+        return schema
+
+
+def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) -> Schema:
+    """Describe one operation of one path."""
+    name = "_".join(part for part in (operation.name, family) if part)
+    is_alias = path != operation.path.replace(FAMILY, family)
+    described: Schema = {
+        "operationId": f"{name}_at_{_slug(path)}" if is_alias else name,
+        "summary": operation.summary,
+        "tags": [family or "service"],
+        "parameters": _parameters(operation, path),
+        "responses": {
+            str(status): _response(operation, status, schemas) for status in statuses(operation)
+        },
+        "security": [] if operation.is_public else [{"bearer": []}],
+    }
+    if operation.is_deprecated:
+        described["deprecated"] = True
+    if operation.form is not None:
+        described["requestBody"] = _body(operation, schemas)
+    return described
+
+
+def _slug(path: str) -> str:
+    """Make a path part of a name."""
+    return "_".join(part for part in path.replace("{", "").replace("}", "").split("/") if part)
+
+
+def _body(operation: Operation, schemas: _Schemas) -> Schema:
+    """Describe the body in every content type that is read."""
+    types = [MULTIPART, JSON] + ([URLENCODED] if operation.takes_urlencoded else [])
+    content = {kind: {"schema": schemas.form(operation, kind)} for kind in types}
+    return {"required": True, "content": content}
+
+
+def _parameters(operation: Operation, path: str) -> list[Schema]:
+    """Describe the variables of the path and the query."""
+    found = [
+        {"name": part[1:-1], "in": "path", "required": True, "schema": {"type": "string"}}
+        for part in path.split("/")
+        if part.startswith("{")
+    ]
+    if operation.page_size:
+        found.append(_query("offset", {"type": "integer", "minimum": 0, "default": 0}))
+        count = {"type": "integer", "minimum": 1, "default": operation.page_size}
+        found.append(_query("count", count))
+    if operation.query is not None:
+        schema = msgspec.json.schema(operation.query)["$defs"][operation.query.__name__]
+        required = schema.get("required", [])
+        found += [
+            _query(name, described, required=name in required)
+            for name, described in schema["properties"].items()
+        ]
+    return found
+
+
+def _query(name: str, schema: Schema, *, required: bool = False) -> Schema:
+    """Describe one query parameter."""
+    return {"name": name, "in": "query", "required": required, "schema": schema}
+
+
+def _response(operation: Operation, status: int, schemas: _Schemas) -> Schema:
+    """Describe what one status carries."""
+    described: Schema = {"description": DESCRIPTIONS[status]}
+    headers = _headers(operation, status)
+    if headers:
+        described["headers"] = headers
+    if status >= 400:
+        described["content"] = {JSON: {"schema": schemas.ref(ErrorRecord)}}
+    elif operation.answer is not None:
+        described["content"] = {JSON: {"schema": _answer(operation, schemas)}}
+    elif operation.media_type != JSON or status != 204:
+        described["content"] = {operation.media_type: {"schema": {"type": "string"}}}
+    return described
+
+
+def _answer(operation: Operation, schemas: _Schemas) -> Schema:
+    """Describe the record of success, in its list where it is one."""
+    record = schemas.ref(operation.answer)
+    if not operation.is_list:
+        return record
+    return {
+        "type": "object",
+        "required": ["object", "data"],
+        "properties": {"object": {"const": "list"}, "data": {"type": "array", "items": record}},
+    }
+
+
+def _headers(operation: Operation, status: int) -> Schema:
+    """Describe the headers that a status always carries, and the link of a page."""
+    found: Schema = {}
+    if operation.is_metered and status != 401:
+        for name, meaning in RATE_LIMIT_HEADERS.items():
+            kind = "string" if name.endswith("Reset") else "integer"
+            found[name] = _header(meaning, kind)
+    if status < 400:
+        for name in operation.headers:
+            found[name] = _header("Always the same.", "string")
+        if operation.page_size:
+            link = _header("Address of the next page, unless this is the last.", "string")
+            found["Link"] = {**link, "required": False}
+    if status == 401:
+        found["WWW-Authenticate"] = _header("How to authenticate.", "string")
+    if status in (429, 503, 504):
+        found["Retry-After"] = _header("Seconds to wait.", "integer")
+    return found
+
+
+def _header(meaning: str, kind: str) -> Schema:
+    """Describe one header."""
+    return {"description": meaning, "required": True, "schema": {"type": kind}}

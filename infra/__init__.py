@@ -1,0 +1,1 @@
+"""Commands that provision, run and administer the service; never shipped to Lambda."""

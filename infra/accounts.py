@@ -1,0 +1,344 @@
+"""The administrator's command for accounts: create, list, change plan, reset key, close, token.
+
+It works on the local stack that runs, on AWS_ENDPOINT_URL when that is set, and on the account
+of the AWS credentials with --aws. See chalicelib/services/accounts.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from chalicelib.config import Settings, SettingsError
+from chalicelib.domain.account import ACTIVE, PLANS, Account
+from chalicelib.domain.clock import system_clock
+from chalicelib.errors import ServiceError
+from chalicelib.formats.rsa_key import InvalidKey, public_pem_of
+from chalicelib.services.accounts import (
+    DEFAULT_KEEP_DAYS,
+    DEFAULT_PLAN,
+    DEFAULT_SOURCE,
+    AccountService,
+)
+from chalicelib.stores.accounts import AccountStore
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.tokens import RefreshTokenStore
+from infra.local.state import State
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+"""Where the local stack listens unless told otherwise."""
+PUBLIC_AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
+"""An audience that every deployment accepts, whatever its own host is called."""
+GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "presage", "AWS_SECRET_ACCESS_KEY": "presage"}
+"""What an emulated AWS is content with."""
+_DONE, _REFUSED = 0, 1
+
+
+class CommandError(Exception):
+    """The command cannot go on; the text is one line that names the remedy."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the command works on."""
+
+    settings: Settings
+    """Where the tables are."""
+    url: str
+    """Where the service listens."""
+
+
+def create_account(
+    settings: Settings,
+    email: str,
+    key_file: Path,
+    plan: str = DEFAULT_PLAN,
+    source: str = DEFAULT_SOURCE,
+) -> Account:
+    """Create an account and write its private key into a new file that its owner alone reads.
+
+    Raises:
+        CommandError: the file exists or cannot be written.
+        ServiceError: the account was refused.
+    """
+    with _new_key_file(key_file) as write:
+        made = _service(settings).create(email, plan, source)
+        write(made.private_pem or "")
+    return made.account
+
+
+def ensure_account(
+    settings: Settings,
+    email: str,
+    key_file: Path,
+    plan: str = DEFAULT_PLAN,
+    source: str = DEFAULT_SOURCE,
+) -> Account:
+    """See to it that there is an account whose current key lies in the file; may be repeated.
+
+    A key file that is there is kept: the account takes its key. A missing one is written, and
+    the account's former key dies.
+
+    Raises:
+        CommandError: the file cannot be read or written.
+        ServiceError: the account is closed or was refused.
+    """
+    service = _service(settings)
+    account = service.find(email)
+    if not key_file.exists() or not key_file.stat().st_size:
+        key_file.unlink(missing_ok=True)  # an empty one is left of a start that was cut short
+        if account is None:
+            return create_account(settings, email, key_file, plan, source)
+        return _reset_key(settings, email, key_file)
+    public_pem = _public_pem(key_file)
+    if account is None:
+        return service.create(email, plan, source, public_pem).account
+    is_current = account.keys and account.keys[-1].public_pem == public_pem
+    if account.status == ACTIVE and is_current:
+        return account
+    return service.reset_key(email, public_pem=public_pem).account
+
+
+def request_token(url: str, email: str, key_file: Path, minutes: float = 60) -> str:
+    """Obtain an access token from a running service.
+
+    Raises:
+        CommandError: the key file cannot be used, or the service refused or did not answer.
+    """
+    import jwt  # loads cryptography, which only this command needs
+
+    _public_pem(key_file)
+    endpoint = f"{url.rstrip('/')}/v2/oauth2/token"
+    claims = {
+        "sub": email,
+        "aud": [endpoint, PUBLIC_AUDIENCE],
+        "exp": int(time.time() + minutes * 60),
+    }
+    assertion = jwt.encode(claims, key_file.read_text("ascii"), algorithm="RS256")
+    return str(_post(endpoint, {"grant_type": GRANT_TYPE, "assertion": assertion})["access_token"])
+
+
+def main(
+    arguments: Sequence[str] | None = None, environment: MutableMapping[str, str] = os.environ
+) -> int:
+    """Run the command; its errors are one line each."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(_target(options, environment), options)
+    except (CommandError, ServiceError, SettingsError) as trouble:
+        print(f"infra.accounts: {trouble}", file=sys.stderr)
+        return _REFUSED
+    return _DONE
+
+
+def _service(settings: Settings) -> AccountService:
+    """Build the service on the settings' tables."""
+    clients = Clients(settings)
+    return AccountService(AccountStore(clients), RefreshTokenStore(clients), system_clock)
+
+
+def _reset_key(
+    settings: Settings, email: str, key_file: Path, overlap_seconds: float = 0
+) -> Account:
+    """Give an account a new key, written into a new file."""
+    with _new_key_file(key_file) as write:
+        changed = _service(settings).reset_key(email, overlap_seconds)
+        write(changed.private_pem or "")
+    return changed.account
+
+
+@contextmanager
+def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
+    """Make an empty file that its owner alone reads, and remove it again when something fails.
+
+    It is made before the account is touched, so that no key is lost for want of a place.
+
+    Raises:
+        CommandError: the file exists or cannot be written.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as trouble:
+        raise CommandError(
+            f"{path} exists and is never overwritten; name another file or move it away"
+        ) from trouble
+    except OSError as trouble:
+        raise CommandError(f"{path} cannot be written: {trouble.strerror}") from trouble
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        try:
+            yield file.write
+            file.flush()
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def _public_pem(key_file: Path) -> str:
+    """Read a private key file and give the key's public half.
+
+    Raises:
+        CommandError: it cannot be read, or holds no acceptable key.
+    """
+    try:
+        return public_pem_of(key_file.read_text("ascii"))
+    except OSError as trouble:
+        raise CommandError(f"{key_file} cannot be read: {trouble.strerror}") from trouble
+    except (InvalidKey, UnicodeDecodeError) as trouble:
+        reason = trouble if isinstance(trouble, InvalidKey) else "it is no PEM file"
+        raise CommandError(f"{key_file} cannot be used: {reason}") from trouble
+
+
+def _post(url: str, form: dict[str, str]) -> dict[str, object]:
+    """Send a form and read the JSON answer.
+
+    Raises:
+        CommandError: the service refused or did not answer.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise CommandError(f"PRESAGE_URL must begin with http:// or https://, not {url!r}")
+    request = urllib.request.Request(url, urllib.parse.urlencode(form).encode())  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - checked above
+            return dict(json.load(answer))
+    except urllib.error.HTTPError as trouble:
+        with trouble:
+            text = trouble.read(2000).decode("utf-8", "replace").strip()
+        raise CommandError(
+            f"{url} answered {trouble.code}: {text}; compare the e-mail address with the key "
+            "file, and this machine's clock with the service's"
+        ) from trouble
+    except (OSError, ValueError) as trouble:
+        raise CommandError(
+            f"{url} does not answer ({trouble}); start the service with `make run`, "
+            "or set PRESAGE_URL to where it listens"
+        ) from trouble
+
+
+def _target(options: argparse.Namespace, environment: MutableMapping[str, str]) -> Target:
+    """Find what the command is to work on.
+
+    Raises:
+        CommandError: nothing was named and no local stack runs.
+    """
+    folder = Path(environment.get("PRESAGE_STATE_DIR") or ".presage")
+    state = State(folder)
+    stack = state.read_stack() or {}
+    is_named = options.aws or bool(environment.get("AWS_ENDPOINT_URL"))
+    if not is_named and options.run is not _token:
+        found = state.stack_environment()
+        if found is None:
+            raise CommandError(
+                f"no local stack is described in {folder}: start it with `make run`, set "
+                "AWS_ENDPOINT_URL, or pass --aws to work with your AWS credentials"
+            )
+        # The clients read their credentials from the environment, as everywhere on AWS.
+        environment.update({**DUMMY_CREDENTIALS, **found})
+    url = environment.get("PRESAGE_URL") or str(stack.get("url") or DEFAULT_URL)
+    return Target(Settings.from_environment(environment), url)
+
+
+def _create(target: Target, options: argparse.Namespace) -> None:
+    """Create an account."""
+    account = create_account(
+        target.settings, options.email, options.key_file, options.plan, options.source
+    )
+    print(f"created account {account.account_id} {account.email}; its key is {options.key_file}")
+
+
+def _list(target: Target, options: argparse.Namespace) -> None:
+    """Print a line for each account."""
+    accounts = _service(target.settings).list_all()
+    print(f"{'id':>6}  {'status':7}{'plan':16}{'source':11}{'created':11}e-mail")
+    for account in accounts:
+        until = "" if account.delete_after is None else f" until {account.delete_after:%Y-%m-%d}"
+        print(
+            f"{account.account_id:>6}  {account.status:7}{account.plan:16}{account.source:11}"
+            f"{account.created_at:%Y-%m-%d} {account.email}{until}"
+        )
+
+
+def _plan(target: Target, options: argparse.Namespace) -> None:
+    """Change an account's plan."""
+    account = _service(target.settings).change_plan(options.email, options.plan, options.source)
+    print(f"{account.email} has {account.plan} of {account.source}")
+
+
+def _examples(target: Target, options: argparse.Namespace) -> None:
+    """Set an account's own limit of calls that return examples."""
+    account = _service(target.settings).set_example_calls(options.email, options.calls)
+    print(f"{account.email} has {account.example_calls_per_month} example calls a month")
+
+
+def _reset(target: Target, options: argparse.Namespace) -> None:
+    """Give an account a new key."""
+    account = _reset_key(target.settings, options.email, options.key_file, options.overlap)
+    ends = f"ends in {options.overlap:g} seconds" if options.overlap else "is dead"
+    print(f"{account.email} has a new key in {options.key_file}; the former one {ends}")
+
+
+def _close(target: Target, options: argparse.Namespace) -> None:
+    """Close an account."""
+    account = _service(target.settings).close(options.email, options.keep)
+    print(f"closed {account.email}; its data is deleted after {account.delete_after:%Y-%m-%d}")
+
+
+def _token(target: Target, options: argparse.Namespace) -> None:
+    """Print an access token and nothing else."""
+    print(request_token(target.url, options.email, options.key_file, options.minutes))
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    parser = argparse.ArgumentParser(prog="python -m infra.accounts", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--aws", action="store_true", help="work on AWS, not on the local stack")
+    one = argparse.ArgumentParser(add_help=False, parents=[shared])
+    one.add_argument("email", metavar="EMAIL", help="the account's address")
+    keyed = argparse.ArgumentParser(add_help=False, parents=[one])
+    keyed.add_argument("--key-file", metavar="FILE", type=Path, required=True, help="private key")
+
+    def command(name: str, run: object, text: str, base: argparse.ArgumentParser) -> _Command:
+        """Add one command."""
+        added = commands.add_parser(name, help=text, description=text, parents=[base])
+        added.set_defaults(run=run)
+        return added
+
+    _add_plan(command("create", _create, "create an account and write its key", keyed))
+    command("list", _list, "list all accounts", shared)
+    plan = command("plan", _plan, "change an account's plan", one)
+    plan.add_argument("plan", metavar="NAME", help="name of the plan")
+    plan.add_argument("--source", choices=list(PLANS), help="plan family")
+    calls = command("examples", _examples, "set an account's monthly example calls", one)
+    calls.add_argument("calls", metavar="CALLS", type=int, help="calls a month")
+    reset = command("reset-key", _reset, "give an account a new key", keyed)
+    reset.add_argument("--overlap", metavar="SECONDS", type=float, default=0, help="old keys' rest")
+    close = command("close", _close, "close an account; its tokens die at once", one)
+    close.add_argument("--keep", metavar="DAYS", type=float, default=DEFAULT_KEEP_DAYS)
+    token = command("token", _token, "print an access token", keyed)
+    token.add_argument("--minutes", metavar="N", type=float, default=60, help="its life")
+    return parser
+
+
+_Command = argparse.ArgumentParser
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    """Add the plan of a new account."""
+    parser.add_argument("--plan", metavar="NAME", default=DEFAULT_PLAN, help="name of the plan")
+    parser.add_argument("--source", choices=list(PLANS), default=DEFAULT_SOURCE, help="its family")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

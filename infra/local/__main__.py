@@ -1,0 +1,21 @@
+"""`python -m infra.local`: the whole service on this machine. See infra/local/supervisor.py."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from infra.local import process
+from infra.local.options import parse
+from infra.local.supervisor import Supervisor
+
+
+def main() -> int:
+    """Run the stack until it is stopped."""
+    if os.environ.pop("PRESAGE_DIE_WITH_PARENT", ""):
+        process.die_with_parent()
+    return Supervisor(parse(sys.argv[1:], os.environ), os.environ).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""A small HTTP client of the running service, for the demo; standard library only.
+
+See infra/local/demo.py.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+POLL_SECONDS = 0.1
+"""Pause between two questions about something that goes on, in seconds."""
+
+
+class CallFailed(Exception):
+    """The service refused, did not answer, or was not finished in time."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """One service as one account calls it."""
+
+    url: str
+    """Address, without a slash at its end."""
+    token: str
+    """Access token."""
+
+    def get(self, path: str) -> dict[str, Any]:
+        """Ask for a record.
+
+        Raises:
+            CallFailed: the answer is no success.
+        """
+        return self._send(urllib.request.Request(self.url + path))  # noqa: S310 - our own service
+
+    def post(self, path: str, fields: dict[str, str], file: Path | None = None) -> dict[str, Any]:
+        """Send a multipart form, with a file as `data` when there is one.
+
+        Raises:
+            CallFailed: the answer is no success.
+        """
+        boundary = uuid.uuid4().hex
+        request = urllib.request.Request(  # noqa: S310 - our own service
+            self.url + path,
+            _multipart(boundary, fields, file),
+            {"Content-Type": f"multipart/form-data; boundary={boundary}"},
+        )
+        return self._send(request)
+
+    def wait(
+        self, path: str, is_over: Callable[[dict[str, Any]], bool], seconds: float
+    ) -> dict[str, Any]:
+        """Ask for a record until it is over.
+
+        Raises:
+            CallFailed: it was not over in time.
+        """
+        deadline = time.monotonic() + seconds
+        while not is_over(record := self.get(path)):
+            if time.monotonic() > deadline:
+                raise CallFailed(f"{path} was not finished after {seconds:g} seconds: {record}")
+            time.sleep(POLL_SECONDS)
+        return record
+
+    def _send(self, request: urllib.request.Request) -> dict[str, Any]:
+        """Send a request with the token and read the JSON answer."""
+        request.add_header("Authorization", f"Bearer {self.token}")
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - as above
+                return dict(json.load(answer))
+        except urllib.error.HTTPError as refused:
+            with refused:
+                text = refused.read(2000).decode("utf-8", "replace")
+            raise CallFailed(f"{request.full_url} answered {refused.code}: {text}") from refused
+        except (OSError, ValueError) as trouble:
+            raise CallFailed(f"{request.full_url} does not answer: {trouble}") from trouble
+
+
+def _multipart(boundary: str, fields: dict[str, str], file: Path | None) -> bytes:
+    """Write a form."""
+    disposition = "Content-Disposition: form-data; name"
+    parts = [
+        f'--{boundary}\r\n{disposition}="{name}"\r\n\r\n{value}\r\n'.encode()
+        for name, value in fields.items()
+    ]
+    if file is not None:
+        head = f'--{boundary}\r\n{disposition}="data"; filename="{file.name}"\r\n\r\n'
+        parts.append(head.encode() + file.read_bytes() + b"\r\n")
+    return b"".join(parts) + f"--{boundary}--\r\n".encode()

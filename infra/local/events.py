@@ -1,0 +1,101 @@
+"""The events and the context that Lambda hands to a function, as the local workers build them.
+
+See infra/local/worker.py (queues and schedule) and infra/local/front.py (HTTP).
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+ACCOUNT = "123456789012"
+"""Account number that emulated resources belong to."""
+WORKER_SECONDS = 15 * 60
+"""Time a worker function has, in seconds; Lambda's longest."""
+
+
+@dataclass(frozen=True)
+class LambdaContext:
+    """What a handler may ask about its invocation."""
+
+    function_name: str
+    """Name of the function."""
+    seconds: float = WORKER_SECONDS
+    """Time the invocation has in all, in seconds."""
+    aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    """Id of the invocation."""
+    function_version: str = "$LATEST"
+    """Version of the function."""
+    memory_limit_in_mb: int = 3008
+    """Memory of the function, in MB."""
+    started: float = field(default_factory=time.monotonic)
+    """Start of the invocation on the monotonic clock, in seconds."""
+
+    @property
+    def invoked_function_arn(self) -> str:
+        """ARN of the function."""
+        return f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:{self.function_name}"
+
+    @property
+    def log_group_name(self) -> str:
+        """Log group of the function."""
+        return f"/aws/lambda/{self.function_name}"
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Tell how much time is left, in milliseconds, never below 0."""
+        return max(0, int((self.seconds - (time.monotonic() - self.started)) * 1000))
+
+
+def sqs_event(message: dict[str, Any], queue_arn: str, region: str) -> dict[str, Any]:
+    """Build the event of one received message.
+
+    Args:
+        message: as `receive_message` answers it, with all system attributes.
+        queue_arn: ARN of its queue.
+        region: region of its queue.
+    """
+    return {
+        "Records": [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": dict(message.get("Attributes", {})),
+                "messageAttributes": {
+                    name: _attribute(value)
+                    for name, value in message.get("MessageAttributes", {}).items()
+                },
+                "md5OfBody": message.get("MD5OfBody", ""),
+                "eventSource": "aws:sqs",
+                "eventSourceARN": queue_arn,
+                "awsRegion": region,
+            }
+        ]
+    }
+
+
+def _attribute(value: dict[str, Any]) -> dict[str, Any]:
+    """Spell one message attribute as Lambda does: members begin with a small letter."""
+    return {
+        "stringListValues": [],
+        "binaryListValues": [],
+        **{name[:1].lower() + name[1:]: member for name, member in value.items()},
+    }
+
+
+def scheduled_event(rule: str, region: str) -> dict[str, Any]:
+    """Build the event of one tick of a schedule."""
+    return {
+        "version": "0",
+        "id": str(uuid.uuid4()),
+        "detail-type": "Scheduled Event",
+        "source": "aws.events",
+        "account": ACCOUNT,
+        "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "region": region,
+        "resources": [f"arn:aws:events:{region}:{ACCOUNT}:rule/{rule}"],
+        "detail": {},
+    }

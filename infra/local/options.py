@@ -1,0 +1,77 @@
+"""What the command line and the environment ask of the local stack. See infra/local/__main__.py."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+MOTO, LOCALSTACK, AWS = "moto", "localstack", "aws"
+LOCALSTACK_URL = "http://127.0.0.1:4566"
+"""Where LocalStack listens unless AWS_ENDPOINT_URL says otherwise."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything that a start of the stack may vary."""
+
+    backend: str
+    """MOTO, LOCALSTACK or AWS."""
+    port: int
+    """Port of the HTTP front; 0 takes a free one."""
+    aws_port: int
+    """Port of the emulated AWS; 0 takes a free one."""
+    state_dir: Path
+    """Folder of the signing key, the demo key and the description of the running stack."""
+    has_demo: bool
+    """Whether a first data set is uploaded, trained and asked."""
+    is_bare: bool
+    """Whether even models and the demo account are left out."""
+    has_gateway_limits: bool
+    """Whether API Gateway's limits are enforced."""
+    endpoint_url: str | None
+    """AWS endpoint that runs already, or None."""
+    app: str
+    """Application as `module:attribute`."""
+    sweep_seconds: float
+    """Time between two ticks of the schedules, in seconds."""
+
+
+def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
+    """Read the command line; the environment gives the defaults."""
+    parser = argparse.ArgumentParser("python -m infra.local", description="Run Presage locally.")
+    parser.add_argument("--backend", choices=(MOTO, LOCALSTACK, AWS), help="where data is kept")
+    parser.add_argument("--no-demo", action="store_true", help="no first upload and training")
+    parser.add_argument("--bare", action="store_true", help="no models and no demo account either")
+    parser.add_argument("--gateway-limits", action="store_true", help="10 MB, 6 MB and 29 seconds")
+    parser.add_argument("--port", type=int, default=int(environment.get("PRESAGE_PORT") or 8000))
+    parser.add_argument(
+        "--state-dir",
+        type=Path,
+        default=Path(environment.get("PRESAGE_STATE_DIR") or ".presage"),
+        help="folder of keys and of the running stack's description",
+    )
+    found = parser.parse_args(arguments)
+    backend, endpoint_url = _backend(found.backend, environment.get("AWS_ENDPOINT_URL"))
+    return Options(
+        backend=backend,
+        port=found.port,
+        aws_port=int(environment.get("PRESAGE_AWS_PORT") or 4566),
+        state_dir=found.state_dir.absolute(),
+        has_demo=not (found.no_demo or found.bare),
+        is_bare=found.bare,
+        has_gateway_limits=found.gateway_limits,
+        endpoint_url=endpoint_url,
+        app=environment.get("PRESAGE_APP") or "app:app",
+        sweep_seconds=float(environment.get("PRESAGE_SWEEP_SECONDS") or 5),
+    )
+
+
+def _backend(asked: str | None, given_url: str | None) -> tuple[str, str | None]:
+    """Choose where data is kept: an endpoint that is set runs already."""
+    if asked == AWS:
+        return AWS, None
+    if asked == LOCALSTACK or (given_url and asked is None):
+        return LOCALSTACK, given_url or LOCALSTACK_URL
+    return MOTO, None

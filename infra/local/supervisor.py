@@ -1,0 +1,348 @@
+"""Starts the pieces of the local stack, restarts workers that die, and stops everything.
+
+It binds the ports itself, so that a used one is a clear line and a restarted piece loses no
+connection, and forks each piece as a child. See infra/local/process.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.config import Settings
+from infra.local import process
+from infra.local.options import MOTO, Options
+from infra.local.state import State
+from infra.local.surroundings import SHARED, surroundings
+
+STOP_SECONDS = 3.0
+"""How long children may take to stop before they are killed, in seconds."""
+RESTART_SECONDS = 1.0
+"""Pause before a child that ended right after its start is started again, in seconds."""
+AWS_PIECE = "aws"
+
+
+class CannotStart(Exception):
+    """The stack cannot start; the text says why, and how to mend it."""
+
+
+@dataclass
+class Piece:
+    """One long-lived child."""
+
+    work: Callable[[], None]
+    """What it does."""
+    pid: int
+    """Its process."""
+    started: float
+    """When it was started, on the monotonic clock, in seconds."""
+
+
+class Supervisor:
+    """Runs the stack until Ctrl-C or SIGTERM."""
+
+    def __init__(self, options: Options, environment: Mapping[str, str]) -> None:
+        self._options = options
+        self._given = dict(environment)
+        self._state = State(options.state_dir)
+        self._pieces: dict[str, Piece] = {}
+        self._tasks: dict[int, int | None] = {}
+        self._is_stopping = False
+        self._is_ready = False
+        self._status = 0
+
+    def run(self) -> int:
+        """Run the stack and return the exit status: 0, 1 for a failure, 2 for a used port."""
+        try:
+            self._bind()
+        except CannotStart as trouble:
+            print(f"Presage cannot start: {trouble}", file=sys.stderr)
+            return 2
+        self._watch_signals()
+        try:
+            self._start()
+            while not self._is_stopping:
+                self._wait(1.0)
+        finally:
+            self._stop()
+        return self._status
+
+    def _bind(self) -> None:
+        """Take the ports and the state folder.
+
+        Raises:
+            CannotStart: a port is used, or a stack runs with this state folder.
+        """
+        self._state.prepare()
+        other = self._state.read_stack()
+        if other is not None:
+            raise CannotStart(
+                f"process {other['pid']} runs a stack on {other['url']} with the state folder "
+                f"{self._state.folder}; stop it or choose another by PRESAGE_STATE_DIR."
+            )
+        self._front = bind(self._options.port, "PRESAGE_PORT")
+        self._endpoint_url = self._options.endpoint_url
+        if self._options.backend == MOTO:
+            self._aws = bind(self._options.aws_port, "PRESAGE_AWS_PORT")
+            self._endpoint_url = address(self._aws)
+
+    def _start(self) -> None:
+        """Start the pieces one after the other and say when all is ready."""
+        options = self._options
+        os.environ.clear()
+        os.environ.update(
+            surroundings(self._given, options, self._state, self._endpoint_url),
+        )
+        settings = Settings.from_environment(os.environ)
+        if options.backend == MOTO:
+            self._add(AWS_PIECE, lambda: _run_aws(self._aws, settings.region))
+        if not self._task("provision", lambda: _provision(settings, options)):
+            self._fail("the tables, queues and bucket could not be made.")
+            return
+        app = load(options.app)
+        self._add("front", lambda: _run_front(app, self._front, settings, options))
+        self._add("ingest", lambda: _run_worker(app, settings, False, options))
+        self._add("train", lambda: _run_worker(app, settings, True, options))
+        self._describe(settings)
+        self._settings = settings
+        self._welcome(settings)
+
+    def _welcome(self, settings: Settings) -> None:
+        """Make the demo account, show a first prediction, and print the ready line."""
+        url = address(self._front)
+        welcomed = self._options.is_bare or self._task(
+            "demo", lambda: _run_demo(settings, self._state, self._options, url)
+        )
+        if self._is_stopping:
+            return
+        if not welcomed:
+            say("the demo did not succeed; the stack runs all the same.")
+        self._is_ready = True
+        self._describe(settings)
+        print(f"Presage is ready on {url}", flush=True)
+
+    def _add(self, name: str, work: Callable[[], None]) -> None:
+        """Start one long-lived child."""
+        pid = process.fork(f"presage-{name}", work)
+        self._pieces[name] = Piece(work, pid, time.monotonic())
+
+    def _task(self, name: str, work: Callable[[], None]) -> bool:
+        """Run one child to its end while the others are looked after; tell whether it succeeded."""
+        pid = process.fork(f"presage-{name}", work)
+        self._tasks[pid] = None
+        while self._tasks[pid] is None and not self._is_stopping:
+            self._wait(1.0)
+        return self._tasks[pid] == 0
+
+    def _wait(self, seconds: float) -> None:
+        """Sleep until a signal or the time is over, then look after the children."""
+        select.select([self._signals], [], [], seconds)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._signals, 4096)
+        for pid, status in _ended():
+            if pid in self._tasks:
+                self._tasks[pid] = status
+            elif not self._is_stopping:
+                self._replace(pid, status)
+
+    def _replace(self, pid: int, status: int) -> None:
+        """Start a piece again that has ended; without the data plane the stack stops."""
+        name = next((n for n, piece in self._pieces.items() if piece.pid == pid), None)
+        if name is None:
+            return
+        if name == AWS_PIECE:
+            self._fail(f"the emulated AWS ended ({_why(status)}) and its data is lost.")
+            return
+        old = self._pieces[name]
+        if time.monotonic() - old.started < RESTART_SECONDS:
+            time.sleep(RESTART_SECONDS)
+        self._add(name, old.work)
+        say(f"{name} (process {pid}) ended ({_why(status)}); it runs again as process "
+            f"{self._pieces[name].pid}.")  # fmt: skip
+        self._describe(self._settings)
+
+    def _describe(self, settings: Settings) -> None:
+        """Tell other commands how to reach the stack."""
+        self._state.write_stack(
+            {
+                "pid": os.getpid(),
+                "url": address(self._front),
+                "aws_endpoint": self._endpoint_url,
+                "name": settings.name,
+                "region": settings.region,
+                "backend": self._options.backend,
+                "is_ready": self._is_ready,
+                "processes": {name: piece.pid for name, piece in self._pieces.items()},
+                "environment": {n: os.environ[n] for n in SHARED if n in os.environ},
+            }
+        )
+
+    def _fail(self, text: str) -> None:
+        """Stop because of a failure."""
+        say(text)
+        self._status = 1
+        self._is_stopping = True
+
+    def _watch_signals(self) -> None:
+        """Let signals end a wait; Ctrl-C and SIGTERM stop the stack."""
+        self._signals, written = os.pipe()
+        for end in (self._signals, written):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_stop)
+
+    def _on_stop(self, *_: Any) -> None:
+        """Take note of a request to stop."""
+        self._is_stopping = True
+
+    def _stop(self) -> None:
+        """Stop the children, the data plane last, and kill what does not end in time."""
+        self._is_stopping = True
+        deadline = time.monotonic() + STOP_SECONDS
+        others = {piece.pid for name, piece in self._pieces.items() if name != AWS_PIECE}
+        others |= {pid for pid, status in self._tasks.items() if status is None}
+        _end(others, deadline)
+        _end({piece.pid for piece in self._pieces.values()} - others, deadline)
+        self._state.remove_stack()
+
+
+def bind(port: int, variable: str) -> socket.socket:
+    """Take a port on the loopback address.
+
+    Raises:
+        CannotStart: it is used; names the variable that chooses another.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+        listener.listen(1024)
+    except OSError as trouble:
+        listener.close()
+        raise CannotStart(
+            f"port {port} of 127.0.0.1 cannot be used ({trouble.strerror}); stop the program that "
+            f"holds it or choose another port by {variable}."
+        ) from trouble
+    return listener
+
+
+def address(listener: socket.socket) -> str:
+    """URL of a bound socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://{host}:{port}"
+
+
+def load(place: str) -> Any:
+    """Import an application given as `module:attribute`."""
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def say(text: str) -> None:
+    """Write one line to the log of the stack."""
+    print(f"{time.strftime('%H:%M:%S')} stack: {text}", file=sys.stderr, flush=True)
+
+
+def _ended() -> list[tuple[int, int]]:
+    """Collect the children that have ended, with their wait status."""
+    found: list[tuple[int, int]] = []
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if pid == 0:
+            return found
+        found.append((pid, status))
+
+
+def _end(pids: set[int], deadline: float) -> None:
+    """Stop children and wait for them; at the deadline kill what is left."""
+    left = {pid for pid in pids if _send(pid, signal.SIGTERM)}
+    for pid in left:
+        _send(pid, signal.SIGCONT)
+    while left:
+        if time.monotonic() > deadline:
+            for pid in left:
+                _send(pid, signal.SIGKILL)
+        left -= {pid for pid, _ in _ended()}
+        left = {pid for pid in left if _send(pid, 0)}
+        time.sleep(0.01)
+
+
+def _send(pid: int, number: int) -> bool:
+    """Send a signal to a child; tell whether it still exists."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _why(status: int) -> str:
+    """Spell out a wait status."""
+    if os.WIFSIGNALED(status):
+        return signal.Signals(os.WTERMSIG(status)).name
+    return f"status {os.waitstatus_to_exitcode(status)}"
+
+
+def _run_aws(listener: socket.socket, region: str) -> None:
+    """Be the data plane; moto is imported here and in no other process."""
+    from infra.local import aws
+
+    aws.run(listener, os.environ["AWS_SECRET_ACCESS_KEY"], region)
+
+
+def _provision(settings: Settings, options: Options) -> None:
+    """Make tables, queues and bucket."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from infra.local.worker import VISIBILITY_SECONDS
+    from infra.resources import provision
+
+    try:
+        provision(settings, visibility_seconds=VISIBILITY_SECONDS)
+    except (BotoCoreError, ClientError) as trouble:
+        say(f"{options.backend} at {settings.endpoint_url or 'AWS'}: {trouble}")
+        sys.exit(1)
+
+
+def _run_front(app: Any, listener: socket.socket, settings: Settings, options: Options) -> None:
+    """Be the HTTP front."""
+    from infra.local import front
+
+    _show_logs()
+    front.run(app, listener, settings.name, options.has_gateway_limits)
+
+
+def _run_worker(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
+    """Be one of the workers."""
+    from infra.local import worker
+
+    _show_logs()
+    worker.run(app, settings, is_training, options)
+
+
+def _show_logs() -> None:
+    """Write the service's log lines to the terminal when a level was asked for."""
+    if os.environ.get("PRESAGE_LOG_LEVEL"):
+        logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
+
+
+def _run_demo(settings: Settings, state: State, options: Options, url: str) -> None:
+    """Prepare the demo."""
+    from infra.local import demo
+
+    demo.run(settings, state, options, url)

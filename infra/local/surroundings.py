@@ -1,0 +1,65 @@
+"""The environment of the stack's processes. See chalicelib/config.py and infra/local/options.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from chalicelib.config import Settings
+from infra.local.options import AWS, Options
+from infra.local.state import State
+
+ROOT = Path(__file__).parents[2]
+"""Folder of the project; a relative model folder lies in it."""
+DUMMY_KEY = "test"
+"""Access key and secret of emulators; they guard nothing beyond this machine's loopback."""
+SHARED = (
+    "AWS_ENDPOINT_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_EC2_METADATA_DISABLED",
+    "PRESAGE_NAME",
+    "PRESAGE_BUCKET",
+    "PRESAGE_MODEL_DIR",
+)
+"""Variables that other commands need to reach the running stack."""
+_EMULATED = {
+    "AWS_ACCESS_KEY_ID": DUMMY_KEY,
+    "AWS_SECRET_ACCESS_KEY": DUMMY_KEY,
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+_DEFAULTS = {
+    "PRESAGE_LEASE_SECONDS": "10",
+    "PRESAGE_SYNC_SECONDS": "0",
+    # Engines get the cores by processes: one thread each keeps the slowest answers quick.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+
+def surroundings(
+    given: Mapping[str, str], options: Options, state: State, endpoint_url: str | None
+) -> dict[str, str]:
+    """Compose the environment; what the caller has set wins over our defaults.
+
+    Args:
+        given: the environment of the command.
+        options: the stack's options.
+        state: holds the signing key.
+        endpoint_url: of the emulated AWS; None for real AWS.
+    """
+    made = {**_DEFAULTS, **given}
+    region = given.get("AWS_REGION") or given.get("AWS_DEFAULT_REGION") or "us-east-1"
+    made |= {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}
+    made["PRESAGE_MODEL_DIR"] = str(ROOT / (given.get("PRESAGE_MODEL_DIR") or Settings.model_dir))
+    if not given.get("PRESAGE_TOKEN_SECRET") and not given.get("PRESAGE_TOKEN_SECRET_NAME"):
+        made["PRESAGE_TOKEN_SECRET"] = state.token_secret()
+    if options.backend == AWS:
+        made.pop("AWS_ENDPOINT_URL", None)
+        return made
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
+        made.pop(name, None)
+    return {**made, **_EMULATED, "AWS_ENDPOINT_URL": str(endpoint_url)}

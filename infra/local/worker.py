@@ -1,0 +1,245 @@
+"""Worker processes: receive messages and hand real SQS events to the application's handlers.
+
+A lane is one thread of work: it empties its queues in their order, so paid trainings always
+come before free ones. While a handler runs its message stays hidden by heartbeats; a handler
+that raises leaves its message to be delivered again. See chalicelib/workers.py.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from chalice.app import ScheduledEventConfig, SQSEventConfig
+
+from chalicelib.config import Settings
+from chalicelib.stores.queues import TRAIN_FREE, TRAIN_PAID
+from infra.local.events import LambdaContext, scheduled_event, sqs_event
+
+VISIBILITY_SECONDS = 15
+"""How long a message stays hidden after a receive or a heartbeat, in seconds."""
+HEARTBEAT_SECONDS = 5.0
+"""Time between heartbeats, in seconds."""
+POLL_SECONDS = 20
+"""Longest wait for a message, in seconds."""
+BLIND_POLL_SECONDS = 1
+"""The wait of a lane with several queues where the endpoint cannot watch them all, in seconds."""
+RETRY_SECONDS = 1.0
+"""Pause after the queues could not be reached, in seconds."""
+STOP_SECONDS = 2.0
+"""How long a stopping worker waits for its handlers, in seconds."""
+WAKE_HEADER = "X-Presage-Wake"
+"""Names further queues whose messages end a poll; see infra/local/guard.py."""
+NICENESS = 10
+"""Workers step back so that the HTTP front stays quick."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One queue and its handler."""
+
+    queue: str
+    """Full name of the queue."""
+    name: str
+    """Name of the function."""
+    handler: Callable[[Any, Any], Any]
+    """The handler as Lambda would call it."""
+
+
+def sources(app: Any, settings: Settings) -> list[Source]:
+    """Read the queues and handlers that an application declares; the prefix is the settings'."""
+    return [
+        Source(
+            f"{settings.name}-{str(config.queue).removeprefix('presage-')}",
+            config.name,
+            app.handler_map[config.name],
+        )
+        for config in app.event_sources
+        if isinstance(config, SQSEventConfig)
+    ]
+
+
+def lanes(found: Sequence[Source], settings: Settings, is_training: bool) -> list[list[Source]]:
+    """Arrange the queues of one process: training in one lane, paid first; others one each."""
+    order = [f"{settings.name}-{short}" for short in (TRAIN_PAID, TRAIN_FREE)]
+    if is_training:
+        training = [source for source in found if source.queue in order]
+        return [sorted(training, key=lambda source: order.index(source.queue))]
+    return [[source] for source in found if source.queue not in order]
+
+
+class Lane:
+    """One thread that works through its queues for ever."""
+
+    def __init__(self, lane: Sequence[Source], settings: Settings, can_watch: bool) -> None:
+        self._sources = lane
+        self._region = settings.region
+        self._can_watch = can_watch
+        self._sqs = _sqs_client(settings)
+        if can_watch and len(lane) > 1:
+            others = ",".join(source.queue for source in lane[1:])
+            self._sqs.meta.events.register(
+                "before-call.sqs.ReceiveMessage",
+                lambda params, **_: params["headers"].update({WAKE_HEADER: others}),
+            )
+        self._urls = {s.queue: self._sqs.get_queue_url(QueueName=s.queue)["QueueUrl"] for s in lane}
+        self._arns = {name: self._arn(url) for name, url in self._urls.items()}
+        self._runner = ThreadPoolExecutor(1, lane[0].queue)
+        self.is_busy = False
+        self.is_stopping = False
+
+    def run(self) -> None:
+        """Receive and handle until the process stops; trouble with the queues is waited out."""
+        while not self.is_stopping:
+            try:
+                if not self._work_once():
+                    self._receive(self._sources[0], self._poll_seconds())
+            except (BotoCoreError, ClientError) as trouble:
+                say(f"the queues cannot be reached: {trouble}")
+                time.sleep(RETRY_SECONDS)
+
+    def _poll_seconds(self) -> int:
+        """How long the first queue may be waited for while the others wait, too."""
+        is_watched = self._can_watch or len(self._sources) == 1
+        return POLL_SECONDS if is_watched else BLIND_POLL_SECONDS
+
+    def _work_once(self) -> bool:
+        """Handle one message of the first queue that has one; a lone queue is only waited for."""
+        if len(self._sources) == 1:
+            return False
+        return any(self._receive(source, 0) for source in self._sources)
+
+    def _receive(self, source: Source, seconds: int) -> bool:
+        """Receive one message, if there is one, and handle it."""
+        answer = self._sqs.receive_message(
+            QueueUrl=self._urls[source.queue],
+            MaxNumberOfMessages=1,
+            WaitTimeSeconds=seconds,
+            VisibilityTimeout=VISIBILITY_SECONDS,
+            MessageSystemAttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        )
+        messages = answer.get("Messages", [])
+        for message in messages:
+            self.is_busy = True
+            self._handle(source, message)
+            self.is_busy = False
+        return bool(messages)
+
+    def _handle(self, source: Source, message: dict[str, Any]) -> None:
+        """Run the handler with heartbeats; delete the message when it succeeded."""
+        event = sqs_event(message, self._arns[source.queue], self._region)
+        running = self._runner.submit(source.handler, event, LambdaContext(source.name))
+        address = {
+            "QueueUrl": self._urls[source.queue],
+            "ReceiptHandle": message["ReceiptHandle"],
+        }
+        while not wait([running], HEARTBEAT_SECONDS).done:
+            self._beat(address)
+        trouble = running.exception()
+        if trouble is None:
+            self._sqs.delete_message(**address)
+        else:
+            attempt = message.get("Attributes", {}).get("ApproximateReceiveCount", "?")
+            delivery = f"delivery {attempt} of {message['MessageId']}"
+            say(f"{source.name} failed, {delivery}: {_one_line(trouble)}")
+
+    def _beat(self, address: dict[str, str]) -> None:
+        """Keep the message hidden a little longer; one missed beat does no harm."""
+        try:
+            self._sqs.change_message_visibility(**address, VisibilityTimeout=VISIBILITY_SECONDS)
+        except (BotoCoreError, ClientError) as trouble:
+            say(f"a heartbeat failed: {trouble}")
+
+    def _arn(self, url: str) -> str:
+        """Look a queue's ARN up."""
+        answer = self._sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+        return str(answer["Attributes"]["QueueArn"])
+
+
+def _sqs_client(settings: Settings) -> Any:
+    """Make a client that waits longer than the longest poll."""
+    config = Config(read_timeout=POLL_SECONDS + 10, retries={"total_max_attempts": 2})
+    return boto3.session.Session(region_name=settings.region).client(
+        "sqs", endpoint_url=settings.endpoint_url, config=config
+    )
+
+
+def tick_schedules(app: Any, settings: Settings, seconds: float) -> None:
+    """Call every scheduled handler again and again, each tick after the one before has ended."""
+    configs = [c for c in app.event_sources if isinstance(c, ScheduledEventConfig)]
+    runner = ThreadPoolExecutor(1, "schedule")
+    while configs:
+        time.sleep(seconds)
+        for config in configs:
+            event = scheduled_event(config.name, settings.region)
+            handler = app.handler_map[config.name]
+            ticked: Future[Any] = runner.submit(handler, event, LambdaContext(config.name))
+            trouble = ticked.exception()
+            if trouble is not None:
+                say(f"{config.name} failed: {_one_line(trouble)}")
+
+
+def run(app: Any, settings: Settings, is_training: bool, options: Any) -> None:
+    """Work until the process is told to stop.
+
+    Args:
+        app: the Chalice application.
+        settings: names and endpoint.
+        is_training: whether this is the process of training or the one of everything else.
+        options: the stack's options.
+    """
+    os.nice(NICENESS)
+    can_watch = options.backend == "moto"
+    threads: list[threading.Thread] = []
+    made: list[Lane] = []
+    for sources_of_lane in lanes(sources(app, settings), settings, is_training):
+        if sources_of_lane:
+            lane = Lane(sources_of_lane, settings, can_watch)
+            made.append(lane)
+            threads.append(threading.Thread(target=lane.run, daemon=True))
+    if not is_training:
+        arguments = (app, settings, options.sweep_seconds)
+        threads.append(threading.Thread(target=tick_schedules, args=arguments, daemon=True))
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    for thread in threads:
+        thread.start()
+    while not stop.wait(0.5) and all(thread.is_alive() for thread in threads):
+        continue
+    _stop(made)
+
+
+def _stop(made: Sequence[Lane]) -> None:
+    """Let running handlers end for a moment; what does not end is delivered again."""
+    for lane in made:
+        lane.is_stopping = True
+    deadline = time.monotonic() + STOP_SECONDS
+    while any(lane.is_busy for lane in made) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _one_line(trouble: BaseException) -> str:
+    """Describe an exception and where it was raised, in one line."""
+    place = trouble.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})" if place else ""
+    return f"{type(trouble).__name__}: {' '.join(str(trouble).split())}{where}"
+
+
+def say(text: str) -> None:
+    """Write one line to the log of the stack."""
+    print(f"{time.strftime('%H:%M:%S')} worker: {text}", file=sys.stderr, flush=True)

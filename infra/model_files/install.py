@@ -1,0 +1,208 @@
+"""Installs model files: fetch, check, convert, check again, put in place.
+
+Called by infra/models.py and by the local stack. Interrupted at any moment, the next call goes
+on: finished models and complete downloads are kept.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from chalicelib.engines.text.encoders import FACTS_FILE, Encoder, load_encoder
+from infra.model_files import installed
+from infra.model_files.errors import InstallError
+from infra.model_files.fetch import disk_full, extract, fetch, file_sha256
+from infra.model_files.manifest import FAST, MEGABYTE, MODELS, ModelFiles
+
+Progress = Callable[[str], None]
+Build = Callable[[ModelFiles, Path, Path, Path, Progress], None]
+
+DOWNLOADS = "downloads"
+
+
+def missing(directory: Path, names: Sequence[str] = FAST) -> list[str]:
+    """Return those of the names that are not installed whole; takes milliseconds when all are."""
+    return [name for name in names if not _is_intact(directory, MODELS[name])]
+
+
+def _is_intact(directory: Path, model: ModelFiles) -> bool:
+    """Say whether a model is installed whole, noting new times of unchanged files."""
+    if installed.broken_files(directory, model):
+        return False
+    installed.touch_record(directory, model)
+    return True
+
+
+def broken(directory: Path, names: Sequence[str] = FAST) -> dict[str, list[str]]:
+    """Read every installed file and return the broken ones of each model that has any."""
+    found = {name: installed.broken_files(directory, MODELS[name], thorough=True) for name in names}
+    return {name: files for name, files in found.items() if files}
+
+
+def remove(directory: Path, names: Sequence[str]) -> None:
+    """Forget that models are installed, so that the next installation makes them again."""
+    for name in names:
+        (directory / MODELS[name].folder / installed.RECORD).unlink(missing_ok=True)
+
+
+def install(
+    directory: Path,
+    names: Sequence[str] = FAST,
+    progress: Progress = lambda _: None,
+    *,
+    keep_downloads: bool = False,
+) -> None:
+    """Install models that are not yet there, with what they need.
+
+    Args:
+        directory: the model directory, made when it is missing.
+        names: keys of the manifest.
+        progress: takes lines for the user.
+        keep_downloads: leave the packages in the directory's `downloads`.
+
+    Raises:
+        InstallError: a download, the disk or a check failed; the text says what to do.
+    """
+    if not missing(directory, names):
+        return
+    try:
+        with installed.locked(directory, progress):
+            todo = [MODELS[name] for name in missing(directory, _with_needs(names))]
+            _check_room(directory, todo, progress)
+            for model in todo:
+                _install_one(directory, model, progress)
+            if not keep_downloads:
+                shutil.rmtree(directory / DOWNLOADS, ignore_errors=True)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise disk_full(directory, _needed_bytes(directory, list(MODELS.values()))) from error
+        raise InstallError(f"The model files cannot be written: {error}") from error
+
+
+def _with_needs(names: Sequence[str]) -> list[str]:
+    """Return the names and what they need, in the manifest's order."""
+    wanted = {need for name in names for need in (name, *MODELS[name].needs)}
+    return [name for name in MODELS if name in wanted]
+
+
+def _needed_bytes(directory: Path, models: Sequence[ModelFiles]) -> int:
+    """Return the room an installation takes at its peak, beside downloads already there."""
+    here = sum(
+        model.source.archive_bytes
+        for model in models
+        if (directory / DOWNLOADS / model.source.file).exists()
+    )
+    working = max((model.working_bytes for model in models), default=0)
+    kept = sum(model.installed_bytes + model.source.archive_bytes for model in models)
+    return max(0, kept + working - here)
+
+
+def _check_room(directory: Path, models: Sequence[ModelFiles], progress: Progress) -> None:
+    """Say how much room is needed.
+
+    Raises:
+        DiskFull: the disk has less.
+    """
+    if not models:
+        return
+    needed = _needed_bytes(directory, models)
+    kept = sum(model.installed_bytes for model in models)
+    names = ", ".join(model.name for model in models)
+    progress(
+        f"installing {names} into {directory}: takes {needed / MEGABYTE:.0f} MB while working, "
+        f"{kept / MEGABYTE:.0f} MB afterwards"
+    )
+    if shutil.disk_usage(directory).free < needed:
+        raise disk_full(directory, needed)
+
+
+def _install_one(directory: Path, model: ModelFiles, progress: Progress) -> None:
+    """Fetch, convert, check and put one model in place."""
+    archive = fetch(model.source, directory / DOWNLOADS, progress)
+    with installed.staging(directory, model) as (source, result):
+        progress(f"{model.name}: converting")
+        extract(model.source, archive, source)
+        _BUILDS[model.name](model, directory, source, result, progress)
+        installed.write_record(result, model)
+        installed.put_in_place(result, directory, model)
+    progress(f"{model.name}: installed")
+
+
+def _write_facts(model: ModelFiles, folder: Path) -> None:
+    """Write the facts file of a converted encoder: what cards say, and what must be there."""
+    files = {
+        path.name: {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
+        for path in sorted(folder.iterdir())
+        if path.name != FACTS_FILE
+    }
+    digests = "".join(f"{file['sha256']}  {name}\n" for name, file in files.items())
+    facts = {
+        "name": model.name,
+        "title": model.title,
+        "sha256": hashlib.sha256(digests.encode()).hexdigest(),
+        "licence": model.source.licence,
+        "dimensions": model.dimensions,
+        "source": f"{model.source.package} {model.source.version}",
+        "changes": model.changes,
+        "files": files,
+    }
+    text = json.dumps(facts, indent=1, sort_keys=True) + "\n"
+    (folder / FACTS_FILE).write_text(text, encoding="utf-8")
+
+
+def _load(folder: Path) -> Encoder:
+    """Load the encoder of a folder that bears its name."""
+    return load_encoder(folder.parent, folder.name)
+
+
+def _build_use(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Convert the Universal Sentence Encoder and compare it with its reference vectors."""
+    from infra.model_files import convert_use, references
+
+    convert_use.convert(source, result)
+    _write_facts(model, result)
+    progress(f"{model.name}: checking against the reference vectors")
+    references.check_vectors(_load(result), model.name, references.EXACT)
+
+
+def _build_minilm(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Check all-MiniLM-L6-v2 as it came, quantise it, check it again."""
+    from infra.model_files import convert_minilm, references
+
+    # Loaded like an encoder, the source needs the folder's name and a facts file of its own.
+    original = source.rename(source.with_name("original"))
+    named = original / model.name
+    named.mkdir()
+    for name in model.source.members:
+        (original / name).rename(named / name)
+    _write_facts(model, named)
+    references.check_vectors(_load(named), model.name, references.EXACT)
+    convert_minilm.convert(named, result)
+    _write_facts(model, result)
+    progress(f"{model.name}: checking against the reference vectors")
+    references.check_vectors(_load(result), model.name, references.QUANTISED)
+
+
+def _build_sentiment(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Fit the prebuilt sentiment model."""
+    from infra.model_files import prebuilt
+
+    prebuilt.build(model, directory, source, result, progress)
+
+
+_BUILDS: dict[str, Build] = {
+    "use": _build_use,
+    "minilm": _build_minilm,
+    "CommunitySentiment": _build_sentiment,
+}

@@ -1,0 +1,147 @@
+"""Remembers what is installed, finds what is broken, puts a finished folder into its place.
+
+`installed.json` in each folder holds every file's size, time and digest: when size and time are
+unchanged nothing is read again. Called by infra/model_files/install.py.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from infra.model_files.fetch import file_sha256
+from infra.model_files.manifest import ModelFiles
+
+RECORD = "installed.json"
+STAGING = ".staging"
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    """Return size, time and digest of a file."""
+    facts = path.stat()
+    return {
+        "bytes": facts.st_size,
+        "mtime_ns": facts.st_mtime_ns,
+        "sha256": file_sha256(path),
+    }
+
+
+def write_record(folder: Path, model: ModelFiles) -> None:
+    """Write the record of all files of a finished folder."""
+    files = {path.name: _describe(path) for path in sorted(folder.iterdir()) if path.name != RECORD}
+    record = {"name": model.name, "madeFrom": model.made_from, "files": files}
+    _write_json(folder / RECORD, record)
+
+
+def _write_json(path: Path, value: object) -> None:
+    """Write a JSON file so that it is there whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    os.replace(part, path)
+
+
+def read_record(directory: Path, model: ModelFiles) -> dict[str, Any]:
+    """Return the record of an installed model, empty when there is none."""
+    try:
+        text = (directory / model.folder / RECORD).read_text(encoding="utf-8")
+        record = json.loads(text)
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _is_same(path: Path, known: dict[str, Any], *, thorough: bool) -> bool:
+    """Say whether a file is the one recorded; its content is read only when in doubt."""
+    try:
+        facts = path.stat()
+        if facts.st_size != known["bytes"]:
+            return False
+        if facts.st_mtime_ns == known["mtime_ns"] and not thorough:
+            return True
+        return bool(file_sha256(path) == known["sha256"])
+    except (OSError, KeyError):
+        return False
+
+
+def broken_files(directory: Path, model: ModelFiles, *, thorough: bool = False) -> list[str]:
+    """Return the files of a model that are missing or not as recorded.
+
+    Args:
+        directory: the model directory.
+        model: what should be installed there.
+        thorough: read every file, not only those whose size or time changed.
+
+    Returns:
+        File names; the record's own name when the model is not installed or an older one is.
+    """
+    record = read_record(directory, model)
+    if record.get("madeFrom") != model.made_from or not record.get("files"):
+        return [RECORD]
+    folder = directory / model.folder
+    return [
+        name
+        for name, known in record["files"].items()
+        if not _is_same(folder / name, known, thorough=thorough)
+    ]
+
+
+def touch_record(directory: Path, model: ModelFiles) -> None:
+    """Note the times of intact files anew, so that a copied folder is read once only."""
+    record = read_record(directory, model)
+    folder = directory / model.folder
+    times = {name: (folder / name).stat().st_mtime_ns for name in record["files"]}
+    if any(times[name] != known["mtime_ns"] for name, known in record["files"].items()):
+        for name, known in record["files"].items():
+            known["mtime_ns"] = times[name]
+        _write_json(folder / RECORD, record)
+
+
+def put_in_place(staged: Path, directory: Path, model: ModelFiles) -> None:
+    """Move a finished folder to where it is used; an older one disappears.
+
+    Between the two renames the model counts as not installed, never as a mixture.
+    """
+    target = directory / model.folder
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        os.replace(target, staged.with_name(staged.name + ".old"))
+    os.replace(staged, target)
+
+
+@contextmanager
+def staging(directory: Path, model: ModelFiles) -> Iterator[tuple[Path, Path]]:
+    """Give two empty folders, for the source's files and for the result; remove them afterwards.
+
+    What an interrupted installation left is removed first.
+    """
+    base = directory / STAGING
+    shutil.rmtree(base, ignore_errors=True)
+    source, result = base / "source", base / model.name
+    source.mkdir(parents=True)
+    result.mkdir()
+    try:
+        yield source, result
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+@contextmanager
+def locked(directory: Path, progress: Callable[[str], None]) -> Iterator[None]:
+    """Let one process at a time install into a directory; the others wait.
+
+    The lock ends with its process, however that ends.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("another installation into this folder is running; waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

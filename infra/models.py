@@ -1,0 +1,107 @@
+"""The command that installs, lists and verifies model files, and its functions for the local stack.
+
+`python -m infra.models install` needs the Python package index the first time and nothing
+afterwards. See: infra/model_files/install.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from chalicelib.config import Settings
+from infra.model_files import install as files
+from infra.model_files.errors import InstallError
+from infra.model_files.install import install, missing
+from infra.model_files.manifest import FAST, MEGABYTE, MODELS
+
+__all__ = ["FAST", "InstallError", "default_directory", "install", "missing"]
+
+_ROOT = Path(__file__).resolve().parent.parent
+_FAILED = 1
+
+
+def default_directory() -> Path:
+    """Return the model directory of the settings; a relative one lies in the project."""
+    return _ROOT / Settings.from_environment(os.environ).model_dir
+
+
+def _say(line: str) -> None:
+    """Show a line of progress at once."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _install(options: argparse.Namespace) -> int:
+    """Install what is asked for and not there."""
+    names = options.only or FAST
+    if not missing(options.dir, names):
+        _say(f"all model files are installed in {options.dir}")
+        return 0
+    install(options.dir, names, _say, keep_downloads=options.keep_downloads)
+    _say("done")
+    return 0
+
+
+def _status(options: argparse.Namespace) -> int:
+    """Print a line for each model; the exit code says whether any is missing."""
+    absent = missing(options.dir, tuple(MODELS))
+    for name, model in MODELS.items():
+        state = "missing" if name in absent else "installed"
+        source = f"{model.source.package} {model.source.version}"
+        size = f"{model.installed_bytes // MEGABYTE} MB"
+        print(f"{name:20} {state:10} {size:>6}  {model.source.licence:10}  from {source}")
+    return _FAILED if absent else 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    """Read every file again; broken models are forgotten, so that install makes them anew."""
+    broken = files.broken(options.dir, options.only or FAST)
+    for name, names in broken.items():
+        print(f"{name}: missing or broken: {', '.join(names)}")
+    files.remove(options.dir, list(broken))
+    if broken:
+        print("Install them again with: python -m infra.models install")
+        return _FAILED
+    print("every model file is the one that was installed")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    parser = argparse.ArgumentParser(prog="python -m infra.models", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, function, text in (
+        ("install", _install, "fetch, check and convert what is missing"),
+        ("status", _status, "say what is installed"),
+        ("verify", _verify, "read every installed file and compare its sha256"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.set_defaults(run=function)
+        command.add_argument("--dir", type=Path, help="model directory (PRESAGE_MODEL_DIR)")
+        if name != "status":
+            command.add_argument("--only", nargs="+", choices=list(MODELS), metavar="NAME")
+        if name == "install":
+            command.add_argument("--keep-downloads", action="store_true")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    options.dir = options.dir or default_directory()
+    try:
+        code: int = options.run(options)
+    except InstallError as error:
+        _say(f"error: {error}")
+        return _FAILED
+    except KeyboardInterrupt:
+        _say("interrupted; start again to go on")
+        return _FAILED
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Installs what the service ships with: the global datasets. May be run twice.
+
+Called by the local stack and by deployments after infra/resources.py. Global datasets enter by
+the same upload and ingest as everybody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from chalicelib.config import Settings
+from chalicelib.container import Container
+from chalicelib.domain.account import ACTIVE, GLOBAL_ACCOUNT_ID, Account
+from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.upload import UploadFields, UploadSource
+
+GLOBAL_FOLDER = Path(__file__).parent.parent / "chalicelib" / "assets" / "global"
+GLOBAL_DATASETS = {"text-intent": "general intents", "text-sentiment": "general sentiments"}
+"""Names of the global datasets by type; their files are called by the type."""
+
+
+def install_globals(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> None:
+    """Upload the global datasets that are not there yet.
+
+    Raises:
+        RuntimeError: a shipped file cannot be read.
+    """
+    container = Container(replace(settings, sync_seconds=0))
+    there = {d.type for d in container.stores.datasets.owned(GLOBAL_ACCOUNT_ID, LANGUAGE)}
+    for dataset_type, name in GLOBAL_DATASETS.items():
+        if dataset_type in there:
+            continue
+        progress(f"installing the global dataset {name!r}")
+        content = (GLOBAL_FOLDER / f"{dataset_type}.csv").read_bytes()
+        source = UploadSource(content=content, file_name=f"{dataset_type}.csv")
+        fields = UploadFields(name=name, type=dataset_type)
+        view = container.uploads.create_sync(_owner(), LANGUAGE, source, fields, 0)
+        if not view.dataset.available:
+            raise RuntimeError(f"Global dataset {name!r}: {view.dataset.status_message}")
+
+
+def _owner() -> Account:
+    """Make the account that owns global datasets; it has no key, so nobody can be it."""
+    return Account(
+        account_id=GLOBAL_ACCOUNT_ID,
+        email="",
+        plan="STARTER",
+        source="HEROKU",
+        status=ACTIVE,
+        keys=(),
+        license_id="",
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )

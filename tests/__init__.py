@@ -1,0 +1,1 @@
+"""Tests; a file mirrors the file it tests."""

@@ -1,0 +1,123 @@
+"""Examples: pages, the monthly count of such calls, labels by id and position."""
+
+from __future__ import annotations
+
+import pytest
+
+URL = "/v2/language/datasets/7/examples"
+
+
+def test_page_links_to_the_next(call, services):
+    """Each page that is not the last names the next one, with the caller's own query."""
+    answer = call("GET", URL + "?source=all&count=2", x_forwarded_proto="https")
+
+    assert [0, 1] == [item["id"] for item in answer.json["data"]]
+    link = "<https://api.example.test/v2/language/datasets/7/examples?source=all&count=2&offset=2>"
+    assert f'{link}; rel="next"' == answer.headers["Link"]
+    assert "all" == services.calls[-1][1][2]
+    assert "Link" not in call("GET", URL + "?offset=2").headers
+
+
+def test_link_is_a_path_when_the_host_cannot_be_trusted(call):
+    """A damaged Host header is never repeated."""
+    answer = call("GET", URL + "?count=1", host='evil">')
+
+    assert answer.headers["Link"].startswith(f"<{URL}?count=1&offset=1>")
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("count=0", "'count' parameter is not valid: it must be at least 1, got 0."),
+        ("count=-1", "at least 1"),
+        ("offset=-1", "'offset' parameter is not valid: it must be at least 0, got -1."),
+        ("offset=1.0", "expected a whole number, got '1.0'."),
+        ("offset=x", "expected a whole number"),
+        ("offset=%D9%A3", "expected a whole number"),
+        ("offset=-" + "9" * 40, "at least 0"),
+        ("source=both", "'both' is none of upload, feedback, all."),
+    ],
+)
+def test_wrong_pages_are_400_and_cost_nothing(call, services, query, text):
+    """Offsets and counts that are no whole numbers are refused before the call is counted."""
+    answer = call("GET", f"{URL}?{query}")
+
+    assert answer.status == 400
+    assert text in answer.json["message"]
+    assert 0 == services.examples_used
+
+
+@pytest.mark.parametrize("query", [f"offset={2**63}", "offset=" + "9" * 5000, "offset=100"])
+def test_offset_past_the_end_is_an_empty_page(call, query):
+    """However far the offset lies, the page is empty."""
+    answer = call("GET", f"{URL}?{query}")
+
+    assert (200, {"object": "list", "data": []}) == (answer.status, answer.json)
+
+
+def test_count_over_the_maximum_is_clamped(call, services):
+    """A larger count returns the maximum."""
+    call("GET", f"{URL}?count={2**70}")
+
+    assert 100 == services.calls[-1][1][-1]
+
+
+def test_calls_are_counted_when_they_succeed(call, services, storage_down):
+    """Only answers with 200 count to the 30; the 31st is refused."""
+    services.examples_used = 29
+    services.failure = storage_down()
+    assert call("GET", URL).status == 503
+    services.failure = None
+
+    assert call("GET", URL).status == 200
+    refused = call("GET", URL)
+
+    assert (429, "60") == (refused.status, refused.headers["Retry-After"])
+    assert 30 == services.examples_used
+
+
+@pytest.mark.parametrize("label", ["72", "1"])
+def test_label_is_found_by_id_or_position(call, label):
+    """The last segment is the label's id, or its position in the dataset."""
+    assert call("GET", f"/v2/language/examples/7/label/{label}").status == 200
+
+
+@pytest.mark.parametrize(
+    "url", ["/v2/language/examples/7/label/x", "/v2/language/examples/8/label/72"]
+)
+def test_unknown_label_is_404(call, services, url):
+    """An unknown dataset or label is a 404 that is not counted."""
+    assert (404, 0) == (call("GET", url).status, services.examples_used)
+
+
+def test_deprecated_list_says_so(call):
+    """The old list carries its deprecation and its successor."""
+    answer = call("GET", "/v2/language/examples?labelId=72&count=1")
+
+    assert answer.status == 200
+    assert "@1606953600" == answer.headers["Deprecation"]
+    assert "GMT" in answer.headers["Sunset"]
+    successor, following = answer.headers["Link"].split(", ")
+    assert '</v2/language/examples/7/label/72>; rel="successor-version"' == successor
+    assert following.endswith('?labelId=72&count=1&offset=1>; rel="next"')
+
+
+@pytest.mark.parametrize(("query", "status"), [("", 400), ("?labelId=x", 400), ("?labelId=5", 404)])
+def test_deprecated_list_needs_a_label(call, query, status):
+    """A missing or malformed label id is a 400, an unknown one a 404."""
+    assert call("GET", "/v2/language/examples" + query).status == status
+
+
+def test_examples_of_a_dataset_being_deleted_are_gone(call, services):
+    """404, and not 429, even when the month's calls are used up."""
+    services.dataset_status, services.examples_used = "DELETION_PENDING", 30
+
+    assert call("GET", URL).status == 404
+
+
+def test_single_text_is_added(call, services):
+    """A text is added by label id, and the document is never trimmed."""
+    answer = call.form("POST", URL, ("document", b" where ", None), ("labelId", b"72", None))
+
+    assert "example" == answer.json["object"]
+    assert (" where ", 72, None) == services.calls[-1][1][2:]

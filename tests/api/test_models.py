@@ -1,0 +1,62 @@
+"""Models, receipts, deletions, usage: their records through the gateway."""
+
+from __future__ import annotations
+
+import pytest
+
+MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        (f"/models/{MODEL_ID}", "metrics"),
+        (f"/train/{MODEL_ID}", "training"),
+        (f"/models/{MODEL_ID}/card", "card"),
+        ("/deletion/TFEMMROASQSHPFHUY6WNX2ZLWY", "deletion"),
+    ],
+)
+@pytest.mark.parametrize("family", ["vision", "language"])
+def test_single_records(call, family, url, kind):
+    """Models, trainings and deletions are one namespace of both families."""
+    assert kind == call("GET", f"/v2/{family}{url}").json["object"]
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        (f"/v2/language/models/{MODEL_ID}/lc", "learningcurve"),
+        ("/v2/language/datasets/7/models", "model"),
+        ("/v2/language/datasets/7/receipts", "receipt"),
+        ("/v2/apiusage", "apiusage"),
+    ],
+)
+def test_lists(call, url, kind):
+    """Lists wrap their records."""
+    answer = call("GET", url).json
+
+    assert ("list", {kind}) == (answer["object"], {item["object"] for item in answer["data"]})
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["/models/x", "/models/x/lc", "/models/x/card", "/train/x", "/deletion/x", "/deletion/%00"],
+)
+def test_unknown_ids(call, url):
+    """An unknown or malformed id is a 404."""
+    assert 404 == call("GET", "/v2/language" + url).status
+
+
+def test_model_is_deleted(call, services):
+    """A deletion call returns 200 and a Deletion record."""
+    assert 200 == call("DELETE", f"/v2/vision/models/{MODEL_ID}").status
+    assert ("delete", (MODEL_ID,)) == services.calls[-1]
+
+
+def test_usage_agrees_with_the_headers(call):
+    """The figures agree with the rate-limit headers to the unit."""
+    sent = call.json("POST", "/v2/language/intent", modelId=MODEL_ID, document="a").headers
+
+    (usage,) = call("GET", "/v2/apiusage").json["data"]
+    assert sent["X-RateLimit-Remaining"] == str(usage["predictionsRemaining"])
+    assert sent["X-RateLimit-Limit"] == str(usage["predictionsMax"])

@@ -1,0 +1,86 @@
+"""The token endpoint: grants, aliases, content types, revocation."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+
+JWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize("url", ["/v2/oauth2/token", "/v1/oauth2/token", "/oauth2/token"])
+def test_assertion_is_exchanged(call, services, url):
+    """All three paths give exactly the members named, never stored by a cache."""
+    body = urlencode({"grant_type": JWT, "assertion": "a.b.c"}).encode()
+
+    answer = call("POST", url, body, FORM, authorization="")
+
+    assert ["access_token", "token_type", "expires_in"] == list(answer.json)
+    assert "no-store" == answer.headers["Cache-Control"]
+    assert ("assertion", ("a.b.c", None)) == services.calls[-1]
+
+
+def test_offline_scope_adds_a_refresh_token(call):
+    """`refresh_token` is there only with scope=offline."""
+    answer = call.json(
+        "POST", "/v2/oauth2/token", grant_type=JWT, assertion="a.b.c", scope="offline"
+    )
+
+    assert "refresh" == answer.json["refresh_token"]
+
+
+@pytest.mark.parametrize("valid_for", ["30", 30])
+def test_refresh_token_is_exchanged(call, services, valid_for):
+    """The other grant takes the refresh token and the seconds asked for."""
+    call.json(
+        "POST",
+        "/v2/oauth2/token",
+        grant_type="refresh_token",
+        refresh_token="r",
+        valid_for=valid_for,
+    )
+
+    assert ("refresh", ("r", valid_for)) == services.calls[-1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({}, "The 'grant_type' parameter is required."),
+        ({"grant_type": "password"}, "The 'grant_type' parameter is not valid"),
+        ({"grant_type": JWT}, "The 'assertion' parameter is required."),
+        ({"grant_type": "refresh_token"}, "The 'refresh_token' parameter is required."),
+        ({"grant_type": JWT, "assertion": 5}, "The 'assertion' parameter is not valid"),
+    ],
+)
+def test_missing_fields_are_400(call, fields, text):
+    """Missing or unknown fields are named."""
+    answer = call.json("POST", "/v2/oauth2/token", **fields)
+
+    assert 400 == answer.status
+    assert text in answer.json["message"]
+
+
+def test_other_content_types_are_415(call):
+    """All three types are named."""
+    answer = call("POST", "/v2/oauth2/token", b"x", "text/plain")
+
+    assert 415 == answer.status
+    assert FORM in answer.json["message"]
+
+
+@pytest.mark.parametrize("body", [b"grant_type=%ff", b"\xff=1", b"&".join([b"a=1"] * 101)])
+def test_broken_forms_are_400(call, body):
+    """A form that is no text, or has too many fields, is refused."""
+    assert 400 == call("POST", "/v2/oauth2/token", body, FORM).status
+
+
+@pytest.mark.parametrize("word", ["token", "tokens"])
+def test_refresh_token_is_revoked(call, word):
+    """A living token is revoked without a body, an unknown one is a 404."""
+    done = call("DELETE", f"/v2/oauth2/{word}/living.refresh-token")
+
+    assert (204, "") == (done.status, done.text)
+    assert 404 == call("DELETE", f"/v2/oauth2/{word}/unknown").status

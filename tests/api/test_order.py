@@ -1,0 +1,185 @@
+"""The order of the checks, the shape of errors, and what damaged requests are answered."""
+
+from __future__ import annotations
+
+import pytest
+
+PREDICT = "/v2/language/intent"
+MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("", "Invalid authentication scheme"),
+        ("good", "Invalid authentication scheme"),
+        ("Basic good", "Invalid authentication scheme"),
+        ("Bearer", "Invalid authentication scheme"),
+        ("Bearer two words", "Invalid authentication scheme"),
+        ("Bearer wrong", "Invalid access token"),
+    ],
+)
+def test_token_is_asked_for_first(call, header, message):
+    """A caller who is not known learns nothing else, whatever else is wrong."""
+    answer = call("POST", PREDICT, b"{", "text/plain", authorization=header)
+
+    assert (401, message) == (answer.status, answer.json["message"])
+    assert "WWW-Authenticate" in answer.headers
+    assert "X-RateLimit-Limit" not in answer.headers
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_scheme_word_has_no_case(call, scheme):
+    """The scheme word is case-insensitive."""
+    assert call("GET", "/v2/apiusage", authorization=f"{scheme} good").status == 200
+
+
+def test_unknown_model_comes_before_wrong_fields(call):
+    """404 comes before 400: the model is looked for although the document is missing."""
+    answer = call.json("POST", PREDICT, modelId="A" * 26, numResults=0)
+
+    assert (404, "Unable to find model " + "A" * 26 + ".") == (
+        answer.status,
+        answer.json["message"],
+    )
+
+
+def test_unknown_dataset_comes_before_content_type(call):
+    """404 comes before 415: the path names no dataset, so its body is not read."""
+    assert call("PUT", "/v2/language/datasets/99/upload", b"x", "text/plain").status == 404
+
+
+def test_wrong_fields_come_before_state(call, services):
+    """400 comes before 409: a model that cannot predict is not named to a broken request."""
+    services.model_status = "QUEUED"
+
+    assert call.json("POST", PREDICT, modelId=MODEL_ID, document=" ").status == 400
+    assert call.json("POST", PREDICT, modelId=MODEL_ID, document="a").status == 409
+
+
+def test_state_comes_before_allowance(call, services):
+    """409 comes before 429."""
+    services.predictions_used = 2000
+    services.model_status = "RUNNING"
+
+    assert call.json("POST", PREDICT, modelId=MODEL_ID, document="a").status == 409
+    services.model_status = "SUCCEEDED"
+    assert call.json("POST", PREDICT, modelId=MODEL_ID, document="a").status == 429
+
+
+def test_unknown_path_and_method_have_the_same_shape(call):
+    """Errors that no operation makes look like all others, and echo nothing."""
+    missing, wrong = call("GET", "/v2/nothing/<b>"), call("PATCH", "/v2/language/datasets")
+
+    assert (404, "route_not_found") == (missing.status, missing.json["code"])
+    assert "<b>" not in missing.text
+    assert (405, "GET, POST") == (wrong.status, wrong.headers["Allow"])
+    assert {"message", "code"} == set(wrong.json)
+
+
+@pytest.mark.parametrize("junk", [{}, None, [], "x", {"requestContext": None}, {"body": 5}])
+def test_empty_event_is_a_400(call, junk):
+    """An event that is no request is refused, not a failure of the service."""
+    assert call.send(junk).status == 400
+
+
+def test_damaged_base64_is_a_400(call, event):
+    """A body whose Base64 is damaged is refused with a text."""
+    broken = event("POST", PREDICT, b"{}", "application/json")
+    broken["body"] = "%%%"
+
+    answer = call.send(broken)
+
+    assert answer.status == 400
+    assert "damaged" in answer.json["message"]
+
+
+def test_body_may_come_as_text(call, event):
+    """A gateway hands JSON over as text; it is read the same."""
+    plain = event("POST", PREDICT, None, "application/json")
+    plain["body"] = f'{{"modelId": "{MODEL_ID}", "document": "é"}}'
+
+    assert call.send(plain).status == 200
+
+
+def test_event_without_optional_members_is_answered(call):
+    """Members that a gateway may leave out are not needed."""
+    event = {"requestContext": {"resourcePath": "/v2/health", "httpMethod": "GET"}}
+
+    assert call.send(event).json["status"] == "ok"
+
+
+def test_failure_nobody_foresaw_is_a_500_without_a_trace(call, services):
+    """The caller learns nothing about the inside of the service."""
+    services.failure = ZeroDivisionError("secret detail")
+
+    answer = call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
+
+    assert (500, "internal_error") == (answer.status, answer.json["code"])
+    assert "secret" not in answer.text
+    assert answer.headers["X-RateLimit-Remaining"] == "1990"
+
+
+def test_busy_storage_is_a_503_with_retry_after(call, services, storage_down):
+    """A storage that does not answer is said so, with the time to wait."""
+    services.failure = storage_down()
+
+    answer = call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
+
+    assert (503, "2") == (answer.status, answer.headers["Retry-After"])
+
+
+@pytest.mark.parametrize("family", ["vision", "language"])
+@pytest.mark.parametrize(
+    "kind", ["multipart/form-data", "multipart/form-data; boundary=B", "image/png", "x"]
+)
+def test_reading_never_asks_for_a_content_type(call, family, kind):
+    """GET and DELETE ignore content type and body."""
+    body = b"\xff\x00 no body at all"
+
+    assert call("GET", f"/v2/{family}/datasets", body, kind).status == 200
+    assert call("DELETE", f"/v2/{family}/models/{MODEL_ID}", body, kind).status == 200
+
+
+def test_other_content_types_of_writes_are_415(call):
+    """A write of another type is refused, and both types are named."""
+    answer = call("POST", PREDICT, b"<a/>", "text/xml")
+
+    assert answer.status == 415
+    assert "multipart/form-data" in answer.json["message"]
+    assert "application/json" in answer.json["message"]
+    assert call("POST", PREDICT, b"{}").status == 415
+    assert call("POST", PREDICT).status == 400
+
+
+def test_families_are_strict_for_datasets_and_shared_for_models(call):
+    """A language dataset below /vision is 404; a language model is not."""
+    assert call("GET", "/v2/vision/datasets/7").status == 404
+    assert call("GET", f"/v2/vision/models/{MODEL_ID}").status == 200
+    assert call("GET", f"/v2/vision/train/{MODEL_ID}").status == 200
+
+
+@pytest.mark.parametrize(
+    "segment", ["abc", "-1", "7.0", "07x", str(2**63), "9" * 400, "%00", "٧", "7%20", "%ED%A0%80"]
+)
+def test_ids_that_can_be_none_answer_like_unknown_ones(call, segment):
+    """What is no id at all is a 404 like an id that does not exist, cut at 100 characters."""
+    answer = call("GET", f"/v2/language/datasets/{segment}")
+
+    assert (404, "dataset_not_found") == (answer.status, answer.json["code"])
+    assert answer.json["message"].startswith("Unable to find dataset ")
+    assert len(answer.json["message"]) <= 124
+
+
+def test_every_request_is_logged_in_one_line_without_texts(call, caplog):
+    """The log names request, account, route and status, never token or text."""
+    with caplog.at_level("INFO", logger="presage"):
+        call.json("POST", PREDICT, modelId=MODEL_ID, document="private words")
+
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert '"request_id": "r-1"' in line
+    assert '"account": "2"' in line
+    assert '"route": "/v2/language/intent"' in line
+    assert '"status": 200' in line
+    assert "private" not in line
+    assert "good" not in line

@@ -1,0 +1,116 @@
+"""Trainings: parameters with proper types, algorithms, aliases."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
+
+
+@pytest.mark.parametrize("url", ["/v2/language/train", "/v2/language/datasets/train"])
+def test_training_is_queued(call, services, url):
+    """Both paths queue a training; decimal strings become numbers, unknown members go."""
+    params = json.dumps(
+        {"trainSplitRatio": "0.7", "withFeedback": "true", "profile": "fast", "other": [1]}
+    )
+
+    answer = call.form(
+        "POST",
+        url,
+        ("name", b"Shop", None),
+        ("datasetId", b"7", None),
+        ("epochs", b"3", None),
+        ("learningRate", b"0.001", None),
+        ("trainParams", params.encode(), "params.json"),
+    )
+
+    request = services.calls[-1][1][-1]
+    assert (3, 0.001, "intent") == (request.epochs, request.learning_rate, request.algorithm)
+    assert {"trainSplitRatio": 0.7, "withFeedback": True, "profile": "fast"} == dict(request.params)
+    assert (200, "QUEUED", 0, 1) == (
+        answer.status,
+        answer.json["status"],
+        answer.json["progress"],
+        answer.json["queuePosition"],
+    )
+    assert request.params == answer.json["trainParams"]
+
+
+@pytest.mark.parametrize(
+    ("params", "text"),
+    [
+        ({"trainSplitRatio": 0}, "'trainParams.trainSplitRatio' parameter is not valid"),
+        ({"trainSplitRatio": 1}, "it must be less than 1, got 1."),
+        ({"trainSplitRatio": "x"}, "expected a number, got 'x'."),
+        ({"outOfDomainRate": "nan"}, "it must be more than 0"),
+        ({"withFeedback": "maybe"}, "expected true or false"),
+        ({"withGlobalDatasetId": [1, 2]}, "expected a whole number, got a list."),
+        ({"withGlobalDatasetId": True}, "expected a whole number, got true."),
+        ({"profile": "best"}, "'best' is none of"),
+        ("[1]", "expected a JSON object."),
+        ("{", "it is no valid JSON text."),
+        ([1], "got a list."),
+        ("[" * 100_000, "it is no valid JSON text."),
+    ],
+)
+def test_wrong_parameters_are_named(call, params, text):
+    """Each member is named with what was expected and what came."""
+    answer = call.json("POST", "/v2/language/train", name="n", datasetId=7, trainParams=params)
+
+    assert answer.status == 400
+    assert text in answer.json["message"]
+
+
+@pytest.mark.parametrize(("sent", "echo"), [(None, None), ("null", None), ({}, {}), ("{}", {})])
+def test_absent_parameters_are_null(call, sent, echo):
+    """`trainParams` is null when it was not sent."""
+    answer = call.json("POST", "/v2/language/train", name="n", datasetId=7, trainParams=sent)
+
+    assert echo == answer.json["trainParams"]
+
+
+@pytest.mark.parametrize("algorithm", ["object-detection", "retail-execution", "x"])
+def test_algorithm_must_fit_the_type(call, algorithm):
+    """Anything else, or one for another type, is refused with those that fit."""
+    answer = call.json("POST", "/v2/language/train", name="n", datasetId="7", algorithm=algorithm)
+
+    assert answer.status == 400
+    assert "use one of intent, multilingual-intent, multilingual-intent-ood" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("epochs", 0),
+        ("epochs", 1001),
+        ("learningRate", 0.00009),
+        ("learningRate", "inf"),
+        ("learningRate", "nan"),
+    ],
+)
+def test_ranges_are_kept(call, field, value):
+    """Epochs and learning rate outside their ranges are refused."""
+    answer = call.json("POST", "/v2/language/train", name="n", datasetId=7, **{field: value})
+
+    assert (400, "invalid_parameter") == (answer.status, answer.json["code"])
+
+
+@pytest.mark.parametrize(
+    ("value", "status"), [(9, 404), ("abc", 400), (2**70, 404), (True, 400), (None, 400), (-1, 404)]
+)
+def test_dataset_of_the_body_is_located(call, value, status):
+    """A whole number that names no dataset is a 404, anything else a 400."""
+    assert status == call.json("POST", "/v2/language/train", name="n", datasetId=value).status
+
+
+@pytest.mark.parametrize("url", ["/v2/language/retrain", "/v2/language/datasets/retrain"])
+def test_retraining_keeps_the_algorithm(call, services, url):
+    """Without one in the call, the model's own algorithm stays."""
+    answer = call.json("POST", url, modelId=MODEL_ID)
+
+    assert (MODEL_ID, "multilingual-intent") == (
+        answer.json["modelId"],
+        services.calls[-1][1][-1].algorithm,
+    )

@@ -1,0 +1,140 @@
+"""Fixtures of every test: an AWS in memory, settings, a clock to move, and a closed network."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache
+
+import boto3
+import pytest
+from moto import mock_aws
+from moto.moto_api._internal.models import moto_api_backend
+
+from chalicelib.config import Settings
+from chalicelib.formats.rsa_key import new_private_pem
+from chalicelib.stores.clients import Clients
+from infra.resources import provision
+
+# Before any client is made: no test may reach a real account, whatever the shell has set.
+for _name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN", "AWS_CONFIG_FILE"):
+    os.environ.pop(_name, None)
+os.environ.update(
+    AWS_ACCESS_KEY_ID="testing",
+    AWS_SECRET_ACCESS_KEY="testing",
+    AWS_DEFAULT_REGION="us-east-1",
+    AWS_EC2_METADATA_DISABLED="true",
+)
+
+
+class MovableClock:
+    """A clock that stands still until a test moves it; call it like any other clock."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        """Return the present moment."""
+        return self.now
+
+    def advance(self, **duration: float) -> None:
+        """Move the clock by a duration given as `timedelta` takes it, such as `days=1`."""
+        self.now += timedelta(**duration)
+
+
+def _is_local(host: object) -> bool:
+    """Tell whether an address or host name stays on this machine."""
+    if host in (None, "", b"", "localhost", b"localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(str(host)).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(scope="session", autouse=True)
+def closed_network() -> Iterator[None]:
+    """Refuse every connection and look-up that would leave this machine."""
+    connect, connect_ex, look_up = (
+        socket.socket.connect,
+        socket.socket.connect_ex,
+        socket.getaddrinfo,
+    )
+
+    def check(host: object) -> None:
+        """Fail a test that would leave the machine."""
+        if not _is_local(host):
+            raise RuntimeError(f"Tests have no network; this one asked for {host!r}.")
+
+    def guarded(original, is_ip):
+        """Wrap a connecting method."""
+
+        def call(self, address, *rest):
+            if is_ip(self):
+                check(address[0])
+            return original(self, address, *rest)
+
+        return call
+
+    def guarded_look_up(host, *args, **kwargs):
+        """Wrap the resolver."""
+        check(host.decode() if isinstance(host, bytes) else host)
+        return look_up(host, *args, **kwargs)
+
+    def is_ip(sock: socket.socket) -> bool:
+        """Tell sockets of the internet from those of the file system."""
+        return sock.family in (socket.AF_INET, socket.AF_INET6)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded(connect, is_ip))
+        patch.setattr(socket.socket, "connect_ex", guarded(connect_ex, is_ip))
+        patch.setattr(socket, "getaddrinfo", guarded_look_up)
+        yield
+
+
+@pytest.fixture(scope="session")
+def aws_in_memory() -> Iterator[None]:
+    """Start the emulated AWS once; `clients` empties it for each test.
+
+    A boto3 session reads megabytes of service descriptions, so all tests share one per region.
+    """
+    with mock_aws(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boto3.session, "Session", cache(boto3.session.Session))
+        yield
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Settings of the emulated AWS, with a signing key of its own."""
+    return Settings(token_secret="a signing key of the tests, longer than 32 bytes")
+
+
+@pytest.fixture
+def clients(aws_in_memory: None, settings: Settings) -> Clients:
+    """An empty AWS with the service's tables, queues and bucket, and clients bound to it."""
+    moto_api_backend.reset()
+    provision(settings)
+    made = Clients(settings)
+    made.bind_tables()
+    return made
+
+
+@pytest.fixture
+def clock() -> MovableClock:
+    """A clock that tests move; it starts in the middle of a month."""
+    return MovableClock(datetime(2026, 11, 21, 9, 30, tzinfo=UTC))
+
+
+@pytest.fixture(scope="session")
+def private_pem() -> str:
+    """An account's private key, made once because that is slow."""
+    return new_private_pem()
+
+
+@pytest.fixture(scope="session")
+def other_private_pem() -> str:
+    """Another account's private key."""
+    return new_private_pem()

@@ -1,0 +1,74 @@
+"""The choice of penalty and temperature."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.text import cross_validation
+from chalicelib.engines.text.arithmetic import GridArithmetic
+from chalicelib.engines.text.cross_validation import cross_validate
+from chalicelib.engines.text.layout import Layout, make_segments
+
+
+def _layout(noise: float) -> Layout:
+    """Sixty examples of two labels in three folds; one feature tells, nine are noise."""
+    generator = np.random.default_rng(0)
+    labels = np.tile([0, 1], 30)
+    features = noise * generator.standard_normal((60, 10))
+    features[:, 0] += labels - 0.5
+    folds = np.repeat([0, 1, 2], 20)
+    segments = make_segments(np.zeros(60, bool), folds, 0)
+    return Layout(GridArithmetic().features(features), labels, np.arange(60), segments)
+
+
+def test_noise_asks_for_a_strong_penalty_and_clean_data_for_a_weak_one() -> None:
+    """The penalty follows the data."""
+
+    def chosen(noise: float) -> float:
+        layout = _layout(noise)
+        ignore = [].append
+        return cross_validate(layout, 2, (0, 1, 2), GridArithmetic(), ignore).penalty_inverse
+
+    assert chosen(2.0) == 1.0
+    assert chosen(0.05) == 100.0
+
+
+def test_every_example_is_held_out_once() -> None:
+    """Logits and truth come for each example, and progress rises to one."""
+    shares: list[float] = []
+
+    result = cross_validate(_layout(0.3), 2, (0, 1, 2), GridArithmetic(), shares.append)
+
+    assert sorted(result.examples.tolist()) == list(range(60))
+    assert result.logits.shape == (60, 2)
+    assert result.truth.tolist() == (result.examples % 2).tolist()
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_one_hold_out_judges_its_fold_alone() -> None:
+    """With one fold to try, only its examples get logits."""
+    result = cross_validate(_layout(0.3), 2, (0,), GridArithmetic(), [].append)
+
+    assert result.examples.tolist() == list(range(20))
+
+
+def test_held_out_logits_know_nothing_of_their_fold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turning all labels of a fold round leaves its logits as they were."""
+    monkeypatch.setattr(cross_validation, "RISING_PENALTY_INVERSES", (10.0,))
+    straight, turned = _layout(0.3), _layout(0.3)
+    turned.labels[:20] = 1 - turned.labels[:20]
+
+    first = cross_validate(straight, 2, (0,), GridArithmetic(), [].append)
+    second = cross_validate(turned, 2, (0,), GridArithmetic(), [].append)
+
+    np.testing.assert_array_equal(first.logits, second.logits)
+
+
+def test_nothing_to_hold_out_gives_defaults() -> None:
+    """Without a fold there is no evidence: a middling penalty, temperature one."""
+    result = cross_validate(_layout(0.3), 2, (7,), GridArithmetic(), [].append)
+
+    assert (result.penalty_inverse, result.temperature) == (10.0, 1.0)
+    assert result.logits.shape == (0, 2)

@@ -1,0 +1,56 @@
+"""Training sets from which nothing can be learnt."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.interface import TextTrainingSet
+from chalicelib.engines.text.validation import check_training_set
+from chalicelib.errors import TrainingFailed
+from tests.engines.text.clusters import a_training_set
+
+
+def test_a_good_set_gives_its_labels() -> None:
+    """Nothing is changed."""
+    examples = a_training_set([5, 5], with_phrases=True)
+
+    assert check_training_set(examples).tolist() == examples.label_indexes.tolist()
+
+
+@pytest.mark.parametrize("counts", [[5], [5, 0], [0, 0]])
+def test_one_label_cannot_be_learnt(counts: list[int]) -> None:
+    """The message names what is missing and what helps."""
+    with pytest.raises(TrainingFailed, match="Add examples of another label"):
+        check_training_set(a_training_set(counts))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_broken_vectors_cannot_be_learnt(value: float) -> None:
+    """The message names the encoder and how many texts it spoilt."""
+    examples = a_training_set([5, 5])
+    examples.blocks["encoder1"][3, 2] = value
+
+    with pytest.raises(TrainingFailed, match="encoder1 gave vectors .* for 1 of 10 texts"):
+        check_training_set(examples)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"blocks": {}},
+        {"digests": [b"one"]},
+        {"label_indexes": np.array([0, 1, 2] + [0] * 7)},
+        {"label_indexes": np.array([0, 1, -1] + [0] * 7)},
+        {"label_blocks": {"encoder0": np.zeros((2, 12), np.float32)}},
+    ],
+    ids=["no-block", "digests", "index-above", "index-below", "phrases"],
+)
+def test_parts_that_do_not_fit_are_the_callers_mistake(change: dict[str, object]) -> None:
+    """Wrong shapes are a ValueError at once, not a wrong model."""
+    examples: TextTrainingSet = dataclasses.replace(a_training_set([5, 5]), **change)
+
+    with pytest.raises(ValueError, match=r"."):
+        check_training_set(examples)

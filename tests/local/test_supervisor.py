@@ -1,0 +1,188 @@
+"""Start and stop of the stack: no orphans, clear messages, a state folder that closes behind."""
+
+# ruff: noqa: S310 - the URLs are the running stack's
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from conftest import TINY, talk, wait_until
+
+from infra.local.process import fork
+from infra.local.testing import ROOT, LocalStack
+
+
+def is_alive(pid):
+    """Tell whether a process exists and is no zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A stack of its own for one test."""
+    stack = LocalStack(TINY, environment={"TINY_DIARY": str(tmp_path / "notes.txt")})
+    with stack:
+        yield stack
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stop_leaves_no_child(fresh, number):
+    """Ctrl-C and SIGTERM end everything within five seconds with status 0, even paused workers."""
+    pids = [fresh.pid, *fresh.processes.values()]
+    fresh.kill_worker("train", signal.SIGSTOP)
+    began = time.monotonic()
+
+    status = fresh.stop(number)
+
+    assert status == 0
+    assert time.monotonic() - began < 5
+    assert not [pid for pid in pids if is_alive(pid)]
+
+
+def test_killed_supervisor_leaves_no_orphan(fresh):
+    """SIGKILL of the supervisor takes every child with it."""
+    pids = list(fresh.processes.values())
+
+    fresh.stop(signal.SIGKILL)
+
+    wait_until(lambda: not [pid for pid in pids if is_alive(pid)], 3)
+
+
+def test_killed_front_is_started_again_on_its_port(fresh):
+    """A dead front comes back without a refused connection."""
+    fresh.kill_worker("front", signal.SIGKILL)
+
+    with urllib.request.urlopen(fresh.url + "/v2/nothing", timeout=10) as answer:
+        assert answer.status == 200
+
+
+def test_dead_data_plane_stops_the_stack(fresh):
+    """Without its data the stack says so and ends with status 1."""
+    fresh.kill_worker("aws", signal.SIGKILL)
+
+    wait_until(lambda: "its data is lost" in fresh.log())
+    assert fresh.stop() == 1
+
+
+def test_state_folder_is_private_and_closes_behind(fresh):
+    """The signing key is the owner's alone; stack.json goes with the stack."""
+    secret = fresh.state.folder / "token.secret"
+
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert len(secret.read_text("ascii")) >= 32
+    assert fresh.environment["PRESAGE_TOKEN_SECRET"] == secret.read_text("ascii")
+
+
+def start(tmp_path, **environment):
+    """Start the command and return how it ended."""
+    return subprocess.run(
+        [sys.executable, "-m", "infra.local", "--bare"],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "PRESAGE_APP": TINY,
+            "PRESAGE_STATE_DIR": str(tmp_path),
+            "PRESAGE_PORT": "0",
+            "PRESAGE_AWS_PORT": "0",
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("variable", ["PRESAGE_PORT", "PRESAGE_AWS_PORT"])
+def test_used_port_is_one_clear_line(tmp_path, variable):
+    """A port that is used is named in one line, with the way around, and ends with status 2."""
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = str(holder.getsockname()[1])
+
+        ended = start(tmp_path, **{variable: port})
+
+    assert ended.returncode == 2
+    assert len(ended.stderr.splitlines()) == 1
+    assert f"port {port} of 127.0.0.1" in ended.stderr
+    assert variable in ended.stderr
+
+
+def test_second_stack_with_one_state_folder_is_refused(fresh):
+    """Two stacks never share a state folder."""
+    ended = start(fresh.state.folder)
+
+    assert ended.returncode == 2
+    assert fresh.url in ended.stderr
+
+
+def test_unreachable_endpoint_is_said(tmp_path):
+    """An AWS endpoint that is set but does not answer is named, and the start fails."""
+    ended = start(
+        tmp_path,
+        AWS_ENDPOINT_URL="http://127.0.0.1:9",
+        AWS_MAX_ATTEMPTS="1",
+        AWS_RETRY_MODE="legacy",
+    )
+
+    assert ended.returncode == 1
+    assert "http://127.0.0.1:9" in ended.stderr
+
+
+def test_running_endpoint_is_used_with_another_name(fresh, tmp_path):
+    """With AWS_ENDPOINT_URL no data plane starts; names follow PRESAGE_NAME; free jobs run, too."""
+    notes = tmp_path / "other.txt"
+    environment = {
+        "AWS_ENDPOINT_URL": fresh.environment["AWS_ENDPOINT_URL"],
+        "PRESAGE_NAME": "other",
+        "TINY_DIARY": str(notes),
+    }
+    with LocalStack(TINY, environment=environment) as second:
+        sqs = second.client("sqs")
+        url = sqs.get_queue_url(QueueName="other-train-free")["QueueUrl"]
+        sqs.send_message(QueueUrl=url, MessageBody="hello other")
+
+        wait_until(lambda: notes.exists() and "hello other" in notes.read_text("utf-8"))
+
+        assert "aws" not in second.processes
+        assert second.settings.bucket == "other-data"
+
+
+def test_gateway_limits_are_enforced_when_asked(tmp_path):
+    """10 MB at the gateway and 6 MB at the function, base64 included, are refused with a 413."""
+    environment = {"TINY_DIARY": str(tmp_path / "notes.txt")}
+    with LocalStack(TINY, ("--bare", "--gateway-limits"), environment) as stack:
+        for size, status in ((4_500_000, 200), (5_000_000, 413), (10_485_761, 413)):
+            head = (
+                "POST /v2/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\n"
+                f"Connection: close\r\nContent-Length: {size}\r\n\r\n"
+            )
+            answer = talk(stack.url, head.encode(), bytes(size))
+            assert answer.status == status
+            assert status == 200 or b"POST /v2/uploads" in answer.body
+
+
+def test_fork_is_refused_under_threads():
+    """A process with threads is not forked."""
+    import threading
+
+    release = threading.Event()
+    thread = threading.Thread(target=release.wait)
+    thread.start()
+    try:
+        with pytest.raises(RuntimeError):
+            fork("never", lambda: None)
+    finally:
+        release.set()
+        thread.join()

@@ -1,0 +1,1 @@
+"""The contract's examples, compared with what is sent."""

@@ -1,0 +1,1 @@
+"""What the source must look like."""

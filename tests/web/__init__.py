@@ -1,0 +1,1 @@
+"""The parts between Chalice and the views."""
