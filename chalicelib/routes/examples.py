@@ -8,10 +8,11 @@ import msgspec
 
 from chalicelib.domain.dataset import DELETION_PENDING, LANGUAGE, DatasetView, Label
 from chalicelib.domain.limits import EXAMPLES_PAGE
+from chalicelib.domain.texts import checked_text
 from chalicelib.errors import DatasetNotFound, LabelNotFound
 from chalicelib.web import identifiers, records
 from chalicelib.web.call import Call
-from chalicelib.web.fields import Document, check_document
+from chalicelib.web.fields import Document
 from chalicelib.web.locate import dataset_in_path
 from chalicelib.web.operation import BOTH, Operation
 from chalicelib.web.paging import ListAnswer, list_answer
@@ -43,7 +44,7 @@ class NewExampleForm(msgspec.Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
-        check_document(self.document)
+        checked_text(self.document)
 
 
 def list_dataset_examples(call: Call) -> ListAnswer:

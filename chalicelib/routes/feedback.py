@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.texts import checked_text
 from chalicelib.web import records
 from chalicelib.web.call import Call
-from chalicelib.web.fields import Document, ModelId, Name, check_document
+from chalicelib.web.fields import Document, ModelId, Name
 from chalicelib.web.locate import model_in_body
 from chalicelib.web.operation import Operation
 
@@ -21,7 +22,7 @@ class FeedbackForm(msgspec.Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
-        check_document(self.document)
+        checked_text(self.document)
 
 
 def add_feedback(call: Call) -> records.ExampleRecord:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from msgspec import UNSET
 
-from chalicelib.errors import InvalidParameter, MissingParameter
+from chalicelib.errors import MissingParameter
 from chalicelib.services.tokens import Granted
 from chalicelib.web import records
 from chalicelib.web.call import Call
@@ -13,12 +15,13 @@ from chalicelib.web.operation import Operation
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 REFRESH = "refresh_token"
+GrantType = Literal["urn:ietf:params:oauth:grant-type:jwt-bearer", "refresh_token"]
 
 
 class TokenForm(msgspec.Struct):
     """Fields of a token call; which are needed depends on the grant."""
 
-    grant_type: str
+    grant_type: GrantType
     assertion: str | None = None
     scope: str | None = None
     refresh_token: str | None = None
@@ -38,9 +41,7 @@ def _grant(call: Call, form: TokenForm) -> Granted:
     tokens = call.container.tokens
     if form.grant_type == JWT_BEARER:
         return tokens.grant_assertion(_needed("assertion", form.assertion), form.scope)
-    if form.grant_type == REFRESH:
-        return tokens.grant_refresh(_needed(REFRESH, form.refresh_token), form.valid_for)
-    raise InvalidParameter("grant_type", f"it must be {JWT_BEARER} or {REFRESH}.")
+    return tokens.grant_refresh(_needed(REFRESH, form.refresh_token), form.valid_for)
 
 
 def _needed(name: str, value: str | None) -> str:

@@ -8,9 +8,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.texts import checked_text
 from chalicelib.web import records
 from chalicelib.web.call import Call
-from chalicelib.web.fields import Count, Document, ModelId, check_document
+from chalicelib.web.fields import Count, Document, ModelId
 from chalicelib.web.locate import model_id_in_body
 from chalicelib.web.operation import Operation
 
@@ -25,7 +26,7 @@ class TextForm(msgspec.Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
-        check_document(self.document)
+        checked_text(self.document)
 
 
 def find_model(call: Call) -> Any:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.dataset import LANGUAGE
-from chalicelib.domain.model import ALGORITHM_ALIASES, ALGORITHMS, TrainRequest
+from chalicelib.domain.model import TrainRequest
 from chalicelib.errors import InvalidParameter
 from chalicelib.web import records
 from chalicelib.web.call import Call
@@ -29,17 +29,11 @@ class TrainParams(msgspec.Struct, rename="camel"):
     out_of_domain_rate: Share | UnsetType = UNSET
 
 
-SentParams = Annotated[
-    dict[str, Any] | str | None,
-    Meta(
-        extra_json_schema={
-            "anyOf": [
-                msgspec.json.schema(TrainParams)["$defs"]["TrainParams"],
-                {"type": "string", "contentMediaType": "application/json"},
-            ]
-        }
-    ),
+ParamsObject = Annotated[
+    dict[str, Any],
+    Meta(extra_json_schema=msgspec.json.schema(TrainParams)["$defs"]["TrainParams"]),
 ]
+ParamsText = Annotated[str, Meta(extra_json_schema={"contentMediaType": "application/json"})]
 
 
 class TrainForm(msgspec.Struct, rename="camel"):
@@ -50,7 +44,7 @@ class TrainForm(msgspec.Struct, rename="camel"):
     epochs: Epochs | None = None
     learning_rate: LearningRate | None = None
     algorithm: str | None = None
-    train_params: SentParams = None
+    train_params: ParamsObject | ParamsText | None = None
 
 
 class RetrainForm(msgspec.Struct, rename="camel"):
@@ -60,14 +54,13 @@ class RetrainForm(msgspec.Struct, rename="camel"):
     epochs: Epochs | None = None
     learning_rate: LearningRate | None = None
     algorithm: str | None = None
-    train_params: SentParams = None
+    train_params: ParamsObject | ParamsText | None = None
 
 
 def train(call: Call) -> records.TrainingRecord:
     """Queue a training of a dataset. Spec: Other operations, train."""
     form: TrainForm = call.form
-    default = ALGORITHMS.get(call.located.dataset.type, (None,))[0]
-    request = _request(form, call.located.dataset.type, default)
+    request = _request(form)
     return records.training(
         call.container.training.request(call.account, call.located, form.name, request)
     )
@@ -75,9 +68,8 @@ def train(call: Call) -> records.TrainingRecord:
 
 def retrain(call: Call) -> records.TrainingRecord:
     """Queue another training of a model; its id stays. Spec: Other operations, retrain."""
-    model = call.located
-    request = _request(call.form, model.type, model.request.algorithm)
-    return records.training(call.container.training.retrain(call.account, model, request))
+    request = _request(call.form)
+    return records.training(call.container.training.retrain(call.account, call.located, request))
 
 
 def get_training(call: Call) -> records.TrainingRecord:
@@ -85,27 +77,14 @@ def get_training(call: Call) -> records.TrainingRecord:
     return records.training(call.container.training.view(call.located))
 
 
-def _request(form: TrainForm | RetrainForm, kind: str, default: str | None) -> TrainRequest:
-    """Check algorithm and parameters, and put the request together."""
+def _request(form: TrainForm | RetrainForm) -> TrainRequest:
+    """Check the parameters and put the request together."""
     return TrainRequest(
         epochs=form.epochs,
         learning_rate=form.learning_rate,
-        algorithm=_algorithm(kind, form.algorithm, default),
+        algorithm=form.algorithm,
         params=_params(form.train_params),
     )
-
-
-def _algorithm(kind: str, sent: str | None, default: str | None) -> str | None:
-    """Choose the algorithm of a dataset type. Contract section 5, algorithm."""
-    if sent is None:
-        return default
-    name, allowed = ALGORITHM_ALIASES.get(sent, sent), ALGORITHMS.get(kind, ())
-    if name not in allowed:
-        choice = f"use one of {', '.join(allowed)}" if allowed else "leave it out"
-        raise InvalidParameter(
-            "algorithm", f"'{sent[:100]}' does not fit a dataset of type {kind}; {choice}."
-        )
-    return name
 
 
 def _params(sent: dict[str, Any] | str | None) -> dict[str, object] | None:

@@ -9,6 +9,7 @@ from chalicelib.domain.upload import UploadFields, UploadSource
 from chalicelib.errors import BadRequest, MissingParameter
 from chalicelib.web import records
 from chalicelib.web.call import Call
+from chalicelib.web.fields import Language, Name, TextType, Url
 from chalicelib.web.locate import dataset_in_path
 from chalicelib.web.operation import Operation
 from chalicelib.web.request import DUPLICATED
@@ -19,16 +20,16 @@ NO_SOURCE = "Uploading a dataset requires either the 'data' field or the 'path' 
 class UploadForm(msgspec.Struct):
     """Fields of an upload, besides the file `data`."""
 
-    type: str | None = None
-    path: str | None = None
-    name: str | None = None
-    language: str | None = None
+    type: TextType | None = None
+    path: Url | None = None
+    name: Name | None = None
+    language: Language | None = None
 
 
 class AddForm(msgspec.Struct):
     """Fields of an upload that adds to a dataset, besides the file `data`."""
 
-    path: str | None = None
+    path: Url | None = None
 
 
 def upload_dataset(call: Call) -> records.DatasetRecord:

@@ -276,7 +276,7 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
         InvalidParameter: it does not.
     """
     if not 0 <= value <= maximum:
-        raise InvalidParameter(name, f"it must be 0 to {maximum} {unit}, not {value:g}.")
+        raise InvalidParameter(name, f"it must be 0 to {maximum} {unit}, not {value}.")
 
 
 def _source_of(plan: str, present: str) -> str:

@@ -57,7 +57,7 @@ class AccountStore:
         if not is_free:
             row.delete()
             return None
-        return made
+        return load_account(row)
 
     def get(self, account_id: str) -> Account | None:
         """Find an account by its id.
@@ -132,9 +132,8 @@ class AccountStore:
             account = None if row is None else load_account(row)
             if row is None or account is None or account.status != ACTIVE:
                 return None
-            keys = change(account.keys)
-            if _write_keys(row, keys):
-                return replace(account, keys=keys)
+            if _write_keys(row, change(account.keys)):
+                return load_account(row)
         raise StorageUnavailable
 
     def close(self, account_id: str, delete_after: datetime) -> Account | None:

@@ -28,7 +28,6 @@ _WORDS = {
     "array": "a list",
     "object": "an object",
     "null": "null",
-    "str | object": "an object or its JSON text",
 }
 _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 
@@ -102,7 +101,8 @@ def _reason(what: str, value: object) -> str:
 
 def _words(expected: str) -> str:
     """Name a type for a person."""
-    return _WORDS.get(expected, expected)
+    kinds = [kind for kind in expected.split(" | ") if kind != "null"]
+    return " or ".join(_WORDS.get(kind, kind) for kind in kinds)
 
 
 def _shown(value: object, kind: str) -> str:

@@ -88,6 +88,11 @@ class _Schemas:
         self._types = list(dict.fromkeys(types))
         found, self.components = msgspec.json.schema_components(self._types, ref_template=REF)
         self._refs = dict(zip(self._types, found, strict=True))
+        for form in {operation.form.__name__ for operation in operations if operation.form}:
+            fields = self.components[form]["properties"]
+            self.components[form]["properties"] = {
+                name: _optional(schema) for name, schema in fields.items()
+            }
 
     def ref(self, kind: Any) -> Schema:
         """Refer to a type's schema."""
@@ -138,7 +143,7 @@ def _body(operation: Operation, schemas: _Schemas) -> Schema:
 def _parameters(operation: Operation, path: str) -> list[Schema]:
     """Describe the variables of the path and the query."""
     found = [
-        {"name": part[1:-1], "in": "path", "required": True, "schema": {"type": "string"}}
+        {"name": part[1:-1], "in": "path", "required": True, "schema": _variable(part[1:-1])}
         for part in path.split("/")
         if part.startswith("{")
     ]
@@ -154,6 +159,24 @@ def _parameters(operation: Operation, path: str) -> list[Schema]:
             for name, described in schema["properties"].items()
         ]
     return found
+
+
+def _variable(name: str) -> Schema:
+    """Describe a variable of the path by its name."""
+    if name in ("dataset_id", "label_id"):
+        return {"type": "integer", "minimum": 0}
+    if name == "token":
+        return {"type": "string", "minLength": 1}
+    return {"type": "string", "pattern": "^[A-Za-z0-9]{1,64}$"}
+
+
+def _optional(schema: Schema) -> Schema:
+    """Leave null out of a field: it is as good as absent, and a form cannot send it."""
+    kept = {name: value for name, value in schema.items() if name != "default" or value is not None}
+    choices = [choice for choice in kept.pop("anyOf", []) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        return {**kept, **choices[0]}
+    return {**kept, "anyOf": choices} if choices else kept
 
 
 def _query(name: str, schema: Schema, *, required: bool = False) -> Schema:

@@ -77,7 +77,7 @@ def list_answer(
 ) -> ListAnswer:
     """Encode the records of a page until it would exceed 5 MB; at least one is kept."""
     kept: list[msgspec.Raw] = []
-    budget = MAX_PAGE_BYTES - len(b'{"object":"list","data":[]}')
+    budget = MAX_PAGE_BYTES - len(b'{"object":"list","data":[]}') + 1  # one comma less
     for item in page.items:
         encoded = msgspec.json.encode(record(item))
         budget -= len(encoded) + 1

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.dataset import DatasetView, Label
+from chalicelib.domain.dates import date_text
 from chalicelib.domain.deletion import Deletion
 from chalicelib.domain.example import ExampleView
 from chalicelib.domain.model import Model, ModelView, TrainStats
@@ -195,9 +196,9 @@ class DeletionRecord(msgspec.Struct, rename="camel"):
 class RejectionRecord(msgspec.Struct):
     """A row or file that was left out."""
 
+    row: int | UnsetType
+    file: str | UnsetType
     reason: str
-    row: int | UnsetType = UNSET
-    file: str | UnsetType = UNSET
 
 
 class ReceiptRecord(msgspec.Struct, rename="camel"):
@@ -255,11 +256,6 @@ class HealthRecord(msgspec.Struct):
     engines: dict[str, str]
 
 
-def date(moment: datetime) -> str:
-    """Write a moment with three digits and no colon in the offset."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}+0000"
-
-
 def duration(seconds: float) -> str:
     """Write a duration as HH:MM:SS:mmm."""
     total = round(seconds * 1000)
@@ -285,8 +281,8 @@ def dataset(view: DatasetView) -> DatasetRecord:
     return DatasetRecord(
         id=row.dataset_id,
         name=row.name,
-        created_at=date(row.created_at),
-        updated_at=date(row.updated_at),
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
         label_summary=LabelSummary([label(item) for item in view.labels]),
         total_examples=row.total,
         total_labels=len(view.labels),
@@ -302,7 +298,7 @@ def example(view: ExampleView) -> ExampleRecord:
     """Describe an example with its label."""
     row = view.example
     return ExampleRecord(
-        row.example_id, row.name, view.location, date(row.created_at), label(view.label)
+        row.example_id, row.name, view.location, date_text(row.created_at), label(view.label)
     )
 
 
@@ -316,8 +312,8 @@ def training(view: ModelView) -> TrainingRecord:
         name=row.name,
         status=row.status,
         progress=fraction(row.progress),
-        created_at=date(row.created_at),
-        updated_at=date(row.updated_at),
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
         learning_rate=fraction(_learning_rate(row)),
         epochs=row.epochs,
         queue_position=UNSET if view.queue_position is None else view.queue_position,
@@ -361,8 +357,8 @@ def model(row: Model) -> ModelRecord:
         name=row.name,
         status=row.status,
         progress=fraction(row.progress),
-        created_at=date(row.created_at),
-        updated_at=date(row.updated_at),
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
         failure_msg=row.failure if row.status == "FAILED" else UNSET,
         object="model",
         model_id=row.model_id,
@@ -375,7 +371,7 @@ def model(row: Model) -> ModelRecord:
 def metrics(row: Model, created_at: datetime, data: Mapping[str, Any]) -> MetricsRecord:
     """Describe a model's metrics."""
     algorithm = row.request.algorithm or UNSET
-    return MetricsRecord(row.model_id, dict(data), date(created_at), row.language, algorithm)
+    return MetricsRecord(row.model_id, dict(data), date_text(created_at), row.language, algorithm)
 
 
 def prediction(items: Iterable[Probability], sample_id: str | UnsetType) -> PredictionRecord:
@@ -402,7 +398,7 @@ def receipt(row: Receipt) -> ReceiptRecord:
     """Describe what became of an upload."""
     return ReceiptRecord(
         id=row.receipt_id,
-        created_at=date(row.created_at),
+        created_at=date_text(row.created_at),
         status=row.status,
         message=row.message,
         seen=row.seen,
@@ -416,9 +412,9 @@ def receipt(row: Receipt) -> ReceiptRecord:
 def _rejection(item: RejectedItem) -> RejectionRecord:
     """Describe a row or file that was left out."""
     return RejectionRecord(
-        item.reason,
         UNSET if item.row is None else item.row,
         UNSET if item.file is None else item.file,
+        item.reason,
     )
 
 
@@ -427,8 +423,8 @@ def usage(facts: UsageFacts) -> UsageRecord:
     return UsageRecord(
         id=facts.usage_id,
         organization_id=facts.organization_id,
-        starts_at=date(facts.starts_at),
-        ends_at=date(facts.ends_at),
+        starts_at=date_text(facts.starts_at),
+        ends_at=date_text(facts.ends_at),
         plan_data=[PlanRecord(facts.plan, facts.amount, facts.source)],
         license_id=facts.license_id,
         object="apiusage",

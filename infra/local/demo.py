@@ -6,7 +6,6 @@ See infra/local/supervisor.py.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from infra.local.options import Options
 from infra.local.state import State
 from infra.local.surroundings import ROOT
 from infra.models import InstallError, install, missing
+from infra.provision import install_globals
 
 DEMO_EMAIL = "demo@presage.example"
 SAMPLE = ROOT / "chalicelib" / "assets" / "samples" / "shop_intents.csv"
@@ -55,11 +55,12 @@ def run(settings: Settings, state: State, options: Options, url: str) -> None:
     tell = Teller()
     try:
         _install_models(settings, tell)
-        _install_globals(settings, tell)
         account = ensure_account(settings, DEMO_EMAIL, state.demo_key)
         token = request_token(url, DEMO_EMAIL, state.demo_key, minutes=24 * 60)
         tell(f"account {account.account_id}: {DEMO_EMAIL}, its key is {_shown(state.demo_key)}")
         trained = _first_model(Service(url, token), tell) if options.has_demo else None
+        # Last, because its embeddings keep the ingest worker busy for a while.
+        _install_globals(settings, tell)
     except (CallFailed, CommandError, ServiceError) as trouble:
         print(f"the demo failed: {trouble}", file=sys.stderr, flush=True)
         sys.exit(1)
@@ -81,10 +82,10 @@ def _install_models(settings: Settings, tell: Teller) -> None:
 
 def _install_globals(settings: Settings, tell: Teller) -> None:
     """Install the data sets that every account may read."""
-    if importlib.util.find_spec("infra.provision") is None:
-        return
-    tell("installing global data sets")
-    importlib.import_module("infra.provision").install_globals(settings)
+    try:
+        install_globals(settings, tell)
+    except RuntimeError as trouble:
+        tell(f"global data sets are missing: {trouble}")
 
 
 def _first_model(service: Service, tell: Teller) -> Trained:

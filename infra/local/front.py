@@ -11,12 +11,14 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 from chalicelib.domain.limits import MAX_BODY_BYTES
-from chalicelib.errors import RouteNotFound
+from chalicelib.errors import RouteNotFound, ServiceError, TimedOut, TooLarge
 from infra.local.events import WORKER_SECONDS, LambdaContext
 from infra.local.gateway import (
     HttpAnswer,
@@ -25,7 +27,7 @@ from infra.local.gateway import (
     http_answer,
     proxy_event,
 )
-from infra.local.http_server import HEADERS_KEY, error_body, serve, too_large_message
+from infra.local.http_server import HEADERS_KEY, THREADS, error_body, serve, too_large_message
 
 GATEWAY_SECONDS = 29.0
 """API Gateway's longest wait for an answer, in seconds."""
@@ -35,19 +37,31 @@ LAMBDA_EVENT_BYTES = 6 * 1024 * 1024
 """Largest body of an event as a function receives it, base64 included."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What the gateway and the function behind it take."""
+
+    body_bytes: int = MAX_BODY_BYTES
+    """Largest body on the wire, in bytes."""
+    event_bytes: int | None = None
+    """Largest body inside an event, in bytes; None for no such limit."""
+    seconds: float | None = None
+    """Longest wait for an answer, in seconds; None for no such limit."""
+
+
+GATEWAY = Limits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS)
+"""The limits of AWS."""
+
+
 class Front:
     """WSGI application that calls a Chalice application as API Gateway does."""
 
-    def __init__(self, app: Any, function_name: str, has_gateway_limits: bool = False) -> None:
+    def __init__(self, app: Any, function_name: str, limits: Limits) -> None:
         self._app = app
         self._function_name = function_name
-        self._has_gateway_limits = has_gateway_limits
+        self._limits = limits
         self._routes = RouteTable(app.routes)
-
-    @property
-    def max_body_bytes(self) -> int:
-        """Largest body that is taken, in bytes."""
-        return GATEWAY_BODY_BYTES if self._has_gateway_limits else MAX_BODY_BYTES
+        self._runner = ThreadPoolExecutor(THREADS, "function")
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
@@ -65,22 +79,33 @@ class Front:
         """Call the application, or refuse what a gateway would refuse."""
         match = self._routes.match(request.method, request.path)
         if match is None:
-            missing = RouteNotFound()
-            return _refusal(missing.status, missing.message, missing.code)
-        seconds = GATEWAY_SECONDS if self._has_gateway_limits else WORKER_SECONDS
-        context = LambdaContext(self._function_name, seconds)
+            return _refusal(RouteNotFound())
+        context = LambdaContext(self._function_name, self._limits.seconds or WORKER_SECONDS)
         event = proxy_event(
             request, match, self._app.api.binary_types, request_id=context.aws_request_id
         )
-        if self._has_gateway_limits and len(event["body"] or "") > LAMBDA_EVENT_BYTES:
-            message = too_large_message(LAMBDA_EVENT_BYTES, len(event["body"]))
-            return _refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, "too_large")
-        answer = http_answer(self._app(event, context))
-        if self._has_gateway_limits and not context.get_remaining_time_in_millis():
-            message = f"The work took longer than {GATEWAY_SECONDS:.0f} seconds."
-            return _refusal(HTTPStatus.GATEWAY_TIMEOUT, message, "timed_out")
+        size, limit = len(event["body"] or ""), self._limits.event_bytes
+        if limit is not None and size > limit:
+            return _refusal(TooLarge(too_large_message(limit, size)))
+        try:
+            answer = http_answer(self._call(event, context))
+        except TimeoutError:
+            return _refusal(
+                TimedOut(f"The work took longer than {self._limits.seconds:g} seconds.")
+            )
         answer.headers.append(("x-amzn-RequestId", context.aws_request_id))
         return answer
+
+    def _call(self, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+        """Run the application, for as long as the limits allow.
+
+        Raises:
+            TimeoutError: it has no answer yet.
+        """
+        if self._limits.seconds is None:
+            return dict(self._app(event, context))
+        running = self._runner.submit(self._app, event, context)
+        return dict(running.result(self._limits.seconds))
 
 
 def _read_request(environ: dict[str, Any]) -> HttpRequest:
@@ -108,15 +133,15 @@ def _reason(status: int) -> str:
         return "Unknown"
 
 
-def _refusal(status: int, message: str, code: str) -> HttpAnswer:
+def _refusal(error: ServiceError) -> HttpAnswer:
     """Answer in the application's place."""
     headers = [("Content-Type", "application/json")]
-    return HttpAnswer(int(status), headers, error_body(message, code))
+    return HttpAnswer(error.status, headers, error_body(error.message, error.code))
 
 
 def run(app: Any, listener: socket.socket, name: str, has_gateway_limits: bool) -> None:
     """Serve an application until the process ends."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    front = Front(app, f"{name}-api", has_gateway_limits)
-    serve(front, listener, front.max_body_bytes)
+    limits = GATEWAY if has_gateway_limits else Limits()
+    serve(Front(app, f"{name}-api", limits), listener, limits.body_bytes)

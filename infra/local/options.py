@@ -36,6 +36,8 @@ class Options:
     """Application as `module:attribute`."""
     sweep_seconds: float
     """Time between two ticks of the schedules, in seconds."""
+    visibility_seconds: int
+    """How long a message stays hidden after a receive or a heartbeat, in seconds."""
 
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
@@ -65,6 +67,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         endpoint_url=endpoint_url,
         app=environment.get("PRESAGE_APP") or "app:app",
         sweep_seconds=float(environment.get("PRESAGE_SWEEP_SECONDS") or 5),
+        visibility_seconds=int(environment.get("PRESAGE_VISIBILITY_SECONDS") or 15),
     )
 
 

@@ -309,11 +309,10 @@ def _provision(settings: Settings, options: Options) -> None:
     """Make tables, queues and bucket."""
     from botocore.exceptions import BotoCoreError, ClientError
 
-    from infra.local.worker import VISIBILITY_SECONDS
     from infra.resources import provision
 
     try:
-        provision(settings, visibility_seconds=VISIBILITY_SECONDS)
+        provision(settings, visibility_seconds=options.visibility_seconds)
     except (BotoCoreError, ClientError) as trouble:
         say(f"{options.backend} at {settings.endpoint_url or 'AWS'}: {trouble}")
         sys.exit(1)

@@ -25,11 +25,10 @@ from chalice.app import ScheduledEventConfig, SQSEventConfig
 from chalicelib.config import Settings
 from chalicelib.stores.queues import TRAIN_FREE, TRAIN_PAID
 from infra.local.events import LambdaContext, scheduled_event, sqs_event
+from infra.local.options import MOTO, Options
 
-VISIBILITY_SECONDS = 15
-"""How long a message stays hidden after a receive or a heartbeat, in seconds."""
-HEARTBEAT_SECONDS = 5.0
-"""Time between heartbeats, in seconds."""
+BEATS = 3
+"""Heartbeats within the time that a message stays hidden."""
 POLL_SECONDS = 20
 """Longest wait for a message, in seconds."""
 BLIND_POLL_SECONDS = 1
@@ -81,12 +80,14 @@ def lanes(found: Sequence[Source], settings: Settings, is_training: bool) -> lis
 class Lane:
     """One thread that works through its queues for ever."""
 
-    def __init__(self, lane: Sequence[Source], settings: Settings, can_watch: bool) -> None:
+    def __init__(self, lane: Sequence[Source], settings: Settings, options: Options) -> None:
         self._sources = lane
         self._region = settings.region
-        self._can_watch = can_watch
+        self._visibility_seconds = options.visibility_seconds
+        # Only our own data plane watches several queues in one poll.
+        self._can_watch = options.backend == MOTO
         self._sqs = _sqs_client(settings)
-        if can_watch and len(lane) > 1:
+        if self._can_watch and len(lane) > 1:
             others = ",".join(source.queue for source in lane[1:])
             self._sqs.meta.events.register(
                 "before-call.sqs.ReceiveMessage",
@@ -125,15 +126,17 @@ class Lane:
             QueueUrl=self._urls[source.queue],
             MaxNumberOfMessages=1,
             WaitTimeSeconds=seconds,
-            VisibilityTimeout=VISIBILITY_SECONDS,
+            VisibilityTimeout=self._visibility_seconds,
             MessageSystemAttributeNames=["All"],
             MessageAttributeNames=["All"],
         )
         messages = answer.get("Messages", [])
         for message in messages:
             self.is_busy = True
-            self._handle(source, message)
-            self.is_busy = False
+            try:
+                self._handle(source, message)
+            finally:
+                self.is_busy = False
         return bool(messages)
 
     def _handle(self, source: Source, message: dict[str, Any]) -> None:
@@ -144,7 +147,7 @@ class Lane:
             "QueueUrl": self._urls[source.queue],
             "ReceiptHandle": message["ReceiptHandle"],
         }
-        while not wait([running], HEARTBEAT_SECONDS).done:
+        while not wait([running], self._visibility_seconds / BEATS).done:
             self._beat(address)
         trouble = running.exception()
         if trouble is None:
@@ -157,7 +160,9 @@ class Lane:
     def _beat(self, address: dict[str, str]) -> None:
         """Keep the message hidden a little longer; one missed beat does no harm."""
         try:
-            self._sqs.change_message_visibility(**address, VisibilityTimeout=VISIBILITY_SECONDS)
+            self._sqs.change_message_visibility(
+                **address, VisibilityTimeout=self._visibility_seconds
+            )
         except (BotoCoreError, ClientError) as trouble:
             say(f"a heartbeat failed: {trouble}")
 
@@ -190,7 +195,7 @@ def tick_schedules(app: Any, settings: Settings, seconds: float) -> None:
                 say(f"{config.name} failed: {_one_line(trouble)}")
 
 
-def run(app: Any, settings: Settings, is_training: bool, options: Any) -> None:
+def run(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
     """Work until the process is told to stop.
 
     Args:
@@ -200,12 +205,11 @@ def run(app: Any, settings: Settings, is_training: bool, options: Any) -> None:
         options: the stack's options.
     """
     os.nice(NICENESS)
-    can_watch = options.backend == "moto"
     threads: list[threading.Thread] = []
     made: list[Lane] = []
     for sources_of_lane in lanes(sources(app, settings), settings, is_training):
         if sources_of_lane:
-            lane = Lane(sources_of_lane, settings, can_watch)
+            lane = Lane(sources_of_lane, settings, options)
             made.append(lane)
             threads.append(threading.Thread(target=lane.run, daemon=True))
     if not is_training:

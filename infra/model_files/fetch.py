@@ -26,6 +26,7 @@ Progress = Callable[[str], None]
 
 _BLOCK_BYTES = 1 << 20
 _REPORT_SECONDS = 3.0
+_PARTIAL = "partial-"
 PIP = (sys.executable, "-m", "pip")
 """The command that downloads; the user's own pip settings hold for it."""
 
@@ -63,7 +64,9 @@ def fetch(
         progress(f"{source.file}: already downloaded")
         return target
     downloads.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="partial-", dir=downloads) as name:
+    for left in downloads.glob(f"{_PARTIAL}*"):  # by a killed installation
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_PARTIAL, dir=downloads) as name:
         partial = Path(name)
         _run_pip(source, partial, progress, pip or PIP)
         arrived = partial / source.file

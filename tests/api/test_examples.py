@@ -11,10 +11,10 @@ def test_page_links_to_the_next(call, services):
     """Each page that is not the last names the next one, with the caller's own query."""
     answer = call("GET", URL + "?source=all&count=2", x_forwarded_proto="https")
 
-    assert [0, 1] == [item["id"] for item in answer.json["data"]]
+    assert [item["id"] for item in answer.json["data"]] == [0, 1]
     link = "<https://api.example.test/v2/language/datasets/7/examples?source=all&count=2&offset=2>"
     assert f'{link}; rel="next"' == answer.headers["Link"]
-    assert "all" == services.calls[-1][1][2]
+    assert services.calls[-1][1][2] == "all"
     assert "Link" not in call("GET", URL + "?offset=2").headers
 
 
@@ -44,7 +44,7 @@ def test_wrong_pages_are_400_and_cost_nothing(call, services, query, text):
 
     assert answer.status == 400
     assert text in answer.json["message"]
-    assert 0 == services.examples_used
+    assert services.examples_used == 0
 
 
 @pytest.mark.parametrize("query", [f"offset={2**63}", "offset=" + "9" * 5000, "offset=100"])
@@ -52,14 +52,14 @@ def test_offset_past_the_end_is_an_empty_page(call, query):
     """However far the offset lies, the page is empty."""
     answer = call("GET", f"{URL}?{query}")
 
-    assert (200, {"object": "list", "data": []}) == (answer.status, answer.json)
+    assert (answer.status, answer.json) == (200, {"object": "list", "data": []})
 
 
 def test_count_over_the_maximum_is_clamped(call, services):
     """A larger count returns the maximum."""
     call("GET", f"{URL}?count={2**70}")
 
-    assert 100 == services.calls[-1][1][-1]
+    assert services.calls[-1][1][-1] == 100
 
 
 def test_calls_are_counted_when_they_succeed(call, services, storage_down):
@@ -72,8 +72,8 @@ def test_calls_are_counted_when_they_succeed(call, services, storage_down):
     assert call("GET", URL).status == 200
     refused = call("GET", URL)
 
-    assert (429, "60") == (refused.status, refused.headers["Retry-After"])
-    assert 30 == services.examples_used
+    assert (refused.status, refused.headers["Retry-After"]) == (429, "60")
+    assert services.examples_used == 30
 
 
 @pytest.mark.parametrize("label", ["72", "1"])
@@ -87,7 +87,7 @@ def test_label_is_found_by_id_or_position(call, label):
 )
 def test_unknown_label_is_404(call, services, url):
     """An unknown dataset or label is a 404 that is not counted."""
-    assert (404, 0) == (call("GET", url).status, services.examples_used)
+    assert (call("GET", url).status, services.examples_used) == (404, 0)
 
 
 def test_deprecated_list_says_so(call):
@@ -95,10 +95,10 @@ def test_deprecated_list_says_so(call):
     answer = call("GET", "/v2/language/examples?labelId=72&count=1")
 
     assert answer.status == 200
-    assert "@1606953600" == answer.headers["Deprecation"]
+    assert answer.headers["Deprecation"] == "@1606953600"
     assert "GMT" in answer.headers["Sunset"]
     successor, following = answer.headers["Link"].split(", ")
-    assert '</v2/language/examples/7/label/72>; rel="successor-version"' == successor
+    assert successor == '</v2/language/examples/7/label/72>; rel="successor-version"'
     assert following.endswith('?labelId=72&count=1&offset=1>; rel="next"')
 
 
@@ -119,5 +119,5 @@ def test_single_text_is_added(call, services):
     """A text is added by label id, and the document is never trimmed."""
     answer = call.form("POST", URL, ("document", b" where ", None), ("labelId", b"72", None))
 
-    assert "example" == answer.json["object"]
-    assert (" where ", 72, None) == services.calls[-1][1][2:]
+    assert answer.json["object"] == "example"
+    assert services.calls[-1][1][2:] == (" where ", 72, None)

@@ -16,12 +16,12 @@ def test_feedback_is_added(call, services):
         name="x",
     )
 
-    assert (200, "example") == (answer.status, answer.json["object"])
-    assert (" where ", "refund") == services.calls[-1][1][2:]
+    assert (answer.status, answer.json["object"]) == (200, "example")
+    assert services.calls[-1][1][2:] == (" where ", "refund")
 
 
 def test_missing_label_is_named(call):
     """`expectedLabel` is required."""
     answer = call.json("POST", "/v2/language/feedback", modelId=MODEL_ID, document="a")
 
-    assert "The 'expectedLabel' parameter is required." == answer.json["message"]
+    assert answer.json["message"] == "The 'expectedLabel' parameter is required."

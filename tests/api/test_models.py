@@ -44,13 +44,13 @@ def test_lists(call, url, kind):
 )
 def test_unknown_ids(call, url):
     """An unknown or malformed id is a 404."""
-    assert 404 == call("GET", "/v2/language" + url).status
+    assert call("GET", "/v2/language" + url).status == 404
 
 
 def test_model_is_deleted(call, services):
     """A deletion call returns 200 and a Deletion record."""
-    assert 200 == call("DELETE", f"/v2/vision/models/{MODEL_ID}").status
-    assert ("delete", (MODEL_ID,)) == services.calls[-1]
+    assert call("DELETE", f"/v2/vision/models/{MODEL_ID}").status == 200
+    assert services.calls[-1] == ("delete", (MODEL_ID,))
 
 
 def test_usage_agrees_with_the_headers(call):

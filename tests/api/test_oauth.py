@@ -17,9 +17,9 @@ def test_assertion_is_exchanged(call, services, url):
 
     answer = call("POST", url, body, FORM, authorization="")
 
-    assert ["access_token", "token_type", "expires_in"] == list(answer.json)
-    assert "no-store" == answer.headers["Cache-Control"]
-    assert ("assertion", ("a.b.c", None)) == services.calls[-1]
+    assert list(answer.json) == ["access_token", "token_type", "expires_in"]
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert services.calls[-1] == ("assertion", ("a.b.c", None))
 
 
 def test_offline_scope_adds_a_refresh_token(call):
@@ -28,7 +28,7 @@ def test_offline_scope_adds_a_refresh_token(call):
         "POST", "/v2/oauth2/token", grant_type=JWT, assertion="a.b.c", scope="offline"
     )
 
-    assert "refresh" == answer.json["refresh_token"]
+    assert answer.json["refresh_token"] == "refresh"
 
 
 @pytest.mark.parametrize("valid_for", ["30", 30])
@@ -59,7 +59,7 @@ def test_missing_fields_are_400(call, fields, text):
     """Missing or unknown fields are named."""
     answer = call.json("POST", "/v2/oauth2/token", **fields)
 
-    assert 400 == answer.status
+    assert answer.status == 400
     assert text in answer.json["message"]
 
 
@@ -67,14 +67,14 @@ def test_other_content_types_are_415(call):
     """All three types are named."""
     answer = call("POST", "/v2/oauth2/token", b"x", "text/plain")
 
-    assert 415 == answer.status
+    assert answer.status == 415
     assert FORM in answer.json["message"]
 
 
 @pytest.mark.parametrize("body", [b"grant_type=%ff", b"\xff=1", b"&".join([b"a=1"] * 101)])
 def test_broken_forms_are_400(call, body):
     """A form that is no text, or has too many fields, is refused."""
-    assert 400 == call("POST", "/v2/oauth2/token", body, FORM).status
+    assert call("POST", "/v2/oauth2/token", body, FORM).status == 400
 
 
 @pytest.mark.parametrize("word", ["token", "tokens"])
@@ -82,5 +82,5 @@ def test_refresh_token_is_revoked(call, word):
     """A living token is revoked without a body, an unknown one is a 404."""
     done = call("DELETE", f"/v2/oauth2/{word}/living.refresh-token")
 
-    assert (204, "") == (done.status, done.text)
-    assert 404 == call("DELETE", f"/v2/oauth2/{word}/unknown").status
+    assert (done.status, done.text) == (204, "")
+    assert call("DELETE", f"/v2/oauth2/{word}/unknown").status == 404

@@ -38,10 +38,10 @@ def test_unknown_model_comes_before_wrong_fields(call):
     """404 comes before 400: the model is looked for although the document is missing."""
     answer = call.json("POST", PREDICT, modelId="A" * 26, numResults=0)
 
-    assert (404, "Unable to find model " + "A" * 26 + ".") == (
+    assert (
         answer.status,
         answer.json["message"],
-    )
+    ) == (404, "Unable to find model " + "A" * 26 + ".")
 
 
 def test_unknown_dataset_comes_before_content_type(call):
@@ -71,9 +71,9 @@ def test_unknown_path_and_method_have_the_same_shape(call):
     """Errors that no operation makes look like all others, and echo nothing."""
     missing, wrong = call("GET", "/v2/nothing/<b>"), call("PATCH", "/v2/language/datasets")
 
-    assert (404, "route_not_found") == (missing.status, missing.json["code"])
+    assert (missing.status, missing.json["code"]) == (404, "route_not_found")
     assert "<b>" not in missing.text
-    assert (405, "GET, POST") == (wrong.status, wrong.headers["Allow"])
+    assert (wrong.status, wrong.headers["Allow"]) == (405, "GET, POST")
     assert {"message", "code"} == set(wrong.json)
 
 
@@ -115,7 +115,7 @@ def test_failure_nobody_foresaw_is_a_500_without_a_trace(call, services):
 
     answer = call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
 
-    assert (500, "internal_error") == (answer.status, answer.json["code"])
+    assert (answer.status, answer.json["code"]) == (500, "internal_error")
     assert "secret" not in answer.text
     assert answer.headers["X-RateLimit-Remaining"] == "1990"
 
@@ -126,7 +126,7 @@ def test_busy_storage_is_a_503_with_retry_after(call, services, storage_down):
 
     answer = call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
 
-    assert (503, "2") == (answer.status, answer.headers["Retry-After"])
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "2")
 
 
 @pytest.mark.parametrize("family", ["vision", "language"])
@@ -166,7 +166,7 @@ def test_ids_that_can_be_none_answer_like_unknown_ones(call, segment):
     """What is no id at all is a 404 like an id that does not exist, cut at 100 characters."""
     answer = call("GET", f"/v2/language/datasets/{segment}")
 
-    assert (404, "dataset_not_found") == (answer.status, answer.json["code"])
+    assert (answer.status, answer.json["code"]) == (404, "dataset_not_found")
     assert answer.json["message"].startswith("Unable to find dataset ")
     assert len(answer.json["message"]) <= 124
 

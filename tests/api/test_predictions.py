@@ -20,11 +20,11 @@ def test_prediction_carries_the_headers(call, services, kind):
         ],
         "object": "predictresponse",
     }
-    assert ("2000", "1989", "2026-12-01 00:00:00.0") == (
+    assert (
         answer.headers["X-RateLimit-Limit"],
         answer.headers["X-RateLimit-Remaining"],
         answer.headers["X-RateLimit-Reset"],
-    )
+    ) == ("2000", "1989", "2026-12-01 00:00:00.0")
     assert services.calls[-1] == ("predict", (f"text-{kind}", "where is it", None))
 
 
@@ -39,8 +39,8 @@ def test_multipart_is_read_like_json(call, services):
         ("sampleId", b" tag ", None),
     )
 
-    assert 1 == len(answer.json["probabilities"])
-    assert " tag " == answer.json["sampleId"]
+    assert len(answer.json["probabilities"]) == 1
+    assert answer.json["sampleId"] == " tag "
     assert services.calls[-1] == ("predict", ("text-intent", "  é \n", 1))
 
 
@@ -49,7 +49,7 @@ def test_multipart_is_read_like_json(call, services):
     [
         ({}, "The 'document' parameter is required."),
         ({"document": None}, "The 'document' parameter is required."),
-        ({"document": " \t\n"}, "only white space"),
+        ({"document": " \t\n"}, "must hold more than spaces"),
         ({"document": "x" * 20_001}, "it has 20001 characters, the limit is 20000; shorten it."),
         ({"document": 5}, "'document' parameter is not valid: expected a text, got 5."),
         ({"document": "a", "numResults": 0}, "it must be at least 1, got 0."),
@@ -66,8 +66,8 @@ def test_wrong_fields_are_named(call, services, fields, text):
 
     assert answer.status == 400
     assert text in answer.json["message"]
-    assert "1990" == answer.headers["X-RateLimit-Remaining"]
-    assert 10 == services.predictions_used
+    assert answer.headers["X-RateLimit-Remaining"] == "1990"
+    assert services.predictions_used == 10
 
 
 @pytest.mark.parametrize("model_id", ["x", "A" * 26, "a/b", "", "é", "A" * 500])
@@ -76,7 +76,7 @@ def test_unknown_models_are_404_with_headers(call, model_id):
     answer = call.json("POST", URL, modelId=model_id, document="a")
 
     assert (400 if model_id == "" else 404) == answer.status
-    assert "1990" == answer.headers["X-RateLimit-Remaining"]
+    assert answer.headers["X-RateLimit-Remaining"] == "1990"
 
 
 def test_failed_prediction_is_given_back(call, services, storage_down):
@@ -85,7 +85,7 @@ def test_failed_prediction_is_given_back(call, services, storage_down):
 
     answer = call.json("POST", URL, modelId=MODEL_ID, document="a")
 
-    assert ("1990", 10) == (answer.headers["X-RateLimit-Remaining"], services.predictions_used)
+    assert (answer.headers["X-RateLimit-Remaining"], services.predictions_used) == ("1990", 10)
 
 
 def test_used_up_allowance_is_429_with_all_headers(call, services):
@@ -94,6 +94,6 @@ def test_used_up_allowance_is_429_with_all_headers(call, services):
 
     answer = call.json("POST", URL, modelId=MODEL_ID, document="a")
 
-    assert (429, "prediction_quota_exceeded") == (answer.status, answer.json["code"])
-    assert ("0", "60") == (answer.headers["X-RateLimit-Remaining"], answer.headers["Retry-After"])
-    assert 2000 == services.predictions_used
+    assert (answer.status, answer.json["code"]) == (429, "prediction_quota_exceeded")
+    assert (answer.headers["X-RateLimit-Remaining"], answer.headers["Retry-After"]) == ("0", "60")
+    assert services.predictions_used == 2000

@@ -9,7 +9,7 @@ def test_health_names_the_engines(call):
     """Health needs no token."""
     answer = call("GET", "/v2/health", authorization="")
 
-    assert {"status": "ok", "version": "0.1.0", "engines": {"text-fast": "ready"}} == answer.json
+    assert answer.json == {"status": "ok", "version": "0.1.0", "engines": {"text-fast": "ready"}}
 
 
 @pytest.mark.parametrize("url", ["/v2/openapi.json", "/v2/docs"])
@@ -23,7 +23,7 @@ def test_description_needs_neither_token_nor_storage(call, url):
     module.app.container, kept = None, module.app._make_container
     module.app._make_container = broken
     try:
-        assert 200 == call("GET", url, authorization="").status
+        assert call("GET", url, authorization="").status == 200
     finally:
         module.app._make_container = kept
 

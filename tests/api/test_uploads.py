@@ -14,18 +14,18 @@ def test_file_is_handed_on(call, services, url):
     answer = call.form("POST", url, FILE, ("type", b"text-intent", None))
 
     family, source, fields = services.calls[-1][1][1:4]
-    assert ("language", b"a,b\n", "shop.csv", None) == (
+    assert (
         family,
         source.content,
         source.file_name,
         source.path,
-    )
-    assert ("text-intent", None) == (fields.type, fields.name)
-    assert ("UPLOADING", [], 0) == (
+    ) == ("language", b"a,b\n", "shop.csv", None)
+    assert (fields.type, fields.name) == ("text-intent", None)
+    assert (
         answer.json["statusMsg"],
         answer.json["labelSummary"]["labels"],
         answer.json["totalExamples"],
-    )
+    ) == ("UPLOADING", [], 0)
 
 
 def test_address_is_handed_on(call, services):
@@ -33,7 +33,7 @@ def test_address_is_handed_on(call, services):
     call.json("POST", URL, path="https://x.example.test/a.csv", type="text-intent", name="n")
 
     source, fields = services.calls[-1][1][2:4]
-    assert ("https://x.example.test/a.csv", None, "n") == (source.path, source.content, fields.name)
+    assert (source.path, source.content, fields.name) == ("https://x.example.test/a.csv", None, "n")
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_synchronous_upload_knows_its_time(call, services):
 def test_more_data_is_added(call, services):
     """PUT hands the located dataset and the file on."""
     assert call.form("PUT", "/v2/language/datasets/7/upload", FILE).status == 200
-    assert 7 == services.calls[-1][1][1].dataset.dataset_id
+    assert services.calls[-1][1][1].dataset.dataset_id == 7
 
 
 def test_name_without_control_characters(call):
     """NUL and control characters in names are refused."""
     answer = call.json("POST", URL, path="https://x.example.test", name="a\x00b")
 
-    assert 400 == answer.status
+    assert answer.status == 400
     assert "'name' parameter is not valid: it holds control characters" in answer.text

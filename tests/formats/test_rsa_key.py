@@ -8,6 +8,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from chalicelib.formats.rsa_key import InvalidKey, checked_public_pem, public_pem_of
 
+SHORT_BITS = 1024
+
 
 def pems(private, form=serialization.PublicFormat.SubjectPublicKeyInfo, password=None):
     """Write a private key and its public half as PEM."""
@@ -44,7 +46,7 @@ def test_other_spelling_is_stored_in_one_form(private_pem):
 @pytest.mark.parametrize(
     ("private", "reason"),
     [
-        (rsa.generate_private_key(65537, 1024), "1024 bits and needs 2048"),
+        (rsa.generate_private_key(65537, SHORT_BITS), "1024 bits and needs 2048"),
         (ec.generate_private_key(ec.SECP256R1()), "no RSA key"),
     ],
     ids=["short", "elliptic"],

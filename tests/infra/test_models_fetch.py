@@ -45,16 +45,18 @@ def test_fetch_keeps_what_is_there(index, tmp_path):
 
 
 def test_fetch_replaces_a_broken_download(index, tmp_path):
-    """A download that was cut short is fetched again."""
+    """A download that was cut short is fetched again, and what a kill left is removed."""
     source = make_source(make_wheel(index))
     downloads = tmp_path / "downloads"
     downloads.mkdir()
     (downloads / source.file).write_bytes(b"half")
+    (downloads / "partial-killed").mkdir()
     assert not is_fetched(source, downloads)
 
     fetch(source, downloads, lambda _: None)
 
     assert is_fetched(source, downloads)
+    assert [source.file] == [path.name for path in downloads.iterdir()]
 
 
 def test_fetch_without_network_says_what_to_do(index, tmp_path):

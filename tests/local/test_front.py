@@ -7,14 +7,19 @@ from __future__ import annotations
 import base64
 import concurrent.futures
 import http.client
+import io
 import json
 import os
 import time
 import urllib.error
 import urllib.request
+from types import SimpleNamespace
 
 import pytest
-from conftest import talk
+
+from infra.local.front import Front, Limits
+from infra.local.http_server import HEADERS_KEY
+from tests.local.wire import talk
 
 CRLF = b"\r\n"
 
@@ -294,6 +299,36 @@ def test_chalice_errors_pass(stack):
 
     assert caught.value.code == 400
     caught.value.close()
+
+
+def test_work_beyond_the_time_limit_is_a_504():
+    """With a time limit the caller is answered when it is over, not when the work is."""
+
+    class Slow:
+        """An application that takes a second."""
+
+        routes = {"/slow": ["GET"]}
+        api = SimpleNamespace(binary_types=[])
+
+        def __call__(self, event, context):
+            time.sleep(1)
+            return {"statusCode": 200, "body": "late"}
+
+    environ = {
+        "REQUEST_URI": "/slow",
+        "REQUEST_METHOD": "GET",
+        "REMOTE_ADDR": "127.0.0.1",
+        "wsgi.input": io.BytesIO(),
+        HEADERS_KEY: (),
+    }
+    statuses = []
+
+    began = time.monotonic()
+    body = Front(Slow(), "slow", Limits(seconds=0.1))(environ, lambda s, h: statuses.append(s))
+
+    assert time.monotonic() - began < 0.8
+    assert statuses == ["504 Gateway Timeout"]
+    assert json.loads(b"".join(body))["code"] == "timed_out"
 
 
 def test_absolute_request_line_is_understood(stack):

@@ -14,10 +14,10 @@ import time
 import urllib.request
 
 import pytest
-from conftest import TINY, talk, wait_until
 
 from infra.local.process import fork
 from infra.local.testing import ROOT, LocalStack
+from tests.local.wire import TINY, talk, wait_until
 
 
 def is_alive(pid):

@@ -7,7 +7,7 @@ import signal
 import statistics
 import time
 
-from conftest import wait_until
+from tests.local.wire import wait_until
 
 
 def test_message_reaches_an_idle_handler_quickly(stack, diary, send):
@@ -83,7 +83,6 @@ def test_failing_message_is_delivered_again_and_ends_in_the_dead_letter_queue(st
     for attempt in (1, 2):
         diary.wait("fail", attempt)
         wait_until(lambda n=attempt: stack.log().count("delete_object failed") >= n)
-        # The stack's 15 seconds of visibility, shortened from outside for the test.
         expire(stack, work)
     diary.wait("fail", 3)
     wait_until(lambda: stack.log().count("delete_object failed") >= 3)
@@ -97,7 +96,7 @@ def test_failing_message_is_delivered_again_and_ends_in_the_dead_letter_queue(st
 
 
 def expire(stack, url):
-    """Wait until the message in flight is visible again (its visibility is 15 seconds)."""
+    """Wait until the message in flight is visible again."""
     sqs = stack.client("sqs")
 
     def is_visible() -> bool:
@@ -111,11 +110,11 @@ def expire(stack, url):
 
 def test_heartbeat_keeps_a_long_job_hidden(stack, diary, send):
     """A job longer than the visibility time is not delivered twice."""
-    send("train-paid", "sleep 18")
+    send("train-paid", "sleep 5")
 
-    diary.wait("paid 1 done", seconds=25)
+    diary.wait("paid 1 done", seconds=15)
 
-    assert len(diary.lines("sleep 18")) == 1
+    assert len(diary.lines("sleep 5")) == 1
 
 
 def test_killed_worker_is_started_again_and_its_message_delivered_again(stack, diary, send):

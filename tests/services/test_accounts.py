@@ -66,7 +66,7 @@ def test_address_is_taken_once(service, public_pem):
     """A second account of an address is refused, in any case; the text names the command."""
     service.create(EMAIL, public_pem=public_pem)
 
-    with pytest.raises(Conflict, match="reset-key ann@example.com"):
+    with pytest.raises(Conflict, match=r"reset-key ann@example\.com"):
         service.create("ANN@example.com", public_pem=public_pem)
 
 
@@ -162,7 +162,7 @@ def test_closed_account_is_due_after_its_time(service, public_pem, clock):
     assert service.list_due() == ()
     assert list(RefreshTokenRow.scan()) == []
     assert [account.email for account in service.list_all()] == ["bob@example.com"]
-    with pytest.raises(Conflict, match="close bob@example.com"):
+    with pytest.raises(Conflict, match=r"close bob@example\.com"):
         service.delete(service.find("bob@example.com"))
 
 

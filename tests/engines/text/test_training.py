@@ -65,7 +65,7 @@ def test_epochs_are_reported_as_they_happen() -> None:
     """Numbers count from 1, the loss falls, and the last record is the model's metrics."""
     epochs: list[TextEpoch] = []
 
-    model = _fit(a_training_set([40] * 4, spread=1.0), epochs)
+    model = _fit(a_training_set([40] * 4, spread=1.8), epochs)
 
     assert [record.epoch for record in epochs] == list(range(1, len(epochs) + 1))
     assert len(epochs) > 2
@@ -303,7 +303,7 @@ def test_many_labels_with_five_examples_are_judged_by_one_hold_out(
 ) -> None:
     """Beyond the work limit one fold chooses the penalty; every label is still trained."""
     monkeypatch.setattr(training, "_ONE_HOLD_OUT_WORK", 0)
-    examples = a_training_set([5] * 40, spread=0.2)
+    examples = a_training_set([5] * 40, spread=0.5)
 
     model = _fit(examples)
 

@@ -33,7 +33,7 @@ def test_broken_vectors_cannot_be_learnt(value: float) -> None:
     examples = a_training_set([5, 5])
     examples.blocks["encoder1"][3, 2] = value
 
-    with pytest.raises(TrainingFailed, match="encoder1 gave vectors .* for 1 of 10 texts"):
+    with pytest.raises(TrainingFailed, match=r"encoder1 gave vectors .* for 1 of 10 texts"):
         check_training_set(examples)
 
 

@@ -1,0 +1,71 @@
+# Every job has one word. `make` alone lists them.
+# The first Python that runs and is new enough; otherwise plain python3, for the message below.
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+  $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v $$name; exit; }; \
+  done; command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+DATA ?= ../shared/data
+MODEL_DIR := $(or $(PRESAGE_MODEL_DIR),.models)
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help system install models run format check test test-fast cover fuzz bench-http bench-text clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+system: # name what is missing on this machine, with the command that installs it
+	@command -v git >/dev/null || { echo "git is missing. Install it: apt-get install git" >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Python is missing. Install it: apt-get install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed, $(PYTHON) is older. Install a newer one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "Python's venv module is missing. Install it: apt-get install python3-venv" >&2; exit 1; }
+
+$(INSTALLED): requirements.txt requirements-dev.txt | system
+	@echo "Installing Python packages into $(VENV) (a minute or two at the first time)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
+	@touch $@
+
+install: $(INSTALLED) ## create .venv with every package
+
+models: $(INSTALLED) ## fetch, verify and convert the model files that are missing
+	@$(BIN)/python -m infra.models install --dir $(MODEL_DIR)
+
+run: $(INSTALLED) ## start the whole service with a demo; Ctrl-C stops it (ARGS="--no-demo" leaves it out)
+	@$(BIN)/python -m infra.local $(ARGS)
+
+format: $(INSTALLED) ## rewrite the code in the project's format
+	@$(BIN)/ruff check --fix --quiet .
+	@$(BIN)/ruff format --quiet .
+
+check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings
+	@$(BIN)/ruff format --check --quiet . || { echo "Run: make format" >&2; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	@$(BIN)/interrogate --quiet app.py chalicelib infra
+
+test: check models ## everything that must pass: checks and all tests
+	@$(BIN)/python -m pytest $(ARGS)
+
+test-fast: $(INSTALLED) ## only the tests that need neither the emulator nor model files
+	@$(BIN)/python -m pytest tests/domain tests/formats tests/web tests/structure tests/assets $(ARGS)
+
+cover: check models ## tests with branch coverage
+	@$(BIN)/python -m pytest --cov=chalicelib --cov=infra --cov-branch --cov-report=term-missing:skip-covered $(ARGS)
+
+fuzz: check models ## 2,000 generated calls against the OpenAPI document
+	@PRESAGE_FUZZ_CALLS=2000 $(BIN)/python -m pytest tests/schemathesis --timeout 1800 $(ARGS)
+
+bench-http: $(INSTALLED) models ## latency, throughput, metering and upload figures over HTTP
+	@$(BIN)/python -m tests.bench.bench_http --data $(DATA) $(ARGS)
+
+bench-text: $(INSTALLED) models ## accuracy and calibration of text models
+	@$(BIN)/python -m tests.bench.bench_text --data $(DATA) $(ARGS)
+
+clean: ## remove what can be made again, but neither models nor state
+	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

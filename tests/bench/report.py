@@ -1,0 +1,98 @@
+"""Rows of a benchmark: printed as a table while they arrive, written as JSON at the end.
+
+Every row is a measured value, the bar it has to hold (or none), and a published peer (or none).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A limit on a value."""
+
+    limit: float
+    """The last value that still holds."""
+    is_ceiling: bool = False
+    """Whether the value has to stay at or below the limit instead of reaching it."""
+
+    def holds(self, value: float) -> bool:
+        """Say whether a value keeps the bar."""
+        return value <= self.limit if self.is_ceiling else value >= self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measured value."""
+
+    name: str
+    """What was measured."""
+    value: float
+    """The measured value."""
+    unit: str
+    """Its unit; empty for shares."""
+    bar: float | None
+    """The limit it was held against."""
+    holds: bool
+    """Whether it keeps the bar; true without one."""
+    peer: str
+    """A published system measured on the same data; empty when none is known."""
+    peer_value: float | None
+    """Its published value."""
+
+
+class Report:
+    """Collects rows; the benchmark fails when one of them misses its bar."""
+
+    def __init__(self, title: str) -> None:
+        self._rows: list[Row] = []
+        print(f"\n{title}\n{'':4} {'what':52} {'value':>10} {'bar':>10}  peer", flush=True)
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Everything measured so far."""
+        return tuple(self._rows)
+
+    def add(
+        self,
+        name: str,
+        value: float,
+        unit: str = "",
+        bar: Bar | None = None,
+        peer: tuple[str, float] | None = None,
+    ) -> None:
+        """Take a measured value and print its line at once."""
+        holds = bar is None or bar.holds(value)
+        limit = None if bar is None else bar.limit
+        peer_name, peer_value = peer or ("", None)
+        row = Row(name, round(value, 6), unit, limit, holds, peer_name, peer_value)
+        self._rows.append(row)
+        print(_line(row, bar), flush=True)
+
+    def finish(self, path: Path) -> int:
+        """Write the rows as JSON and sum up; the result is the exit status."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps([asdict(row) for row in self._rows], indent=2) + "\n")
+        missed = [row.name for row in self._rows if not row.holds]
+        verdict = f"missed: {', '.join(missed)}" if missed else "every bar holds"
+        print(f"{len(self._rows)} rows, {verdict}; written to {path}", flush=True)
+        return 1 if missed else 0
+
+
+def say(text: str) -> None:
+    """Tell what the benchmark is doing."""
+    print(f"     .. {text}", flush=True)
+
+
+def _line(row: Row, bar: Bar | None) -> str:
+    """One line of the table."""
+    mark = "" if bar is None else "ok" if row.holds else "MISS"
+    sign = "" if bar is None else "<=" if bar.is_ceiling else ">="
+    limit = "" if bar is None else f"{sign} {bar.limit:g}"
+    peer = "" if row.peer_value is None else f"{row.peer}: {row.peer_value:g}"
+    value = f"{row.value:.4g} {row.unit}".strip()
+    return f"{mark:4} {row.name:52} {value:>10} {limit:>10}  {peer}"

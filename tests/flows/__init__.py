@@ -1,0 +1,1 @@
+"""The whole service over HTTP: real queues, real workers, real encoders."""

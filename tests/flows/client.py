@@ -1,0 +1,225 @@
+"""A small HTTP client of the service, for tests and benchmarks.
+
+It sends what it is told and changes nothing: no call is ever repeated, because a repeated
+prediction counts twice.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import secrets
+import time
+import urllib.parse
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Files = Mapping[str, tuple[str, bytes]]
+"""Field name to file name and content."""
+
+OPEN = ("QUEUED", "RUNNING")
+LANGUAGE = "/v2/language"
+FORM = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the service answered."""
+
+    status: int
+    """HTTP status."""
+    headers: dict[str, str]
+    """Headers by lower-case name."""
+    body: bytes
+    """The body as it came."""
+
+    @property
+    def data(self) -> Any:
+        """The decoded JSON body."""
+        return json.loads(self.body)
+
+    @property
+    def ok(self) -> Any:
+        """The decoded JSON body of an answer that must be a 200."""
+        assert self.status == 200, f"{self.status}: {self.body[:2000]!r}"
+        return self.data
+
+    @property
+    def next_path(self) -> str | None:
+        """Where the next page is, without host; None on the last page."""
+        for link in self.headers.get("link", "").split(","):
+            address, _, relation = link.partition(";")
+            if 'rel="next"' in relation:
+                found = urllib.parse.urlsplit(address.strip().strip("<>"))
+                return f"{found.path}?{found.query}"
+        return None
+
+
+def encode_multipart(fields: Iterable[tuple[str, object]], files: Files) -> tuple[str, bytes]:
+    """Encode fields and files; returns content type and body."""
+    boundary = secrets.token_hex(16)
+    body = bytearray()
+    for name, value in fields:
+        body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
+        body += f"{value}\r\n".encode()
+    for name, (file_name, content) in files.items():
+        head = f'form-data; name="{name}"; filename="{file_name}"'
+        body += f"--{boundary}\r\nContent-Disposition: {head}\r\n".encode()
+        body += b"Content-Type: application/octet-stream\r\n\r\n" + content + b"\r\n"
+    body += f"--{boundary}--\r\n".encode()
+    return f"multipart/form-data; boundary={boundary}", bytes(body)
+
+
+class Client:
+    """One caller with one connection that is kept open; not for use by several threads."""
+
+    def __init__(self, url: str, token: str | None = None, seconds: float = 120) -> None:
+        self.url = url
+        self.token = token
+        self.email = ""
+        self._seconds = seconds
+        self._connection: http.client.HTTPConnection | None = None
+
+    def clone(self) -> Client:
+        """Make the same caller with a connection of its own."""
+        return Client(self.url, self.token, self._seconds)
+
+    def close(self) -> None:
+        """Close the connection; the next call opens another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def send(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Make one call; an iterable body is sent in chunks.
+
+        Raises:
+            OSError: the connection broke.
+            http.client.HTTPException: the connection broke.
+        """
+        sent = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+        sent |= headers or {}
+        if self._connection is None:
+            place = urllib.parse.urlsplit(self.url).netloc
+            self._connection = http.client.HTTPConnection(place, timeout=self._seconds)
+        try:
+            self._connection.request(method, path, body, sent)
+            answer = self._connection.getresponse()
+            content = answer.read()
+        except (OSError, http.client.HTTPException):
+            self.close()
+            raise
+        found = {name.lower(): value for name, value in answer.getheaders()}
+        if found.get("connection", "").lower() == "close":
+            self.close()
+        return Answer(answer.status, found, content)
+
+    def get(self, path: str, **query: object) -> Answer:
+        """Read something."""
+        return self.send("GET", f"{path}?{urllib.parse.urlencode(query)}" if query else path)
+
+    def delete(self, path: str) -> Answer:
+        """Delete something."""
+        return self.send("DELETE", path)
+
+    def multipart(
+        self, method: str, path: str, fields: Mapping[str, object], files: Files | None = None
+    ) -> Answer:
+        """Send a form with files."""
+        kind, body = encode_multipart(fields.items(), files or {})
+        return self.send(method, path, body, {"Content-Type": kind})
+
+    def json(self, method: str, path: str, payload: object) -> Answer:
+        """Send JSON."""
+        body = json.dumps(payload).encode()
+        return self.send(method, path, body, {"Content-Type": "application/json"})
+
+    def form(self, path: str, fields: Mapping[str, object]) -> Answer:
+        """Send an ordinary form, as the token endpoint takes it."""
+        body = urllib.parse.urlencode(fields).encode()
+        return self.send("POST", path, body, {"Content-Type": FORM})
+
+    def pages(self, path: str, **query: object) -> list[Answer]:
+        """Read a list to its end by the links to the next page."""
+        found = [self.get(path, **query)]
+        while (following := found[-1].next_path) is not None:
+            assert found[-1].ok["data"], "a page that is followed by another is not empty"
+            found.append(self.get(following))
+        return found
+
+    def items(self, path: str, **query: object) -> list[dict[str, Any]]:
+        """Everything in a list."""
+        return [item for page in self.pages(path, **query) for item in page.ok["data"]]
+
+    def upload(
+        self, content: bytes, file_name: str = "texts.csv", call: str = "upload", **fields: object
+    ) -> dict[str, Any]:
+        """Upload a file as a dataset of intents unless another type is given."""
+        sent = {"type": "text-intent", **fields}
+        path = f"{LANGUAGE}/datasets/{call}"
+        return dict(self.multipart("POST", path, sent, {"data": (file_name, content)}).ok)
+
+    def dataset(self, content: bytes, **fields: object) -> dict[str, Any]:
+        """Upload a file and wait until it is read."""
+        return self.wait_dataset(self.upload(content, **fields)["id"])
+
+    def train(self, dataset_id: int, name: str = "model", **fields: object) -> dict[str, Any]:
+        """Queue a training."""
+        sent = {"name": name, "datasetId": dataset_id, **fields}
+        return dict(self.json("POST", f"{LANGUAGE}/train", sent).ok)
+
+    def model(self, dataset_id: int, name: str = "model", **fields: object) -> str:
+        """Train a model that must succeed and return its id."""
+        model_id = str(self.train(dataset_id, name, **fields)["modelId"])
+        ended = self.wait_model(model_id)
+        assert ended["status"] == "SUCCEEDED", ended
+        return model_id
+
+    def predict(
+        self, model_id: str, document: str, call: str = "intent", **fields: object
+    ) -> Answer:
+        """Ask a model."""
+        sent = {"modelId": model_id, "document": document, **fields}
+        return self.json("POST", f"{LANGUAGE}/{call}", sent)
+
+    def best(self, model_id: str, document: str, call: str = "intent") -> str:
+        """The most probable label of a text."""
+        return str(self.predict(model_id, document, call).ok["probabilities"][0]["label"])
+
+    def wait(
+        self, path: str, is_over: Callable[[dict[str, Any]], bool], seconds: float
+    ) -> list[dict[str, Any]]:
+        """Read a record again and again until something holds; returns all that was seen.
+
+        Raises:
+            TimeoutError: it did not happen in time.
+        """
+        deadline = time.monotonic() + seconds
+        seen = [self.get(path).ok]
+        while not is_over(seen[-1]):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{path} after {seconds} s: {seen[-1]}")
+            time.sleep(0.02)
+            seen.append(self.get(path).ok)
+        return seen
+
+    def wait_dataset(self, dataset_id: int, seconds: float = 60) -> dict[str, Any]:
+        """Wait until an upload is over."""
+        path = f"{LANGUAGE}/datasets/{dataset_id}"
+        return self.wait(path, lambda d: d["statusMsg"] != "UPLOADING", seconds)[-1]
+
+    def watch_model(self, model_id: str, seconds: float = 90) -> list[dict[str, Any]]:
+        """Wait until a training is over; returns every state that was seen."""
+        return self.wait(f"{LANGUAGE}/train/{model_id}", lambda t: t["status"] not in OPEN, seconds)
+
+    def wait_model(self, model_id: str, seconds: float = 90) -> dict[str, Any]:
+        """Wait until a training is over."""
+        return self.watch_model(model_id, seconds)[-1]
+
+    def wait_deletion(self, deletion_id: str, seconds: float = 60) -> list[dict[str, Any]]:
+        """Wait until a deletion is over; returns every state that was seen."""
+        path = f"{LANGUAGE}/deletion/{deletion_id}"
+        return self.wait(path, lambda d: d["status"] == "SUCCEEDED", seconds)

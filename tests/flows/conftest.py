@@ -1,0 +1,58 @@
+"""A running stack, callers, and models that several tests ask but none changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from infra.local.testing import LocalStack
+from tests.flows.client import Client
+from tests.flows.world import FileServer, World, weather
+
+
+@pytest.fixture(scope="session")
+def stack(closed_network: None) -> Iterator[LocalStack]:
+    """The whole service on free ports; no test of this stack kills a part of it."""
+    environment = {"PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1", "PRESAGE_SWEEP_SECONDS": "1"}
+    with LocalStack(environment=environment) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def world(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Accounts of the stack."""
+    return World(stack, tmp_path_factory.mktemp("flows"))
+
+
+@pytest.fixture
+def client(world: World) -> Iterator[Client]:
+    """A caller with a free account of its own."""
+    made = world.caller()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def owner(world: World) -> Client:
+    """The caller who owns the shared dataset and model."""
+    return world.caller("GOLD", example_calls=100_000)
+
+
+@pytest.fixture(scope="session")
+def weather_id(owner: Client) -> int:
+    """A dataset of weather.csv."""
+    return int(owner.dataset(weather())["id"])
+
+
+@pytest.fixture(scope="session")
+def weather_model(owner: Client, weather_id: int) -> str:
+    """A model of weather.csv."""
+    return owner.model(weather_id, "weather")
+
+
+@pytest.fixture(scope="session")
+def files() -> Iterator[FileServer]:
+    """A web server on the loopback address."""
+    with FileServer() as server:
+        yield server

@@ -1,0 +1,165 @@
+"""Accounts of a running stack, files to upload, and a web server to download them from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import random
+import threading
+import time
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import jwt
+
+from chalicelib.domain.clock import system_clock
+from chalicelib.services.accounts import AccountService
+from chalicelib.stores.accounts import AccountStore
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.tokens import RefreshTokenStore
+from infra.accounts import DUMMY_CREDENTIALS, GRANT_TYPE, PUBLIC_AUDIENCE, ensure_account
+from infra.local.testing import LocalStack
+from tests.flows.client import Answer, Client
+
+WEATHER = Path(__file__).parents[1] / "data" / "weather.csv"
+TOKEN = "/v2/oauth2/token"  # noqa: S105 - a path
+_WORDS = (
+    "order parcel invoice refund garden window river coffee letter bridge engine market"
+    " summer winter doctor ticket camera kitchen music village harbour silver copper violet"
+).split()
+
+
+def assertion(email: str, private_pem: str, **claims: object) -> str:
+    """Sign what a client presents for a token; a claim of None is left out."""
+    made: dict[str, object] = {"sub": email, "aud": PUBLIC_AUDIENCE, "exp": time.time() + 3600}
+    kept = {name: value for name, value in (made | claims).items() if value is not None}
+    return jwt.encode(kept, private_pem, algorithm="RS256")
+
+
+class World:
+    """Makes accounts on a running stack and signs them in over HTTP."""
+
+    def __init__(self, stack: LocalStack, folder: Path) -> None:
+        self.stack = stack
+        self.settings = stack.settings
+        self.folder = folder
+        self.key_file = folder / "shared.pem"
+        self._numbers = count(1)
+        for name, value in DUMMY_CREDENTIALS.items():
+            os.environ.setdefault(name, value)
+        clients = Clients(self.settings)
+        self.accounts = AccountService(
+            AccountStore(clients), RefreshTokenStore(clients), system_clock
+        )
+
+    @property
+    def private_pem(self) -> str:
+        """The key that all accounts share, unless a test resets one."""
+        return self.key_file.read_text("ascii")
+
+    def new_email(self) -> str:
+        """An address that no account has."""
+        return f"caller{next(self._numbers)}@flows.example"
+
+    def caller(self, plan: str = "STARTER", example_calls: int | None = None) -> Client:
+        """Make an account and sign it in."""
+        email = self.new_email()
+        ensure_account(self.settings, email, self.key_file, plan)
+        if example_calls is not None:
+            self.accounts.set_example_calls(email, example_calls)
+        return self.sign_in(email)
+
+    def sign_in(self, email: str) -> Client:
+        """Get a token over HTTP."""
+        client = Client(self.stack.url)
+        client.token = self.ask_token(client, email).ok["access_token"]
+        client.email = email
+        return client
+
+    def ask_token(self, client: Client, email: str, **fields: object) -> Answer:
+        """Present an assertion at the token endpoint."""
+        signed = assertion(email, self.private_pem)
+        return client.form(TOKEN, {"grant_type": GRANT_TYPE, "assertion": signed, **fields})
+
+    def account_id(self, client: Client) -> str:
+        """The caller's account."""
+        return str(client.get("/v2/apiusage").ok["data"][0]["organizationId"])
+
+    def set_used(self, client: Client, used: int, kind: str = "predictions") -> None:
+        """Set how many predictions of this month are counted."""
+        month = system_clock().strftime("%Y-%m")
+        self.stack.client("dynamodb").put_item(
+            TableName=f"{self.settings.name}-quotas",
+            Item={
+                "account_id": {"S": self.account_id(client)},
+                "period": {"S": f"{kind}#{month}"},
+                "used": {"N": str(used)},
+            },
+        )
+
+
+def csv_file(rows: Sequence[tuple[str, str]]) -> bytes:
+    """Write texts and labels as the service takes them."""
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
+
+
+def made_rows(number: int, labels: int = 3, words: int = 8, seed: int = 1) -> list[tuple[str, str]]:
+    """Make so many different texts; each tells its label by a word of its own."""
+    chosen = random.Random(seed)
+    rows = []
+    for place in range(number):
+        label = place % labels
+        filling = " ".join(chosen.choices(_WORDS, k=words))
+        rows.append((f"{_WORDS[label]} {filling} {seed}x{place}", f"label-{label}"))
+    return rows
+
+
+def weather() -> bytes:
+    """The oracle of duplicates and counts."""
+    return WEATHER.read_bytes()
+
+
+class FileServer:
+    """Serves contents by path on the loopback address and counts how often."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.served: list[str] = []
+        owner = self
+
+        class Handler(BaseHTTPRequestHandler):
+            """Answers one request."""
+
+            def do_GET(self) -> None:
+                """Send a file or 404."""
+                owner.served.append(self.path)
+                content = owner.files.get(self.path)
+                self.send_response(404 if content is None else 200)
+                self.send_header("Content-Length", str(len(content or b"")))
+                self.end_headers()
+                self.wfile.write(content or b"")
+
+            def log_message(self, *_: Any) -> None:
+                """Stay quiet."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> FileServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def add(self, name: str, content: bytes) -> str:
+        """Offer a file and return its URL."""
+        self.files[f"/{name}"] = content
+        return f"http://127.0.0.1:{self._server.server_address[1]}/{name}"

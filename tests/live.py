@@ -1,0 +1,315 @@
+"""One running stack for all tests that speak real HTTP, with accounts, callers and a trained model.
+
+Started at the first use, stopped when the test run ends; see `shared`.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+import jwt
+import pytest
+
+from chalicelib.container import Container
+from chalicelib.domain.account import Account
+from chalicelib.domain.clock import system_clock
+from chalicelib.formats.rsa_key import new_private_pem, public_pem_of
+from chalicelib.services.accounts import AccountService
+from chalicelib.stores.accounts import AccountStore
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.tokens import RefreshTokenStore
+from infra.local.testing import LocalStack
+from tests.tricks import Tricks
+
+TIMEOUT_SECONDS = 20.0
+"""Longest wait for any answer; whatever takes longer counts as a hang."""
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
+UPLOAD = "/v2/language/datasets/upload"
+SYNC = "/v2/language/datasets/upload/sync"
+TRAIN = "/v2/language/train"
+INTENT = "/v2/language/intent"
+SENTIMENT = "/v2/language/sentiment"
+SHOP = "".join(
+    f"where is parcel number {i},delivery\nplease give my money back {i},refund\n" for i in range(6)
+).encode()
+
+Part = tuple[str, bytes, str | None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back over the wire."""
+
+    status: int
+    headers: dict[str, str] = field(repr=False)
+    body: bytes
+
+    @cached_property
+    def json(self) -> Any:
+        """The decoded body."""
+        return json.loads(self.body)
+
+    @property
+    def message(self) -> str:
+        """Text of an error."""
+        return str(self.json["message"])
+
+    def ok(self) -> Any:
+        """Return the record of a success."""
+        assert self.status == 200, self
+        return self.json
+
+    def refused(self, status: int, *words: str) -> str:
+        """Check that this is an error in the service's shape whose text holds the words."""
+        assert self.status == status, self
+        assert self.headers["content-type"] == "application/json"
+        assert list(self.json) == ["message", "code"]
+        missing = [word for word in words if word not in self.message]
+        assert not missing, f"{missing} not in: {self.message}"
+        return str(self.json["code"])
+
+
+@dataclass(frozen=True)
+class Caller:
+    """One account as its programs call the service."""
+
+    url: str
+    token: str
+    account_id: str = ""
+
+    def __call__(
+        self,
+        method: str,
+        path: str,
+        body: bytes | Iterable[bytes] | None = None,
+        content_type: str | None = None,
+        **headers: str,
+    ) -> Answer:
+        """Send one request and read its answer within the time limit."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.token:
+            sent.setdefault("Authorization", f"Bearer {self.token}")
+        if content_type is not None:
+            sent["Content-Type"] = content_type
+        connection = http.client.HTTPConnection(
+            self.url.removeprefix("http://"), timeout=TIMEOUT_SECONDS
+        )
+        try:
+            connection.request(method, path, body, sent)
+            answer = connection.getresponse()
+            names = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, names, answer.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **query: object) -> Answer:
+        """Ask for something."""
+        return self("GET", f"{path}?{urlencode(query)}" if query else path)
+
+    def delete(self, path: str) -> Answer:
+        """Delete something."""
+        return self("DELETE", path)
+
+    def json(self, method: str, path: str, fields: object) -> Answer:
+        """Send a JSON body."""
+        return self(method, path, json.dumps(fields).encode(), "application/json")
+
+    def form(self, method: str, path: str, *parts: Part) -> Answer:
+        """Send parts (name, content, file name) as multipart/form-data."""
+        return self(method, path, multipart(*parts), "multipart/form-data; boundary=B")
+
+    def fields(self, method: str, path: str, **values: object) -> Answer:
+        """Send scalars as multipart/form-data."""
+        return self.form(method, path, *((n, str(v).encode(), None) for n, v in values.items()))
+
+    def upload(
+        self,
+        content: bytes,
+        dataset_type: str = "text-intent",
+        name: str = "bad.csv",
+        path: str = SYNC,
+        **more: str,
+    ) -> Answer:
+        """Upload a file as a dataset; by default the answer comes when it is read."""
+        scalars = {"type": dataset_type, **more}
+        parts = [(key, value.encode(), None) for key, value in scalars.items()]
+        return self.form("POST", path, *parts, ("data", content, name))
+
+    def train(self, dataset_id: int, **more: object) -> Answer:
+        """Request a training."""
+        return self.json("POST", TRAIN, {"name": "model", "datasetId": dataset_id, **more})
+
+    def wait(self, path: str, member: str, *busy: str, seconds: float = 60) -> dict[str, Any]:
+        """Ask for a record until a member has none of the values."""
+        deadline = time.monotonic() + seconds
+        while (record := self.get(path).ok())[member] in busy:
+            assert time.monotonic() < deadline, record
+            time.sleep(0.05)
+        return dict(record)
+
+    def trained(self, model_id: str) -> dict[str, Any]:
+        """Wait until a training is over."""
+        return self.wait(f"{TRAIN}/{model_id}", "status", "QUEUED", "RUNNING")
+
+    def uploaded(self, dataset_id: int) -> dict[str, Any]:
+        """Wait until an upload is over."""
+        return self.wait(f"/v2/language/datasets/{dataset_id}", "statusMsg", "UPLOADING")
+
+    def delete_and_wait(self, path: str) -> dict[str, Any]:
+        """Delete something and wait until it is gone."""
+        deletion = self.delete(path).ok()
+        busy = ("QUEUED", "RUNNING")
+        return self.wait(f"/v2/language/deletion/{deletion['id']}", "status", *busy)
+
+
+def multipart(*parts: Part) -> bytes:
+    """Write parts with the boundary B."""
+    body = b""
+    for name, content, file_name in parts:
+        file_part = f'; filename="{file_name}"' if file_name is not None else ""
+        head = f'--B\r\nContent-Disposition: form-data; name="{name}"{file_part}\r\n\r\n'
+        body += head.encode() + content + b"\r\n"
+    return body + b"--B--\r\n"
+
+
+class Live:
+    """A running stack and what the tests share on it."""
+
+    def __init__(self) -> None:
+        self.tricks = Tricks()
+        self.stack = LocalStack(
+            environment={"PRESAGE_DOWNLOAD_ALLOW": f"127.0.0.1:{self.tricks.port}"}
+        )
+        self.pem = new_private_pem()
+        self._url = ""
+
+    @property
+    def url(self) -> str:
+        """Address of the service; the stack starts at the first use."""
+        if not self._url:
+            self.stack.start()
+            self._url = self.stack.url
+        return self._url
+
+    def stop(self) -> None:
+        """Stop everything."""
+        self.stack.stop()
+        self.tricks.close()
+
+    def container(self) -> Container:
+        """Make services on the running stack's data, for what no call can do."""
+        assert self.url
+        return Container(self.stack.settings)
+
+    def caller(
+        self, name: str, plan: str = "GOLD", example_calls: int | None = 1_000_000
+    ) -> Caller:
+        """Create an account and obtain a token for it."""
+        url, email = self.url, f"{name}@example.test"
+        account = self.administrate(lambda s: s.create(email, plan, "HEROKU", self.public_pem))
+        if example_calls is not None:
+            self.administrate(lambda s: s.set_example_calls(email, example_calls))
+        return Caller(url, self.token(email), account.account.account_id)
+
+    def administrate(self, work: Callable[[AccountService], Any]) -> Any:
+        """Do an administrator's work, on clients that no other test has bound elsewhere."""
+        clients = Clients(self.stack.settings)
+        store, tokens = AccountStore(clients), RefreshTokenStore(clients)
+        return work(AccountService(store, tokens, system_clock))
+
+    def account(self, email: str) -> Account:
+        """Read an account's row."""
+        found = self.administrate(lambda service: service.find(email))
+        assert found is not None
+        return found  # type: ignore[no-any-return]
+
+    @cached_property
+    def public_pem(self) -> str:
+        """The public half of every account's key."""
+        return public_pem_of(self.pem)
+
+    def assertion(self, **claims: object) -> str:
+        """Sign an assertion; a claim of None is left out."""
+        usual = {"aud": AUDIENCE, "exp": time.time() + 3600}
+        sent = {name: value for name, value in {**usual, **claims}.items() if value is not None}
+        return jwt.encode(sent, self.pem, algorithm="RS256")
+
+    def grant(self, **fields: str) -> Answer:
+        """Ask the token endpoint."""
+        body = urlencode(fields).encode()
+        return Caller(self.url, "")(
+            "POST", "/v2/oauth2/token", body, "application/x-www-form-urlencoded"
+        )
+
+    def token(self, email: str) -> str:
+        """Obtain an access token."""
+        answer = self.grant(grant_type=JWT_BEARER, assertion=self.assertion(sub=email))
+        return str(answer.ok()["access_token"])
+
+    @cached_property
+    def owner(self) -> Caller:
+        """The account whose dataset and models the tests share and must not change."""
+        return self.caller("owner")
+
+    @cached_property
+    def stranger(self) -> Caller:
+        """An account that shares nothing with the owner."""
+        return self.caller("stranger")
+
+    @cached_property
+    def shop(self) -> dict[str, Any]:
+        """The owner's dataset: two labels of six examples each."""
+        return dict(self.owner.upload(SHOP, name="shop.csv").ok())
+
+    @cached_property
+    def model_id(self) -> str:
+        """The owner's trained model."""
+        training = self.owner.train(self.shop["id"], name="shop model").ok()
+        done = self.owner.trained(training["modelId"])
+        assert done["status"] == "SUCCEEDED", done
+        return str(training["modelId"])
+
+    @cached_property
+    def pictures(self) -> dict[str, Any]:
+        """The owner's dataset below /vision."""
+        fields = {"name": "pictures", "labels": "cat,dog"}
+        return dict(self.owner.json("POST", "/v2/vision/datasets", fields).ok())
+
+
+def talk(url: str, *parts: bytes) -> Answer:
+    """Send bytes as they are and read until the server closes."""
+    host, port = url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=TIMEOUT_SECONDS) as connection:
+        try:
+            for part in parts:
+                connection.sendall(part)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the server has answered and closed already
+        received = b""
+        while block := connection.recv(65536):
+            received += block
+    head, _, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    pairs = (line.partition(": ") for line in lines)
+    status = int(first.split(" ")[1]) if first else 0
+    return Answer(status, {name.lower(): value for name, _, value in pairs}, body)
+
+
+_KEY = pytest.StashKey[Live]()
+
+
+def shared(config: pytest.Config) -> Live:
+    """Return the one running stack of this test run; it stops at the run's end."""
+    if _KEY not in config.stash:
+        config.stash[_KEY] = live = Live()
+        config.add_cleanup(live.stop)
+    return config.stash[_KEY]

@@ -1,0 +1,1 @@
+"""Generated calls against the OpenAPI document of the running service."""

@@ -1,0 +1,362 @@
+"""Each record equals the contract's example for the same facts: members, order, forms."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import UNSET
+
+from chalicelib.domain.dataset import Dataset, DatasetView, Label, LabelCounts
+from chalicelib.domain.deletion import Deletion
+from chalicelib.domain.example import Example, ExampleView
+from chalicelib.domain.model import Model, ModelView, TrainRequest, TrainStats
+from chalicelib.domain.paging import Page
+from chalicelib.domain.prediction import Probability
+from chalicelib.domain.receipt import Receipt, RejectedItem
+from chalicelib.domain.usage import Usage
+from chalicelib.errors import (
+    DatasetInTraining,
+    DatasetNotFound,
+    DatasetNotYetAvailable,
+    InvalidScheme,
+    InvalidToken,
+    StorageUnavailable,
+)
+from chalicelib.routes.uploads import NO_SOURCE
+from chalicelib.services.usage import UsageFacts
+from chalicelib.web import records
+from chalicelib.web.errors import ErrorRecord, error_response
+from chalicelib.web.headers import rate_limit_headers
+from chalicelib.web.paging import Window, list_answer
+
+EXAMPLES = Path(__file__).parent / "examples"
+DAY = datetime(2024, 3, 4, tzinfo=UTC)
+
+
+def at(hour: int, minute: int, second: int = 0) -> datetime:
+    """A moment of the examples' day."""
+    return DAY + timedelta(hours=hour, minutes=minute, seconds=second)
+
+
+def pairs(text: str) -> Any:
+    """Decode JSON with the order of members kept comparable, and 1 distinct from 1.0."""
+    return json.loads(text, object_pairs_hook=tuple, parse_float=lambda number: ("float", number))
+
+
+def same(name: str, record: object) -> None:
+    """Compare a record with an example, member for member and number for number."""
+    expected = (EXAMPLES / f"{name}.json").read_text()
+    assert pairs(msgspec.json.encode(record).decode()) == pairs(expected)
+
+
+def dataset(name: str) -> DatasetView:
+    """Rebuild the facts behind an example of a dataset."""
+    data = json.loads((EXAMPLES / f"{name}.json").read_text())
+    labels = [
+        Label(x["id"], x["datasetId"], x["name"], x["numExamples"])
+        for x in data["labelSummary"]["labels"]
+    ]
+    status, _, message = data["statusMsg"].partition(": ")
+    row = Dataset(
+        account_id="2",
+        family="language" if data["type"].startswith("text") else "vision",
+        dataset_id=data["id"],
+        name=data["name"],
+        type=data["type"],
+        language=data["language"],
+        status=status,
+        message=message,
+        available=data["available"],
+        created_at=at(10, 15),
+        updated_at=at(10, 15, 9),
+        counts=tuple(LabelCounts(label.label_id, label.examples) for label in labels),
+        duplicates=data["numOfDuplicates"],
+    )
+    return DatasetView(row, tuple(labels))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dataset_succeeded_language",
+        "dataset_uploading_language",
+        "dataset_deletion_pending",
+        "dataset_failed_vision",
+        "dataset_created_empty_vision",
+    ],
+)
+def test_datasets(name):
+    """A dataset in each of its states."""
+    same(name, records.dataset(dataset(name)))
+
+
+@pytest.mark.parametrize("name", ["dataset_list", "dataset_list_global", "list_empty"])
+def test_dataset_lists(name, tmp_path):
+    """A list wraps its records."""
+    expected = json.loads((EXAMPLES / f"{name}.json").read_text())
+    answer = list_answer(
+        Page(tuple(expected["data"]), 0, has_more=False), lambda record: record, Window(0, 25)
+    )
+
+    same(name, answer.record)
+
+
+EXAMPLE = ExampleView(
+    Example(880201, "where is my parcel", at(10, 16, 4), 7202),
+    Label(7202, 1004302, "delivery-date", 31),
+    "where is my parcel",
+)
+
+
+def test_examples():
+    """A text stands in name and location, alone and in a list."""
+    same("example_language", records.example(EXAMPLE))
+    page = list_answer(Page((EXAMPLE,), 0, has_more=False), records.example, Window(0, 100))
+    same("example_list_language", page.record)
+
+
+INTENT = Model(
+    account_id="2",
+    model_id="7JYVH57NDS3MB7HS76ZPVQQXJA",
+    name="Shop intents v1",
+    dataset_id=1004302,
+    family="language",
+    type="text-intent",
+    language="en_US",
+    status="QUEUED",
+    progress=0.0,
+    created_at=at(10, 20),
+    updated_at=at(10, 20),
+    request=TrainRequest(algorithm="intent"),
+)
+
+
+def test_queued_training():
+    """Progress and learning rate are 0, never 0.0; null and absent members as the contract says."""
+    same("training_queued_intent", records.training(ModelView(INTENT, 1)))
+
+
+def test_succeeded_training():
+    """A finished training has its statistics, durations as HH:MM:SS:mmm."""
+    stats = TrainStats(3, 74, 41.22, 40.105, 0.31, 0.805, True, 22, 59, 15)
+    model = replace(
+        INTENT,
+        model_id="77AGM4QKEIA4URPUNVYUF7LWV4",
+        name="Shop intents, out of domain",
+        status="SUCCEEDED",
+        progress=1.0,
+        updated_at=at(10, 21, 41),
+        request=TrainRequest(
+            algorithm="multilingual-intent-ood",
+            params={"withFeedback": True},
+            learning_rate=0.005,
+        ),
+        epochs=22,
+        stats=stats,
+    )
+
+    same("training_succeeded_intent_ood", records.training(ModelView(model)))
+
+
+def test_failed_and_running_training():
+    """Vision models show no algorithm; a failure has its cause; a fraction stays one."""
+    text = (EXAMPLES / "training_failed_vision.json").read_text()
+    failed = replace(
+        INTENT,
+        model_id="E2JU5M3XAAPWNY3SRGS4SP7CQQ",
+        name="Fruit v1",
+        dataset_id=1004306,
+        family="vision",
+        type="image",
+        language="N/A",
+        status="FAILED",
+        updated_at=at(10, 21, 10),
+        request=TrainRequest(learning_rate=0.001),
+        epochs=30,
+        failure=json.loads(text)["failureMsg"],
+    )
+    same("training_failed_vision", records.training(ModelView(failed)))
+    assert records.training(ModelView(replace(failed, progress=0.66))).progress == 0.66
+
+
+def test_models_in_lists():
+    """Models in lists lack what only a training has."""
+    model = replace(INTENT, status="SUCCEEDED", progress=1.0, updated_at=at(10, 20, 41))
+    page = list_answer(Page((model,), 0, has_more=False), records.model, Window(0, 100))
+
+    same("model_list_language", page.record)
+
+
+@pytest.mark.parametrize("name", ["metrics_intent", "metrics_intent_ood"])
+def test_metrics(name):
+    """Metrics keep the figures as they were stored."""
+    expected = json.loads((EXAMPLES / f"{name}.json").read_text())
+    model = replace(
+        INTENT,
+        model_id=expected["id"],
+        request=TrainRequest(algorithm=expected["algorithm"]),
+    )
+
+    same(name, records.metrics(model, at(10, 21, 41), expected["metricsData"]))
+
+
+@pytest.mark.parametrize("name", ["learningcurve_intent", "card_intent", "health"])
+def test_stored_records_fit_their_declaration(name):
+    """Records that are stored whole fit the type that the description promises."""
+    expected = json.loads((EXAMPLES / f"{name}.json").read_text())
+    kinds = {
+        "learningcurve_intent": records.LearningCurveRecord,
+        "card_intent": records.CardRecord,
+        "health": records.HealthRecord,
+    }
+
+    for record in expected.get("data", [expected]):
+        assert msgspec.to_builtins(msgspec.convert(record, kinds[name])) == record
+
+
+@pytest.mark.parametrize(
+    ("name", "items", "sample_id"),
+    [
+        (
+            "intent",
+            [("delivery-date", 0.9412), ("refund", 0.0397), ("cancel-order", 0.0191)],
+            UNSET,
+        ),
+        ("intent_ood_empty", [], UNSET),
+        ("sentiment", [("positive", 0.9127), ("neutral", 0.0611), ("negative", 0.0262)], "t-1"),
+    ],
+)
+def test_predictions(name, items, sample_id):
+    """The sample id is there only when it was sent."""
+    probabilities = [Probability(label, probability) for label, probability in items]
+
+    same(name, records.prediction(probabilities, sample_id))
+
+
+DELETION = Deletion("TFEMMROASQSHPFHUY6WNX2ZLWY", "2", "DATASET", "1004301")
+MODEL_ID = "W6MKXZXBWEYY5Y3LBXFT7OPE2M"
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("deletion_queued_dataset", DELETION),
+        ("deletion_running_dataset", replace(DELETION, status="RUNNING", progress=0.4)),
+        (
+            "deletion_succeeded_waiting_cache",
+            replace(DELETION, status="SUCCEEDED_WAITING_FOR_CACHE_REMOVAL", progress=1.0),
+        ),
+        (
+            "deletion_succeeded_model",
+            Deletion("WJNQMUPEW3UIPZIZIE25G2JGGE", "2", "MODEL", MODEL_ID, "SUCCEEDED", 1.0),
+        ),
+    ],
+)
+def test_deletions(name, row):
+    """A deletion in each of its states."""
+    same(name, records.deletion(row))
+
+
+def test_receipts():
+    """A receipt names row or file of each rejection, then the reason."""
+    rejected = (
+        RejectedItem("Not a PNG or JPEG image.", file="bicycle/notes.txt"),
+        RejectedItem("The image is truncated.", file="scooter/s-31.jpg"),
+        RejectedItem("1310720 bytes; at most 1048576 (1 MB) are allowed.", file="scooter/s-44.jpg"),
+    )
+    row = Receipt(
+        "TZ2AIZZVHQ3WJXTRF5P4D6WKDA",
+        1004301,
+        at(10, 15, 9),
+        "SUCCEEDED",
+        None,
+        *(123, 118, 2, 3),
+        rejected,
+    )
+    page = list_answer(Page((row,), 0, has_more=False), records.receipt, Window(0, 25))
+
+    same("receipt_list", page.record)
+
+
+MONTH = Usage(2000, 10, datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC))
+
+
+def test_usage_and_headers():
+    """Usage and rate-limit headers show the same figures."""
+    facts = UsageFacts(
+        "489",
+        "108",
+        MONTH.starts_at,
+        MONTH.resets_at,
+        "STARTER",
+        1,
+        "SALESFORCE",
+        "kQ2mTzXwPa",
+        MONTH,
+    )
+    page = list_answer(Page((facts,), 0, has_more=False), records.usage, Window(0, 1))
+
+    same("apiusage", page.record)
+    same("rate_limit_headers", rate_limit_headers(MONTH))
+
+
+@pytest.mark.parametrize(
+    ("name", "refresh", "seconds"),
+    [
+        ("token_access", UNSET, 900),
+        ("token_from_refresh", UNSET, 60),
+        ("token_offline", "<JWT without exp>", 900),
+    ],
+)
+def test_tokens(name, refresh, seconds):
+    """Exactly the members named, and the refresh token only where it was asked for."""
+    same(name, records.TokenRecord("<JWT>", refresh, "Bearer", seconds))
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("error_400_busy", DatasetNotYetAvailable()),
+        ("error_401_expired", InvalidToken()),
+        ("error_401_scheme", InvalidScheme()),
+        ("error_404_dataset", DatasetNotFound(1004999)),
+        ("error_409_dataset_in_training", DatasetInTraining(1004301, MODEL_ID, "RUNNING")),
+        ("error_503", StorageUnavailable()),
+    ],
+)
+def test_errors(name, error):
+    """Texts and codes as documented."""
+    expected = (EXAMPLES / f"{name}.json").read_text()
+
+    assert pairs(error_response(error).body) == pairs(expected)
+
+
+def test_error_without_source():
+    """The documented text of an upload without a source."""
+    same("error_400_no_source", ErrorRecord(NO_SOURCE, "missing_parameter"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "00:00:00:000"),
+        (0.0004, "00:00:00:000"),
+        (59.9996, "00:01:00:000"),
+        (360_000, "100:00:00:000"),
+    ],
+)
+def test_durations(seconds, text):
+    """HH:MM:SS:mmm, rounded once."""
+    assert records.duration(seconds) == text
+
+
+@pytest.mark.parametrize("value", [0, 0.0, 1.0, 0.5, True])
+def test_progress(value):
+    """0 and 1 are integers, anything between is a fraction."""
+    assert msgspec.json.encode(records.fraction(value)) in (b"0", b"1", b"0.5")

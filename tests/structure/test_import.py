@@ -1,0 +1,48 @@
+"""What `import app` must not do: cold starts and tests depend on it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROBE = """
+import json, os, sys, time
+class Watched(dict):
+    def __init__(self, d): super().__init__(d); self.read = []
+    def __getitem__(self, k): self.read.append(k); return super().__getitem__(k)
+    def get(self, k, d=None): self.read.append(k); return super().get(k, d)
+import chalice.app, msgspec, python_multipart
+os.environ = watched = Watched(dict(os.environ))
+before = set(watched)
+import app
+print(json.dumps({
+    "read": [k for k in watched.read if k.startswith(("PRESAGE", "AWS"))],
+    "written": sorted(set(watched) - before),
+    "native": sorted({"numpy", "onnxruntime", "tokenizers"} & set(sys.modules)),
+    "clients": "boto3" in sys.modules and bool(sys.modules["boto3"].DEFAULT_SESSION),
+}))
+"""
+
+
+def run(code: str) -> str:
+    """Run code in a fresh interpreter."""
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_import_has_no_side_effects():
+    """No environment is read, no client opened, no native module imported."""
+    found = json.loads(run(PROBE))
+
+    assert found == {"read": [], "written": [], "native": [], "clients": False}
+
+
+def test_import_is_quick():
+    """A cold start imports the application within half a second."""
+    code = "import time; t = time.process_time(); import app; print(time.process_time() - t)"
+
+    assert min(float(run(code)) for _ in range(3)) <= 0.5

@@ -1,0 +1,61 @@
+"""The Chalice object: threads, the lazy container, binary types."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+from chalicelib.web.app import PresageApp
+from chalicelib.web.operation import Operation
+
+
+def test_requests_of_threads_are_kept_apart():
+    """Each thread sees its own request, also while others are answered."""
+    barrier = threading.Barrier(8)
+
+    def echo(call):
+        barrier.wait(5)
+        return {"id": call.incoming.request_id, "seen": app.current_request.context["requestId"]}
+
+    operation = Operation("echo", "GET", "/echo", echo, "Echo.", is_public=True)
+    app = PresageApp("threads", [operation], SimpleNamespace)
+    found: dict[str, str] = {}
+
+    def ask(request_id: str) -> None:
+        context = {"resourcePath": "/echo", "httpMethod": "GET", "requestId": request_id}
+        found[request_id] = app({"requestContext": context}, None)["body"]
+
+    threads = [threading.Thread(target=ask, args=(f"r{i}",)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == {f"r{i}": f'{{"id":"r{i}","seen":"r{i}"}}' for i in range(8)}
+
+
+def test_container_is_built_once_by_many_threads():
+    """The container is built at the first use, and only then."""
+    built = []
+
+    def make():
+        built.append(1)
+        return SimpleNamespace()
+
+    app = PresageApp("lazy", [], make)
+    assert not built
+    threads = [threading.Thread(target=lambda: app.container) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(built) == 1
+
+
+def test_binary_types():
+    """Without these, a gateway would hand uploads over as damaged text."""
+    types = PresageApp("types", [], SimpleNamespace).api.binary_types
+
+    assert {"multipart/form-data", "application/pdf", "application/zip", "image/png"} <= set(types)
+    assert "application/json" not in types

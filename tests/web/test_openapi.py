@@ -1,0 +1,86 @@
+"""The OpenAPI document says what the declarations say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from chalicelib.routes import OPERATIONS
+from chalicelib.web.openapi import document
+
+DOCUMENT = document(OPERATIONS)
+CALLS = [
+    (path, method, call)
+    for path, methods in DOCUMENT["paths"].items()
+    for method, call in methods.items()
+]
+
+
+def test_every_route_is_described():
+    """Each path and method of the application stands in the document, and nothing else."""
+    import app
+
+    routes = {(path, m) for path, methods in app.app.routes.items() for m in methods}
+
+    assert {(path, method.upper()) for path, method, _ in CALLS} == routes
+
+
+def test_operation_ids_are_unique():
+    """Aliases have names of their own."""
+    names = [call["operationId"] for _, _, call in CALLS]
+
+    assert len(names) == len(set(names))
+
+
+def test_references_lead_somewhere():
+    """Every reference names a schema that is there."""
+    schemas = DOCUMENT["components"]["schemas"]
+
+    for part in json.dumps(DOCUMENT).split('"#/components/schemas/')[1:]:
+        assert part.split('"')[0] in schemas
+
+
+@pytest.mark.parametrize(("path", "method", "call"), CALLS, ids=lambda value: str(value)[:40])
+def test_answers_follow_from_the_declaration(path, method, call):
+    """Calls with a token may be refused, those with a body may be wrong in four ways."""
+    found = set(call["responses"])
+
+    assert ("401" in found) == (bool(call["security"]) or path.endswith("oauth2/token"))
+    if "requestBody" in call:
+        assert {"400", "413", "415"} <= found
+        assert {"multipart/form-data", "application/json"} <= set(call["requestBody"]["content"])
+    for status, answer in call["responses"].items():
+        if int(status) >= 400:
+            schema = answer["content"]["application/json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/ErrorRecord"}
+
+
+def test_predictions_promise_their_headers():
+    """Every answer after the 401 carries the rate-limit headers."""
+    answers = DOCUMENT["paths"]["/v2/language/intent"]["post"]["responses"]
+
+    for status, answer in answers.items():
+        assert ("X-RateLimit-Remaining" in answer.get("headers", {})) == (status != "401")
+
+
+def test_files_are_parts_only():
+    """The file of an upload stands in the form, not in the JSON body."""
+    content = DOCUMENT["paths"]["/v2/language/datasets/upload"]["post"]["requestBody"]["content"]
+
+    form = content["multipart/form-data"]["schema"]["properties"]
+    assert form["data"] == {"type": "string", "format": "binary"}
+    assert "data" not in content["application/json"]["schema"]["properties"]
+
+
+def test_parameters_have_their_limits():
+    """Pages and ranges are described as they are enforced."""
+    call = DOCUMENT["paths"]["/v2/language/datasets/{dataset_id}/examples"]["get"]
+    found = {item["name"]: item["schema"] for item in call["parameters"]}
+
+    assert found["offset"]["minimum"] == 0
+    assert (found["count"]["minimum"], found["count"]["default"]) == (1, 100)
+    assert set(found["source"]["enum"]) == {"upload", "feedback", "all"}
+    train = DOCUMENT["components"]["schemas"]["TrainForm"]["properties"]
+    assert train["epochs"] == {"type": "integer", "minimum": 1, "maximum": 1000}
+    assert "trainSplitRatio" in json.dumps(train["trainParams"])
