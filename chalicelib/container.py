@@ -33,6 +33,7 @@ from chalicelib.stores.appends import AppendStore
 from chalicelib.stores.artifacts import ArtifactStore
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.dataset_leases import DatasetLeases
+from chalicelib.stores.dataset_traces import DatasetTraces
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.deletions import DeletionStore
 from chalicelib.stores.downloads import Downloader
@@ -71,6 +72,7 @@ class Stores:
         self.examples = ExampleStore(clients, self.artifacts)
         self.parts = PartStore(self.artifacts)
         self.receipts = ReceiptStore(clients)
+        self.traces = DatasetTraces(self.examples, self.labels, self.receipts, self.artifacts)
         self.models = ModelStore(clients, clock)
         self.model_leases = ModelLeases(clients, clock, settings)
         self.model_files = ModelFiles(self.artifacts)
@@ -131,6 +133,8 @@ class Container:
         """Reads accepted files."""
         s = self.stores
         stores = IngestStores(
+            datasets=s.datasets,
+            traces=s.traces,
             leases=s.dataset_leases,
             labels=s.labels,
             ids=s.ids,
@@ -208,15 +212,7 @@ class Container:
         """Runs deletions."""
         s = self.stores
         stores = DeletionStores(
-            s.datasets,
-            s.labels,
-            s.examples,
-            s.receipts,
-            s.artifacts,
-            s.models,
-            s.model_files,
-            s.deletions,
-            s.queues,
+            s.datasets, s.traces, s.models, s.model_files, s.deletions, s.queues
         )
         return DeletionRunService(stores, self.clock)
 
@@ -224,5 +220,5 @@ class Container:
     def sweeping(self) -> SweepService:
         """Ends what nobody owns."""
         s = self.stores
-        stores = SweepStores(s.accounts, s.datasets, s.models, s.deletions, s.queues)
+        stores = SweepStores(s.accounts, s.datasets, s.models, s.guards, s.deletions, s.queues)
         return SweepService(stores, self.clock, self.settings)

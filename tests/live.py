@@ -127,7 +127,7 @@ class Caller:
         """Send parts (name, content, file name) as multipart/form-data."""
         return self(method, path, multipart(*parts), "multipart/form-data; boundary=B")
 
-    def fields(self, method: str, path: str, **values: object) -> Answer:
+    def fields(self, method: str, path: str, /, **values: object) -> Answer:
         """Send scalars as multipart/form-data."""
         return self.form(method, path, *((n, str(v).encode(), None) for n, v in values.items()))
 

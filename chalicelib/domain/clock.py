@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 Clock = Callable[[], datetime]
 """Returns the present moment, UTC and aware."""
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def system_clock() -> datetime:
@@ -15,8 +16,11 @@ def system_clock() -> datetime:
 
 
 def to_milliseconds(moment: datetime) -> int:
-    """Convert to whole milliseconds since 1970, the form that rows store."""
-    return round(moment.timestamp() * 1000)
+    """Convert to whole milliseconds since 1970, the form that rows store.
+
+    Cut off as `date_text` does, so that a record reads the same before and after it is stored.
+    """
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def from_milliseconds(milliseconds: float) -> datetime:

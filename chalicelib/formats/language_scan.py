@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from chalicelib.domain.example import text_digest
-from chalicelib.domain.limits import MAX_DATASET_EXAMPLES, MAX_LABELS, MAX_REJECTIONS
+from chalicelib.domain.limits import (
+    MAX_DATASET_BYTES,
+    MAX_DATASET_EXAMPLES,
+    MAX_LABELS,
+    MAX_REJECTIONS,
+)
 from chalicelib.domain.receipt import RejectedItem
 from chalicelib.domain.words import count_words
 from chalicelib.errors import InvalidUpload
@@ -30,6 +35,8 @@ class ScanRules:
     """Labels that the dataset has, with the digests of their texts."""
     examples: int = 0
     """Examples that the dataset has."""
+    bytes: int = 0
+    """Bytes of the texts that the dataset has."""
 
 
 @dataclass
@@ -151,4 +158,10 @@ def _check(result: Scan, rules: ScanRules) -> None:
         raise InvalidUpload(
             f"The dataset would have {examples:,} examples; at most {MAX_DATASET_EXAMPLES:,} are "
             "allowed. Upload the rest as another dataset."
+        )
+    size_bytes = rules.bytes + result.bytes
+    if size_bytes > MAX_DATASET_BYTES:
+        raise InvalidUpload(
+            f"The dataset would have {size_bytes:,} bytes; at most {MAX_DATASET_BYTES:,} (2 GB) "
+            "are allowed. Upload the rest as another dataset."
         )

@@ -14,7 +14,8 @@ from typing import BinaryIO, TextIO
 from chalicelib.errors import InvalidUpload
 
 _CHUNK_BYTES = 1 << 18
-_HEAD_BYTES = 4096
+HEAD_BYTES = 4096
+"""First bytes of a file, which tell what it is."""
 _REMEDY = "Send csv, tsv or json text, saved as UTF-8."
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
@@ -65,6 +66,19 @@ def name_foreign_type(head: bytes) -> str:
     return _name_unlikely_bytes(head)
 
 
+def explain_foreign_type(head: bytes) -> str:
+    """Say what a file is in place of text, and what to send.
+
+    Args:
+        head: the first bytes of the file, 4,096 are plenty.
+
+    Returns:
+        A sentence for the caller; empty when it may be text.
+    """
+    foreign = name_foreign_type(head)
+    return f"The file is no text upload: it looks like {foreign}. {_REMEDY}" if foreign else ""
+
+
 def _name_unlikely_bytes(head: bytes) -> str:
     """Tell UTF-16 without its mark, and binary data, by the share of zeros and controls."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -93,12 +107,12 @@ def find_encoding(file: BinaryIO) -> str:
         InvalidUpload: the file is empty, is no text, or ends within a UTF-16 character.
     """
     file.seek(0)
-    head = file.read(_HEAD_BYTES)
+    head = file.read(HEAD_BYTES)
     if not head:
         raise InvalidUpload("The file is empty (0 bytes). Send rows of text and label.")
-    foreign = name_foreign_type(head)
-    if foreign:
-        raise InvalidUpload(f"The file is no text upload: it looks like {foreign}. {_REMEDY}")
+    explanation = explain_foreign_type(head)
+    if explanation:
+        raise InvalidUpload(explanation)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         if not _decodes_as(file, "utf-16"):
             raise InvalidUpload(f"The file is broken UTF-16: it ends in mid-character. {_REMEDY}")

@@ -10,7 +10,7 @@ from chalicelib.domain.limits import DATASETS_PAGE
 from chalicelib.services.datasets import NewDataset
 from chalicelib.web import records
 from chalicelib.web.call import Call
-from chalicelib.web.fields import AnyType, Language, Name
+from chalicelib.web.fields import AnyType, Filled, Language, Name
 from chalicelib.web.locate import dataset_id_in_path, dataset_in_path
 from chalicelib.web.operation import BOTH, Operation
 from chalicelib.web.paging import ListAnswer, list_answer
@@ -30,7 +30,7 @@ class NewDatasetForm(msgspec.Struct):
     }
 
     name: Name
-    labels: str | None = None
+    labels: Filled | None = None
     type: AnyType | None = None
     language: Language | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -12,7 +12,7 @@ from chalicelib.domain.texts import checked_text
 from chalicelib.errors import DatasetNotFound, LabelNotFound
 from chalicelib.web import identifiers, records
 from chalicelib.web.call import Call
-from chalicelib.web.fields import Document
+from chalicelib.web.fields import Document, Name
 from chalicelib.web.locate import dataset_in_path
 from chalicelib.web.operation import BOTH, Operation
 from chalicelib.web.paging import ListAnswer, list_answer
@@ -38,9 +38,14 @@ class LabelQuery(msgspec.Struct, rename="camel"):
 class NewExampleForm(msgspec.Struct, rename="camel"):
     """Fields of a single example; exactly one of label id and label is needed."""
 
+    form_rules: ClassVar[dict[str, Any]] = {
+        "anyOf": [{"required": ["labelId"]}, {"required": ["label"]}]
+    }
+    json_rules: ClassVar[dict[str, Any]] = form_rules
+
     document: Document
     label_id: int | None = None
-    label: str | None = None
+    label: Name | None = None
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""

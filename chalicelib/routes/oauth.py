@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET
@@ -11,6 +11,7 @@ from chalicelib.errors import MissingParameter
 from chalicelib.services.tokens import Granted
 from chalicelib.web import records
 from chalicelib.web.call import Call
+from chalicelib.web.fields import Filled
 from chalicelib.web.operation import Operation
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -21,10 +22,18 @@ GrantType = Literal["urn:ietf:params:oauth:grant-type:jwt-bearer", "refresh_toke
 class TokenForm(msgspec.Struct):
     """Fields of a token call; which are needed depends on the grant."""
 
+    form_rules: ClassVar[dict[str, Any]] = {
+        "oneOf": [
+            {"properties": {"grant_type": {"const": JWT_BEARER}}, "required": ["assertion"]},
+            {"properties": {"grant_type": {"const": REFRESH}}, "required": ["refresh_token"]},
+        ]
+    }
+    json_rules: ClassVar[dict[str, Any]] = form_rules
+
     grant_type: GrantType
-    assertion: str | None = None
+    assertion: Filled | None = None
     scope: str | None = None
-    refresh_token: str | None = None
+    refresh_token: Filled | None = None
     valid_for: int | str | None = None
 
 

@@ -12,7 +12,7 @@ from chalicelib.domain.model import TrainRequest
 from chalicelib.errors import InvalidParameter
 from chalicelib.web import records
 from chalicelib.web.call import Call
-from chalicelib.web.fields import Epochs, LearningRate, ModelId, Name, Share
+from chalicelib.web.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
 from chalicelib.web.forms import convert
 from chalicelib.web.locate import dataset_in_body, model_in_body, model_in_path
 from chalicelib.web.operation import BOTH, Operation
@@ -43,7 +43,7 @@ class TrainForm(msgspec.Struct, rename="camel"):
     dataset_id: int
     epochs: Epochs | None = None
     learning_rate: LearningRate | None = None
-    algorithm: str | None = None
+    algorithm: Algorithm | None = None
     train_params: ParamsObject | ParamsText | None = None
 
 
@@ -53,7 +53,7 @@ class RetrainForm(msgspec.Struct, rename="camel"):
     model_id: ModelId
     epochs: Epochs | None = None
     learning_rate: LearningRate | None = None
-    algorithm: str | None = None
+    algorithm: Algorithm | None = None
     train_params: ParamsObject | ParamsText | None = None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import msgspec
 
 from chalicelib.domain.dataset import LANGUAGE
@@ -20,6 +22,12 @@ NO_SOURCE = "Uploading a dataset requires either the 'data' field or the 'path' 
 class UploadForm(msgspec.Struct):
     """Fields of an upload, besides the file `data`."""
 
+    form_rules: ClassVar[dict[str, Any]] = {
+        "required": ["type"],
+        "oneOf": [{"required": ["data"]}, {"required": ["path"]}],
+    }
+    json_rules: ClassVar[dict[str, Any]] = {"required": ["type", "path"]}
+
     type: TextType | None = None
     path: Url | None = None
     name: Name | None = None
@@ -28,6 +36,11 @@ class UploadForm(msgspec.Struct):
 
 class AddForm(msgspec.Struct):
     """Fields of an upload that adds to a dataset, besides the file `data`."""
+
+    form_rules: ClassVar[dict[str, Any]] = {
+        "oneOf": [{"required": ["data"]}, {"required": ["path"]}]
+    }
+    json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
 
     path: Url | None = None
 

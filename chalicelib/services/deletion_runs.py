@@ -9,18 +9,15 @@ from dataclasses import dataclass
 
 from chalicelib import log
 from chalicelib.domain.clock import Clock, to_milliseconds
-from chalicelib.domain.dataset import SOURCES, Dataset
+from chalicelib.domain.dataset import Dataset
 from chalicelib.domain.deletion import MODEL, Deletion
 from chalicelib.domain.jobs import Job, delete_job
-from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
+from chalicelib.stores.dataset_traces import DatasetTraces
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.deletions import DeletionStore
-from chalicelib.stores.examples import ExampleSequence, ExampleStore
-from chalicelib.stores.labels import LabelStore
 from chalicelib.stores.model_files import ModelFiles
 from chalicelib.stores.models import ModelStore
 from chalicelib.stores.queues import DELETE, Queues
-from chalicelib.stores.receipts import ReceiptStore
 
 
 @dataclass(frozen=True)
@@ -29,14 +26,8 @@ class DeletionStores:
 
     datasets: DatasetStore
     """Dataset rows."""
-    labels: LabelStore
-    """Label rows."""
-    examples: ExampleStore
-    """Chunk rows."""
-    receipts: ReceiptStore
-    """Receipt rows."""
-    artifacts: ArtifactStore
-    """Everything of a dataset in the bucket."""
+    traces: DatasetTraces
+    """Everything else of a dataset."""
     models: ModelStore
     """Model rows."""
     files: ModelFiles
@@ -97,18 +88,13 @@ class DeletionRunService:
         self._stores.models.delete(deletion.account_id, deletion.object_id)
 
     def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> None:
-        """Delete a dataset's chunks, artifacts, receipts and labels, then its row."""
+        """Delete all that a dataset has, then its row."""
         stores = self._stores
-        reserved = stores.datasets.upload_of(dataset).label_ids
-        label_ids = sorted({c.label_id for c in dataset.counts} | set(reserved))
-        for number, label_id in enumerate(label_ids):
-            for source in SOURCES:
-                stores.examples.delete(ExampleSequence(dataset.dataset_id, source, label_id))
-            progress = 0.05 + 0.8 * (number + 1) / len(label_ids)
-            stores.deletions.report(deletion, round(progress, 4))
-        stores.artifacts.delete_prefix(dataset_prefix(dataset.dataset_id))
-        stores.receipts.delete_all(dataset.dataset_id)
-        stores.labels.delete(label_ids)
+
+        def report(share: float) -> None:
+            stores.deletions.report(deletion, round(0.05 + 0.9 * share, 4))
+
+        stores.traces.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
         stores.datasets.delete(dataset)
 
     def _writer_seconds(self, dataset: Dataset) -> int:

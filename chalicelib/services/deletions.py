@@ -57,12 +57,10 @@ class DeletionService:
             if found is None:
                 raise DatasetNotFound(dataset_id)
             return found
-        if not self._datasets.start_deletion(dataset):
-            model = self._guards.guarding(dataset)
-            if model is not None:
-                raise DatasetInTraining(dataset_id, model.model_id, model.status)
-            if not self._datasets.start_deletion(dataset):
-                raise DatasetInTraining(dataset_id, "of it", "QUEUED")
+        while not self._datasets.start_deletion(dataset):
+            guard = self._guards.guarding(dataset)
+            if guard is not None:
+                raise DatasetInTraining(dataset_id, *guard)
         return self._start(deletion)
 
     def delete_model(self, account: Account, model_id: str) -> Deletion:

@@ -10,23 +10,19 @@ from chalicelib.domain.dataset import (
     DELETION_PENDING,
     SOURCES,
     UPLOAD,
-    UPLOADING,
     DatasetView,
     Label,
 )
 from chalicelib.domain.example import Example, ExampleView
 from chalicelib.domain.fields import checked_label
-from chalicelib.domain.limits import MAX_DATASET_BYTES, MAX_DATASET_EXAMPLES, MAX_LABELS
+from chalicelib.domain.growth import check_can_grow
 from chalicelib.domain.paging import Page
 from chalicelib.domain.texts import checked_text
 from chalicelib.errors import (
-    DatasetBeingDeleted,
     DatasetNotFound,
-    DatasetNotYetAvailable,
     InvalidParameter,
     LabelNotFound,
     MissingParameter,
-    TooLarge,
 )
 from chalicelib.stores.appends import AppendStore, NewText
 from chalicelib.stores.datasets import DatasetStore
@@ -138,7 +134,7 @@ class ExampleService:
         """
         text = checked_text(document)
         target = _target(view, label_id, label)
-        _check_can_grow(view, is_new=target is None)
+        check_can_grow(view.dataset, has_new_label=target is None)
         name = target.name if target else checked_label(label or "", view.dataset.type)
         new = NewText(text, name, target.label_id if target else 0, UPLOAD)
         example, dataset = self._appends.append(view.dataset, new)
@@ -190,22 +186,3 @@ def _check_readable(view: DatasetView) -> None:
     """Hide the examples of a dataset that is being deleted."""
     if view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)
-
-
-def _check_can_grow(view: DatasetView, *, is_new: bool) -> None:
-    """Refuse an addition that the dataset's state or a limit forbids."""
-    dataset = view.dataset
-    if dataset.status == DELETION_PENDING:
-        raise DatasetBeingDeleted(dataset.dataset_id)
-    if dataset.status == UPLOADING or not dataset.available:
-        raise DatasetNotYetAvailable
-    if is_new and len(view.labels) >= MAX_LABELS:
-        raise InvalidParameter(
-            "label", f"the dataset has {MAX_LABELS} labels, the most allowed; use one of them."
-        )
-    if dataset.total >= MAX_DATASET_EXAMPLES or dataset.bytes >= MAX_DATASET_BYTES:
-        raise TooLarge(
-            f"Dataset {dataset.dataset_id} is full: {dataset.total} examples, {dataset.bytes} "
-            f"bytes; at most {MAX_DATASET_EXAMPLES} and {MAX_DATASET_BYTES} are allowed. "
-            "Put the example into another dataset."
-        )

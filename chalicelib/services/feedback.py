@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from chalicelib.domain.account import Account
 from chalicelib.domain.dataset import (
-    DELETION_PENDING,
     FAMILY_TYPES,
     FEEDBACK,
     LANGUAGE,
-    UPLOADING,
     DatasetView,
 )
 from chalicelib.domain.example import ExampleView
+from chalicelib.domain.growth import check_can_grow
 from chalicelib.domain.model import Model
 from chalicelib.domain.texts import checked_text
 from chalicelib.errors import (
     BadRequest,
-    DatasetBeingDeleted,
-    DatasetNotYetAvailable,
     InvalidParameter,
     LabelNotFound,
 )
@@ -44,6 +41,7 @@ class FeedbackService:
             InvalidParameter: the text or label is not allowed.
             DatasetNotYetAvailable: an upload is going on.
             DatasetBeingDeleted: the dataset is being deleted.
+            TooLarge: the dataset is full.
             StorageUnavailable: the outcome is not known.
         """
         if model.type not in FAMILY_TYPES[LANGUAGE]:
@@ -78,8 +76,5 @@ class FeedbackService:
                 "no feedback. Train a model from another dataset.",
                 code="dataset_deleted",
             )
-        if dataset.status == DELETION_PENDING:
-            raise DatasetBeingDeleted(dataset.dataset_id)
-        if dataset.status == UPLOADING or not dataset.available:
-            raise DatasetNotYetAvailable
+        check_can_grow(dataset, has_new_label=False)
         return self._labels.view(dataset)

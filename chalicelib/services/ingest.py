@@ -25,6 +25,8 @@ from chalicelib.formats.language_scan import Scan, ScanRules, kept_rows, scan
 from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
 from chalicelib.stores.chunk_writer import ChunkWriter
 from chalicelib.stores.dataset_leases import Addition, DatasetLeases, OwnedDataset
+from chalicelib.stores.dataset_traces import DatasetTraces
+from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.downloads import Downloader
 from chalicelib.stores.examples import ExampleStore
 from chalicelib.stores.heartbeats import Heartbeat
@@ -42,6 +44,10 @@ DOWNLOAD_SECONDS = 300.0
 class IngestStores:
     """What the ingest reads and writes."""
 
+    datasets: DatasetStore
+    """Dataset rows."""
+    traces: DatasetTraces
+    """What a deleted dataset may leave."""
     leases: DatasetLeases
     """Ownership and commit."""
     labels: LabelStore
@@ -96,7 +102,7 @@ class IngestService:
         except LeaseLost:
             log.warning("ingest_lease_lost", dataset=owned.dataset.dataset_id)
         except TimedOut:
-            self._stores.leases.release(owned.dataset, owned.lease)
+            self._stores.leases.release(owned.dataset, owned.lease, counts=False)
         except StorageUnavailable as trouble:
             self._retry(owned, trouble)
             raise
@@ -119,9 +125,14 @@ class IngestService:
             decision = scan(file, rules)
             watch.check()
             upload = self._reserve(owned, upload, decision)
-            counts = self._write(owned, upload, (file, rules, decision), watch)
-            watch.check()
-            self._commit(owned, counts, decision)
+            try:
+                self._put_names(owned, upload, decision)
+                counts = self._write(owned, upload, (file, rules, decision), watch)
+                watch.check()
+                self._commit(owned, counts, decision)
+            except LeaseLost:
+                self._withdraw_if_deleted(owned, upload)
+                raise
         self._fan_out(owned)
 
     def _fetch(self, owned: OwnedDataset, file: BinaryIO) -> Upload:
@@ -159,10 +170,11 @@ class IngestService:
             is_sentiment=dataset.type == "text-sentiment",
             known=known,
             examples=dataset.total,
+            bytes=dataset.bytes,
         )
 
     def _reserve(self, owned: OwnedDataset, upload: Upload, decision: Scan) -> Upload:
-        """Reserve ids once and write the new labels' names; a repetition writes the same."""
+        """Reserve ids once; a repetition finds them in the dataset's row."""
         dataset, labels = owned.dataset, len(decision.new_labels)
         if not upload.first_example:
             ids = self._stores.ids
@@ -173,10 +185,21 @@ class IngestService:
                 first_example=ids.reserve("examples", max(1, decision.kept)),
             )
             self._stores.leases.put_upload(dataset, owned.lease, upload)
-        names = dict(zip(upload.label_ids, decision.new_labels, strict=True))
-        owner = owner_key(dataset.account_id, dataset.family)
-        self._stores.labels.put(owner, dataset.dataset_id, names)
         return upload
+
+    def _put_names(self, owned: OwnedDataset, upload: Upload, decision: Scan) -> None:
+        """Write the new labels' names under the reserved ids."""
+        names = dict(zip(upload.label_ids, decision.new_labels, strict=True))
+        owner = owner_key(owned.dataset.account_id, owned.dataset.family)
+        self._stores.labels.put(owner, owned.dataset.dataset_id, names)
+
+    def _withdraw_if_deleted(self, owned: OwnedDataset, upload: Upload) -> None:
+        """Take back what was written after the dataset's deletion had waited long enough."""
+        dataset = owned.dataset
+        found = self._stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        if found is None:
+            label_ids = {c.label_id for c in dataset.counts} | set(upload.label_ids)
+            self._stores.traces.delete(dataset.dataset_id, label_ids)
 
     def _write(
         self,
@@ -238,6 +261,8 @@ class IngestService:
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
         receipt = replace(receipt, status="FAILED", message=message)
         try:
+            # An end whose reply was lost must keep the receipt that it has.
+            self._stores.leases.renew(dataset, owned.lease)
             self._stores.receipts.put(receipt, owned.lease.fence)
             self._stores.leases.fail_upload(owned, message)
         except LeaseLost:

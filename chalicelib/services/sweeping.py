@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock, to_milliseconds
-from chalicelib.domain.dataset import DELETION_PENDING, FAMILY_TYPES, UPLOADING
+from chalicelib.domain.dataset import DELETION_PENDING, FAMILY_TYPES, UPLOADING, Dataset
 from chalicelib.domain.deletion import DATASET, MODEL, Deletion, deletion_of
 from chalicelib.domain.jobs import delete_job, ingest_job, train_job
 from chalicelib.domain.model import OPEN
 from chalicelib.stores.accounts import AccountStore
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.deletions import DeletionStore
+from chalicelib.stores.guards import GuardStore
 from chalicelib.stores.models import ModelStore
 from chalicelib.stores.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID, Queues
 
@@ -32,6 +33,8 @@ class SweepStores:
     """Uploads, and datasets being deleted."""
     models: ModelStore
     """Trainings, and models being deleted."""
+    guards: GuardStore
+    """Entries of trainings that guard datasets."""
     deletions: DeletionStore
     """Deletion records."""
     queues: Queues
@@ -101,7 +104,7 @@ class SweepService:
         for family in FAMILY_TYPES:
             for dataset in self._stores.datasets.owned(account_id, family):
                 if dataset.status != DELETION_PENDING:
-                    is_started = self._stores.datasets.start_deletion(dataset)
+                    is_started = self._start_dataset(dataset)
                     object_id = str(dataset.dataset_id)
                     started += is_started
                     if is_started:
@@ -111,6 +114,13 @@ class SweepService:
                 started += 1
                 self._start(deletion_of(account_id, MODEL, model.model_id))
         return started
+
+    def _start_dataset(self, dataset: Dataset) -> bool:
+        """Mark a dataset for deletion, unless a training that goes on guards it."""
+        if self._stores.datasets.start_deletion(dataset):
+            return True
+        is_guarded = self._stores.guards.guarding(dataset) is not None
+        return not is_guarded and self._stores.datasets.start_deletion(dataset)
 
     def _start(self, deletion: Deletion) -> None:
         """Write the record when it is missing, and send the job."""

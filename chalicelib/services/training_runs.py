@@ -127,10 +127,12 @@ class TrainingRunService:
             texts = self._stores.examples.read(model, dataset)
             read_seconds = time.monotonic() - started
             fitted = self._fit(model, texts, progress)
+            beat.check()
             self._stores.files.put_curve(model, fitted.curve)
+            entries = self._stores.guards.of_run(model)
             beat.check()
             self._publish(model, fitted, texts, (started, read_seconds))
-        self._stores.guards.release(model, dataset)
+        self._release(model, entries)
 
     def _fit(self, model: Model, texts: TrainingTexts, progress: _Progress) -> Fitted:
         """Get the vectors and learn."""
@@ -189,7 +191,12 @@ class TrainingRunService:
             train_size=fitted.report.training_examples,
             test_size=fitted.report.test_examples,
         )
-        self._stores.leases.succeed(model, version, stats)
+        try:
+            self._stores.leases.succeed(model, version, stats)
+        except LeaseLost:
+            # Nobody else knows this version, and its model may have been deleted meanwhile.
+            self._stores.files.delete_version(model, version)
+            raise
         log.info("training_done", model=model.model_id, seconds=stats.total_seconds)
 
     def _dataset(self, model: Model) -> Dataset:
@@ -214,14 +221,20 @@ class TrainingRunService:
 
     def _end(self, model: Model, message: str) -> None:
         """End the run as FAILED."""
+        entries = self._stores.guards.of_run(model)
         try:
             self._stores.leases.fail(model, message)
         except LeaseLost:
             log.warning("training_lease_lost", model=model.model_id)
             return
-        dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
-        if dataset is not None:
-            self._stores.guards.release(model, dataset)
+        self._release(model, entries)
+
+    def _release(self, model: Model, entries: frozenset[str]) -> None:
+        """Remove the guards of a run that has ended; what stays is taken for a left-over."""
+        try:
+            self._stores.guards.release(model, entries)
+        except StorageUnavailable:
+            log.warning("unguard_failed", model=model.model_id)
 
     def _retry(self, model: Model, error: Exception) -> None:
         """Give the run back to the queue, or end it when it is out of attempts."""
@@ -287,6 +300,7 @@ class _Progress:
         Raises:
             LeaseLost: another worker owns the run.
         """
+        self._beat.check()
         self._epochs = len(records)
         if self._is_due():
             self._stores.files.put_curve(self._model, records)

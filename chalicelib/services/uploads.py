@@ -29,11 +29,14 @@ from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
     DatasetNotYetAvailable,
+    DownloadFailed,
     InvalidUpload,
     StorageUnavailable,
     TooLarge,
     TooManyOpen,
+    UnsupportedType,
 )
+from chalicelib.formats.text_encoding import HEAD_BYTES, explain_foreign_type
 from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.downloads import Downloader
@@ -114,10 +117,15 @@ class UploadService:
             self._ingest(job, remaining_seconds)
         except StorageUnavailable:
             log.warning("sync_ingest_failed", dataset=dataset.dataset_id)
-        current = self._stores.datasets.find(account.account_id, family, dataset.dataset_id)
-        if current is None or current.status == UPLOADING:
+        try:
+            current = self._stores.datasets.find(account.account_id, family, dataset.dataset_id)
+            view = self._stores.labels.view(current or dataset)
+        except StorageUnavailable:
+            # It was accepted; the caller must not be told to send it again.
+            view = DatasetView(dataset, ())
+        if view.dataset.status == UPLOADING:
             self._enqueue(job)
-        return self._stores.labels.view(current or dataset)
+        return view
 
     def add(self, account: Account, view: DatasetView, source: UploadSource) -> DatasetView:
         """Accept a file that adds to a dataset; its data of before stays as it is until then.
@@ -133,7 +141,8 @@ class UploadService:
         _check_can_grow(dataset)
         self._check_room(account, len(source.content or b""))
         receipt = Receipt(new_string_id(), dataset.dataset_id, self._clock())
-        upload = replace(self._receive(dataset.dataset_id, receipt, source), adds=True)
+        upload = replace(self._described(dataset.dataset_id, receipt, source), adds=True)
+        self._keep(upload, source)
         started = self._stores.datasets.start_upload(dataset, receipt_key(receipt), upload)
         if started is None:
             if upload.raw:
@@ -151,10 +160,10 @@ class UploadService:
         language = checked_language(family, fields.language)
         name = checked_name(fields.name or _name_from(source))
         self._check_room(account, len(source.content or b""))
-        _check_size(source)
+        _check_content(source)
         dataset_id = self._stores.ids.reserve("datasets")
         receipt = Receipt(new_string_id(), dataset_id, self._clock())
-        upload = self._receive(dataset_id, receipt, source)
+        upload = self._described(dataset_id, receipt, source)
         dataset = Dataset(
             account_id=account.account_id,
             family=family,
@@ -170,20 +179,39 @@ class UploadService:
             upload_id=receipt_key(receipt),
             reserved_bytes=upload.size_bytes,
         )
-        self._stores.datasets.create(dataset, upload)
+        try:
+            self._keep(upload, source)
+            self._stores.datasets.create(dataset, upload)
+        except StorageUnavailable:
+            self._withdraw(dataset, upload)
+            raise
         self._note(receipt)
         return dataset, ingest_job(dataset)
 
-    def _receive(self, dataset_id: int, receipt: Receipt, source: UploadSource) -> Upload:
-        """Keep the file's bytes, or check that its URL can be read."""
+    def _described(self, dataset_id: int, receipt: Receipt, source: UploadSource) -> Upload:
+        """Say where the file's bytes will lie, or check that its URL can be read."""
         if source.path is not None:
             probe = self._stores.downloads.check(source.path, MAX_TEXT_FILE_BYTES)
+            explanation = explain_foreign_type(probe.head)
+            if explanation:
+                raise DownloadFailed(explanation)
             return Upload(path=source.path, size_bytes=probe.size_bytes or 0)
-        _check_size(source)
+        _check_content(source)
         key = f"{dataset_prefix(dataset_id)}raw/{receipt.receipt_id}"
-        content = source.content or b""
-        self._stores.artifacts.put(key, content)
-        return Upload(raw=key, size_bytes=len(content))
+        return Upload(raw=key, size_bytes=len(source.content or b""))
+
+    def _keep(self, upload: Upload, source: UploadSource) -> None:
+        """Keep the bytes of a file that was sent in the call."""
+        if upload.raw:
+            self._stores.artifacts.put(upload.raw, source.content or b"")
+
+    def _withdraw(self, dataset: Dataset, upload: Upload) -> None:
+        """Undo a request whose file or row may or may not have been written."""
+        try:
+            if self._stores.datasets.cancel(dataset) and upload.raw:
+                self._stores.artifacts.delete(upload.raw)
+        except StorageUnavailable:
+            log.warning("withdraw_failed", dataset=dataset.dataset_id)
 
     def _check_room(self, account: Account, size_bytes: int) -> None:
         """Refuse when the account stores too much or has too many uploads going on."""
@@ -241,8 +269,8 @@ def _check_can_grow(dataset: Dataset) -> None:
         )
 
 
-def _check_size(source: UploadSource) -> None:
-    """Refuse an empty file and one over its limit."""
+def _check_content(source: UploadSource) -> None:
+    """Refuse a file that is empty, over its limit, or no text."""
     if source.content is None:
         return
     size = len(source.content)
@@ -253,6 +281,9 @@ def _check_size(source: UploadSource) -> None:
             f"The file has {size} bytes; at most {MAX_TEXT_FILE_BYTES} (25 MB) are allowed. "
             "Split it, and add the other parts with PUT."
         )
+    explanation = explain_foreign_type(source.content[:HEAD_BYTES])
+    if explanation:
+        raise UnsupportedType(explanation)
 
 
 def _name_from(source: UploadSource) -> str:

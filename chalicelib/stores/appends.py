@@ -9,8 +9,15 @@ from dataclasses import dataclass, replace
 from chalicelib.domain.clock import Clock
 from chalicelib.domain.dataset import FEEDBACK, UPLOAD, Dataset, LabelCounts
 from chalicelib.domain.example import CHUNK_EXAMPLES, Example, text_digest
+from chalicelib.domain.growth import check_can_grow
 from chalicelib.domain.words import count_words
-from chalicelib.errors import DatasetNotYetAvailable, LeaseLost, StorageUnavailable
+from chalicelib.errors import (
+    DatasetNotFound,
+    DatasetNotYetAvailable,
+    LeaseLost,
+    ServiceError,
+    StorageUnavailable,
+)
 from chalicelib.stores.dataset_leases import Addition, DatasetLeases, OwnedDataset
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.examples import ExampleSequence, ExampleStore
@@ -64,6 +71,9 @@ class AppendStore:
 
         Raises:
             DatasetNotYetAvailable: an upload or other additions keep it busy.
+            DatasetBeingDeleted: it is being deleted.
+            InvalidParameter: it has as many labels as are allowed.
+            TooLarge: it is full.
             StorageUnavailable: the outcome is not known; a repetition finds what was added.
         """
         deadline = time.monotonic() + WAIT_SECONDS
@@ -75,30 +85,38 @@ class AppendStore:
                     return self._append(owned, new)
                 except LeaseLost:
                     owned = None
-                except StorageUnavailable:
+                except ServiceError:
                     self._give_back(owned)
                     raise
             current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
-            if current is None or not current.available or time.monotonic() > deadline:
+            if current is None:
+                raise DatasetNotFound(dataset.dataset_id)
+            check_can_grow(current, has_new_label=False)
+            if time.monotonic() > deadline:
                 raise DatasetNotYetAvailable
             time.sleep(pause)
             pause = min(0.2, pause * 1.5)
 
     def _append(self, owned: OwnedDataset, new: NewText) -> tuple[Example, Dataset]:
         """Add under the lease."""
-        counts, label_id = self._with_label(owned.dataset, new)
+        counts, label_id = self._with_label(owned, new)
         found = self._find(owned.dataset, new, counts, label_id)
         if found is not None:
             self._leases.release(owned.dataset, owned.lease)
             return found, owned.dataset
+        has_new_label = len(counts) > len(owned.dataset.counts)
+        check_can_grow(owned.dataset, has_new_label=has_new_label)
+        if has_new_label:
+            self._put_label(owned, label_id, new.label)
         example = self._write(owned, new, next(c for c in counts if c.label_id == label_id))
         counts = tuple(_grown(c, new.source) if c.label_id == label_id else c for c in counts)
         addition = _addition(owned.dataset, counts, new)
         self._leases.commit_addition(owned.dataset, owned.lease, addition)
         return example, replace(owned.dataset, counts=counts)
 
-    def _with_label(self, dataset: Dataset, new: NewText) -> tuple[tuple[LabelCounts, ...], int]:
-        """Return the counts with the text's label among them, making it when it is new."""
+    def _with_label(self, owned: OwnedDataset, new: NewText) -> tuple[tuple[LabelCounts, ...], int]:
+        """Return the counts with the text's label among them, under a new id when it is new."""
+        dataset = owned.dataset
         if new.label_id:
             return dataset.counts, new.label_id
         names = self._labels.names(c.label_id for c in dataset.counts)
@@ -106,9 +124,14 @@ class AppendStore:
             if name == new.label:
                 return dataset.counts, label_id
         label_id = self._ids.reserve("labels")
-        owner = owner_key(dataset.account_id, dataset.family)
-        self._labels.put(owner, dataset.dataset_id, {label_id: new.label})
         return (*dataset.counts, LabelCounts(label_id)), label_id
+
+    def _put_label(self, owned: OwnedDataset, label_id: int, name: str) -> None:
+        """Write a new label's name, where the dataset's deletion finds it."""
+        dataset = owned.dataset
+        self._leases.note_label(dataset, owned.lease, label_id)
+        owner = owner_key(dataset.account_id, dataset.family)
+        self._labels.put(owner, dataset.dataset_id, {label_id: name})
 
     def _find(
         self, dataset: Dataset, new: NewText, counts: Sequence[LabelCounts], label_id: int

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from boto3.exceptions import Boto3Error
 from botocore.exceptions import ClientError
 
 from chalicelib.config import Settings
+from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.trouble import store
 
@@ -45,7 +47,10 @@ class ArtifactStore:
         Raises:
             StorageUnavailable: it may not have been written.
         """
-        self._clients.s3.upload_fileobj(file, self._bucket, key)
+        try:
+            self._clients.s3.upload_fileobj(file, self._bucket, key)
+        except Boto3Error as trouble:
+            raise StorageUnavailable from trouble
 
     def get(self, key: str) -> bytes | None:
         """Read an object whole; None when there is none.
@@ -120,9 +125,12 @@ class ArtifactStore:
         for page in self._pages(prefix):
             if page:
                 objects = [{"Key": key} for key in page]
-                self._clients.s3.delete_objects(
+                answer = self._clients.s3.delete_objects(
                     Bucket=self._bucket, Delete={"Objects": objects, "Quiet": True}
                 )
+                # The call as a whole succeeds even when single keys were refused.
+                if answer.get("Errors"):
+                    raise StorageUnavailable
 
     def _pages(self, prefix: str) -> Iterator[list[str]]:
         """List keys by pages of up to 1,000."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import boto3
@@ -18,8 +18,13 @@ class Clients:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._lock = Lock()
+        self._lock = RLock()
         self._is_bound = False
+
+    @cached_property
+    def _session(self) -> Any:
+        """One session for all clients, so that service descriptions are read once."""
+        return boto3.session.Session(region_name=self._settings.region)
 
     @cached_property
     def s3(self) -> Any:
@@ -70,9 +75,10 @@ class Clients:
             max_pool_connections=64,
             retries={"mode": "standard", "total_max_attempts": 4},
         )
-        session = boto3.session.Session(region_name=self._settings.region)
-        return session.client(
-            service,
-            endpoint_url=url or self._settings.endpoint_url,
-            config=common if config is None else common.merge(config),
-        )
+        # Sessions may not make two clients at the same time.
+        with self._lock:
+            return self._session.client(
+                service,
+                endpoint_url=url or self._settings.endpoint_url,
+                config=common if config is None else common.merge(config),
+            )

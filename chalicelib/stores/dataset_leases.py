@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
@@ -20,7 +21,7 @@ from chalicelib.domain.lease import Lease
 from chalicelib.domain.upload import Upload
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.clients import Clients
-from chalicelib.stores.dataset_rows import dump_counts, load_dataset
+from chalicelib.stores.dataset_rows import dump_counts, label_block, load_dataset
 from chalicelib.stores.labels import owner_key
 from chalicelib.stores.tables import DatasetRow
 from chalicelib.stores.trouble import applied, store
@@ -91,7 +92,7 @@ class DatasetLeases:
             LeaseLost: another worker owns it, or it is being deleted.
             StorageUnavailable: the table did not answer.
         """
-        self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())])
+        self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())], UPLOADING)
 
     def put_upload(self, dataset: Dataset, lease: Lease, upload: Upload) -> None:
         """Remember what this upload has fetched and reserved, for a later attempt.
@@ -104,7 +105,18 @@ class DatasetLeases:
             DatasetRow.upload.set(upload.to_json()),
             DatasetRow.reserved_bytes.set(upload.size_bytes),
         ]
-        self._write(dataset, lease, actions)
+        if upload.labels:
+            actions.append(_noted(upload.first_label, upload.labels))
+        self._write(dataset, lease, actions, UPLOADING)
+
+    def note_label(self, dataset: Dataset, lease: Lease, label_id: int) -> None:
+        """Remember that a label's row may exist, for the deletion to find.
+
+        Raises:
+            LeaseLost: another writer owns it, or it is being deleted.
+            StorageUnavailable: the table did not answer.
+        """
+        self._write(dataset, lease, [_noted(label_id, 1)])
 
     def commit_upload(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
         """End the upload with its new totals: SUCCEEDED and available.
@@ -120,7 +132,7 @@ class DatasetLeases:
             *self._totals(addition),
             *self._ended(),
         ]
-        self._write(dataset, lease, actions)
+        self._write(dataset, lease, actions, UPLOADING, SUCCEEDED)
 
     def commit_addition(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
         """End a single addition with its new totals.
@@ -146,10 +158,18 @@ class DatasetLeases:
             DatasetRow.updated_at.set(to_milliseconds(self._clock())),
             *self._ended(),
         ]
-        self._write(owned.dataset, owned.lease, actions)
+        self._write(owned.dataset, owned.lease, actions, UPLOADING, FAILED)
 
-    def release(self, dataset: Dataset, lease: Lease, error: str = "") -> None:
+    def release(
+        self, dataset: Dataset, lease: Lease, error: str = "", *, counts: bool = True
+    ) -> None:
         """Give the job back to the queue, remembering what broke this attempt.
+
+        Args:
+            dataset: whose row is owned.
+            lease: under which it is owned.
+            error: what broke; empty when nothing did.
+            counts: False when this was no failed attempt but ran out of its time.
 
         Raises:
             StorageUnavailable: the lease will end by itself.
@@ -157,6 +177,8 @@ class DatasetLeases:
         actions: list[Action] = [DatasetRow.lease_until.set(0)]
         if error:
             actions.append(DatasetRow.last_error.set(error[:500]))
+        if not counts:
+            actions.append(DatasetRow.attempts.set(max(0, lease.attempts - 1)))
         row = self._row(dataset)
         applied(lambda: row.update(actions, condition=DatasetRow.fence == lease.fence))
 
@@ -177,10 +199,17 @@ class DatasetLeases:
         lease = Lease(int(row.fence), int(row.attempts), row.last_error or "")
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
-    def _write(self, dataset: Dataset, lease: Lease, actions: list[Action]) -> None:
-        """Write under the lease; setting the same values twice is harmless."""
+    def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
+        """Write under the lease, in one of some statuses; to repeat the write is harmless.
+
+        The end of an upload names its own status too, so that a repeated call meets its first
+        write, and no owner turns an end whose reply was lost into another one.
+        """
         row = self._row(dataset)
-        if not applied(lambda: row.update(actions, condition=DatasetRow.fence == lease.fence)):
+        condition: Condition = DatasetRow.fence == lease.fence
+        if statuses:
+            condition = condition & DatasetRow.status.is_in(*statuses)
+        if not applied(lambda: row.update(actions, condition=condition)):
             raise LeaseLost
 
     def _totals(self, addition: Addition) -> list[Action]:
@@ -211,3 +240,9 @@ class DatasetLeases:
         """Make a row handle with the dataset's key."""
         self._clients.bind_tables()
         return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
+
+
+def _noted(first: int, count: int) -> Action:
+    """Make the change that remembers a block of label ids."""
+    action: Action = DatasetRow.label_blocks.add({label_block(first, count)})
+    return action

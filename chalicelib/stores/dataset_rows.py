@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from chalicelib.domain.clock import from_milliseconds, to_milliseconds
 from chalicelib.domain.dataset import Dataset, LabelCounts
@@ -42,6 +42,17 @@ def new_row(dataset: Dataset) -> DatasetRow:
         upload_id=dataset.upload_id or None,
         reserved_bytes=dataset.reserved_bytes,
     )
+
+
+def label_block(first: int, count: int) -> str:
+    """Write down a block of label ids that may have rows, committed or not."""
+    return f"{first}+{count}"
+
+
+def label_ids(blocks: Iterable[str]) -> set[int]:
+    """List the ids of label blocks."""
+    pairs = (block.split("+") for block in blocks)
+    return {int(first) + number for first, count in pairs for number in range(int(count))}
 
 
 def load_dataset(row: DatasetRow) -> Dataset:

@@ -16,7 +16,7 @@ from chalicelib.domain.dataset import (
 )
 from chalicelib.domain.upload import Upload
 from chalicelib.stores.clients import Clients
-from chalicelib.stores.dataset_rows import load_dataset, new_row
+from chalicelib.stores.dataset_rows import label_ids, load_dataset, new_row
 from chalicelib.stores.labels import owner_key
 from chalicelib.stores.tables import DatasetRow
 from chalicelib.stores.trouble import applied, store
@@ -93,6 +93,7 @@ class DatasetStore:
             DatasetRow.upload.set(upload.to_json()),
             DatasetRow.reserved_bytes.set(upload.size_bytes),
             DatasetRow.attempts.set(0),
+            DatasetRow.last_error.remove(),
             DatasetRow.lease_until.set(0),
             DatasetRow.nudged_at.set(now),
             DatasetRow.updated_at.set(now),
@@ -104,6 +105,18 @@ class DatasetStore:
             current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
             return current if current and current.upload_id == upload_id else None
         return load_dataset(row)
+
+    def cancel(self, dataset: Dataset) -> bool:
+        """Remove a new dataset whose upload nobody has begun; True when it is not there.
+
+        Raises:
+            StorageUnavailable: it may still be there.
+        """
+        row = self._row(dataset)
+        untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
+        if applied(lambda: row.delete(condition=untouched)):
+            return True
+        return self.find(dataset.account_id, dataset.family, dataset.dataset_id) is None
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
         """Guard an available dataset against deletion; False when it is not available now.
@@ -190,15 +203,16 @@ class DatasetStore:
                 claimed.append(load_dataset(row))
         return claimed
 
-    def upload_of(self, dataset: Dataset) -> Upload:
-        """Return what the last upload reserved, committed or not.
+    def label_ids(self, dataset: Dataset) -> set[int]:
+        """Return every label id that may have rows, committed or not.
 
         Raises:
             StorageUnavailable: the table did not answer.
         """
         row = self._row(dataset)
         row.refresh(consistent_read=True)
-        return Upload(**(row.upload or {}))
+        committed = {c.label_id for c in load_dataset(row).counts}
+        return committed | label_ids(row.label_blocks or ())
 
     def _row(self, dataset: Dataset) -> DatasetRow:
         """Make a row handle with the dataset's key."""

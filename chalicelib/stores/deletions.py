@@ -17,6 +17,7 @@ from chalicelib.stores.tables import DeletionRow
 from chalicelib.stores.trouble import applied, store
 
 _OPEN = "OPEN"
+_BEGUN = 0.01
 
 
 @store
@@ -171,7 +172,7 @@ def _load(row: DeletionRow) -> Deletion:
         kind=row.kind,
         object_id=row.object_id,
         status=row.status,
-        progress=float(row.progress),
+        progress=max(float(row.progress), _BEGUN if row.status == RUNNING else 0),
         message=row.message,
         family=row.family,
         attempts=int(row.attempts),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from chalicelib.domain.clock import Clock, to_milliseconds
 from chalicelib.domain.dataset import Dataset
-from chalicelib.domain.model import OPEN, Model
+from chalicelib.domain.model import OPEN, QUEUED, Model
 from chalicelib.domain.training import guard_model_id, is_left_over, new_guard
 from chalicelib.stores.accounts import AccountStore
 from chalicelib.stores.datasets import DatasetStore
@@ -47,18 +47,25 @@ class GuardStore:
         self._accounts.remove_training(account_id, stale)
         return self._accounts.add_training(account_id, entry, limit)
 
-    def guarding(self, dataset: Dataset) -> Model | None:
-        """Find a model whose training guards the dataset, removing left-over entries.
+    def guarding(self, dataset: Dataset) -> tuple[str, str] | None:
+        """Find a training that guards the dataset now, removing left-over entries.
+
+        Returns:
+            Model id and status, or None when nothing guards it any more.
 
         Raises:
             StorageUnavailable: the table did not answer.
         """
-        stale = self._left_over(dataset.account_id, dataset.training)
+        current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        entries = current.training if current else frozenset()
+        stale = self._left_over(dataset.account_id, entries)
         self._datasets.remove_training(dataset, stale)
-        for entry in sorted(dataset.training - stale):
-            model = self._models.find(dataset.account_id, guard_model_id(entry))
-            if model is not None:
-                return model
+        for entry in sorted(entries - stale):
+            model_id = guard_model_id(entry)
+            model = self._models.find(dataset.account_id, model_id)
+            # A young entry without an open model is a request that is about to queue it.
+            is_open = model is not None and model.status in OPEN
+            return model_id, model.status if model is not None and is_open else QUEUED
         return None
 
     def remove(self, account_id: str, dataset: Dataset, entries: Iterable[str]) -> None:
@@ -71,16 +78,29 @@ class GuardStore:
         self._datasets.remove_training(dataset, entries)
         self._accounts.remove_training(account_id, entries)
 
-    def release(self, model: Model, dataset: Dataset) -> None:
-        """Remove every entry of a model whose run has ended.
+    def of_run(self, model: Model) -> frozenset[str]:
+        """Find the entries of a run that goes on, to be removed once it has ended.
+
+        Found before the end, because the entry of a retraining may be there right after it.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
+        entries = self._accounts.training(model.account_id)
+        entries |= dataset.training if dataset else frozenset()
+        return frozenset(e for e in entries if guard_model_id(e) == model.model_id)
+
+    def release(self, model: Model, entries: frozenset[str]) -> None:
+        """Remove the entries of a run that has ended.
 
         Raises:
             StorageUnavailable: they are taken for left-overs later.
         """
-        entries = self._accounts.training(model.account_id) | dataset.training
-        self.remove(
-            model.account_id, dataset, [e for e in entries if guard_model_id(e) == model.model_id]
-        )
+        dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
+        if dataset is not None:
+            self._datasets.remove_training(dataset, entries)
+        self._accounts.remove_training(model.account_id, entries)
 
     def _left_over(self, account_id: str, entries: Iterable[str]) -> frozenset[str]:
         """Find entries that outlived their training."""

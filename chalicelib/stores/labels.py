@@ -44,10 +44,10 @@ class LabelStore:
             StorageUnavailable: the table did not answer.
         """
         wanted = list(label_ids)
-        missing = [label_id for label_id in wanted if label_id not in self._names]
-        if missing:
-            self._read(missing)
-        return {i: self._names[i] for i in wanted if i in self._names}
+        found = {i: self._names.get(i) for i in wanted}
+        missing = [label_id for label_id, name in found.items() if name is None]
+        found |= self._read(missing)
+        return {label_id: name for label_id, name in found.items() if name is not None}
 
     def dataset_id(self, owner: str, label_id: int) -> int | None:
         """Find the dataset that a label belongs to, or None when it is not the owner's.
@@ -91,13 +91,17 @@ class LabelStore:
         names = self.names(c.label_id for dataset in datasets for c in dataset.counts)
         return [DatasetView(dataset, _labels(dataset, names)) for dataset in datasets]
 
-    def _read(self, label_ids: list[int]) -> None:
+    def _read(self, label_ids: list[int]) -> dict[int, str]:
         """Read names into memory."""
+        if not label_ids:
+            return {}
         self._clients.bind_tables()
         if len(self._names) > _CACHE_LIMIT:
             self._names.clear()
-        for row in LabelRow.batch_get(label_ids, consistent_read=True):
-            self._names[int(row.label_id)] = row.name
+        rows = LabelRow.batch_get(label_ids, consistent_read=True)
+        names = {int(row.label_id): str(row.name) for row in rows}
+        self._names |= names
+        return names
 
 
 def _labels(dataset: Dataset, names: Mapping[int, str]) -> tuple[Label, ...]:

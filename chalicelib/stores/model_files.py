@@ -63,6 +63,14 @@ class ModelFiles:
         """
         return self._artifacts.get_json(_curve_key(model)) or []
 
+    def delete_version(self, model: Model, version: str) -> None:
+        """Delete a version that was never published.
+
+        Raises:
+            StorageUnavailable: some of it may still be there.
+        """
+        self._artifacts.delete_prefix(_folder(model.model_id, version))
+
     def delete(self, model_id: str) -> None:
         """Delete everything of a model.
 

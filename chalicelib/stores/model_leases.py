@@ -92,7 +92,7 @@ class ModelLeases:
             ModelRow.failure.remove(),
             *self._ended(),
         ]
-        self._write(model, actions)
+        self._write(model, actions, ModelRow.version == version)
 
     def fail(self, model: Model, message: str) -> None:
         """End the run as FAILED; the last successful version goes on predicting.
@@ -106,7 +106,7 @@ class ModelLeases:
             ModelRow.failure.set(message),
             *self._ended(),
         ]
-        self._write(model, actions)
+        self._write(model, actions, ModelRow.status == FAILED)
 
     def release(self, model: Model, error: str = "", *, counts: bool = True) -> None:
         """Give the run back to the queue, remembering what broke this attempt.
@@ -127,15 +127,18 @@ class ModelLeases:
         row = self._row(model)
         applied(lambda: row.update(actions, condition=self._owned(model)))
 
-    def _write(self, model: Model, actions: list[Action]) -> None:
-        """Write under the lease; setting the same values twice is harmless."""
+    def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
+        """Write under the lease; `again` recognises the end that a first try has written."""
         row = self._row(model)
-        if not applied(lambda: row.update(actions, condition=self._owned(model))):
+        if not applied(lambda: row.update(actions, condition=self._owned(model, again))):
             raise LeaseLost
 
-    def _owned(self, model: Model) -> Condition:
-        """Make the condition that this owner is still the last one."""
-        owned: Condition = (ModelRow.run == model.run) & (ModelRow.fence == model.fence)
+    def _owned(self, model: Model, again: Condition | None = None) -> Condition:
+        """Make the condition that this owner is still the last one and the run goes on."""
+        going_on: Condition = ModelRow.status == RUNNING
+        if again is not None:
+            going_on = going_on | again
+        owned: Condition = (ModelRow.run == model.run) & (ModelRow.fence == model.fence) & going_on
         return owned
 
     def _ended(self) -> list[Action]:

@@ -125,6 +125,7 @@ class DatasetRow(TableRow):
     upload_id = UnicodeAttribute(null=True)
     upload = JSONAttribute(null=True)
     is_uploaded = BooleanAttribute(default=False)
+    label_blocks = UnicodeSetAttribute(null=True)
     reserved_bytes = NumberAttribute(default=0)
     attempts = NumberAttribute(default=0)
     last_error = UnicodeAttribute(null=True)

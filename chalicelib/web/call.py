@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from chalicelib import log
 from chalicelib.domain.account import Account
 from chalicelib.domain.usage import Usage
@@ -63,7 +65,9 @@ class Call:
         Raises:
             BadRequest, TooLarge, UnsupportedType: it cannot be read.
         """
-        return read_fields(self.incoming, takes_urlencoded=self.operation.takes_urlencoded)
+        form = self.operation.form
+        known = [] if form is None else [item.encode_name for item in structs.fields(form)]
+        return read_fields(self.incoming, known, takes_urlencoded=self.operation.takes_urlencoded)
 
     @property
     def seconds_left(self) -> float:

@@ -16,10 +16,15 @@ from chalicelib.domain.limits import (
     MAX_NAME_CHARACTERS,
     MAX_TEXT_CHARACTERS,
 )
+from chalicelib.domain.model import ALGORITHM_ALIASES, ALGORITHMS
+
+_CONTROL = r"\x00-\x1f\x7f-\x9f"
+VISIBLE = rf"^[^{_CONTROL}]*[^\s{_CONTROL}][^{_CONTROL}]*$"
+"""Text without control characters that is not blank."""
 
 Name = Annotated[
     str,
-    Meta(extra_json_schema={"maxLength": MAX_NAME_CHARACTERS, "minLength": 1, "pattern": r"\S"}),
+    Meta(extra_json_schema={"maxLength": MAX_NAME_CHARACTERS, "minLength": 1, "pattern": VISIBLE}),
 ]
 Document = Annotated[
     str,
@@ -33,6 +38,15 @@ ModelId = Annotated[
     Meta(description="Id of a model.", extra_json_schema={"pattern": "^[A-Za-z0-9]{1,64}$"}),
 ]
 Language = Annotated[str, Meta(extra_json_schema={"enum": [*LANGUAGES, *LANGUAGE_ALIASES]})]
+Filled = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": VISIBLE})]
+Algorithm = Annotated[
+    str,
+    Meta(
+        extra_json_schema={
+            "enum": [name for names in (*ALGORITHMS.values(), ALGORITHM_ALIASES) for name in names]
+        }
+    ),
+]
 Url = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 AnyType = Annotated[
     str,

@@ -172,10 +172,10 @@ def _parser(boundary: str, reader: _Reader) -> MultipartParser:
 def _name(part: Part) -> None:
     """Read a part's own headers into its name, file name and character set."""
     _, options = parse_options_header(_encodable(part.headers.get("content-disposition", "")))
-    name = options.get(b"name", b"").decode("latin-1")
-    if not name:
+    name = options.get(b"name")
+    if name is None:
         raise BadRequest("A part of the multipart body has no name; name every field.")
-    part.name = _decoded(name)
+    part.name = name.decode("utf-8", "replace")
     part.file_name = base_name(_decoded(options.get(b"filename", b"").decode("latin-1")))
     _, kind = parse_options_header(_encodable(part.headers.get("content-type", "")))
     part.charset = kind.get(b"charset", b"utf-8").decode("latin-1")

@@ -6,11 +6,13 @@ What an operation may answer follows from what it declares; nothing is written d
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from chalicelib import __version__
+from chalicelib.domain.dataset import FAMILY_TYPES
+from chalicelib.web import records
 from chalicelib.web.errors import ErrorRecord
 from chalicelib.web.headers import RATE_LIMIT_HEADERS
 from chalicelib.web.operation import FAMILY, Operation
@@ -88,23 +90,41 @@ class _Schemas:
         self._types = list(dict.fromkeys(types))
         found, self.components = msgspec.json.schema_components(self._types, ref_template=REF)
         self._refs = dict(zip(self._types, found, strict=True))
-        for form in {operation.form.__name__ for operation in operations if operation.form}:
-            fields = self.components[form]["properties"]
-            self.components[form]["properties"] = {
-                name: _optional(schema) for name, schema in fields.items()
-            }
+        for record in vars(records).values():
+            if isinstance(record, type) and record.__name__ in self.components:
+                self.components[record.__name__]["required"] = _always(record)
 
     def ref(self, kind: Any) -> Schema:
         """Refer to a type's schema."""
         return dict(self._refs[kind])
 
-    def form(self, operation: Operation, media_type: str) -> Schema:
-        """Describe a body; the file of a form is a part of its own."""
-        schema: Schema = {**self.components[operation.form.__name__]}
-        if operation.files and media_type == MULTIPART:
-            files = {name: {"type": "string", "format": "binary"} for name in operation.files}
-            schema["properties"] = {**schema["properties"], **files}
-        return schema
+    def form(self, operation: Operation, family: str, media_type: str) -> Schema:
+        """Describe a body in one content type.
+
+        The file of a form is a part of its own; null stands in JSON only; types are the family's.
+        """
+        form = operation.form
+        schema: Schema = {**self.components[form.__name__]}
+        fields: Schema = dict(schema["properties"])
+        if "enum" in fields.get("type", {}) or "anyOf" in fields.get("type", {}):
+            fields["type"] = {"type": "string", "enum": [*FAMILY_TYPES[family]]}
+        if media_type == JSON:
+            rules = getattr(form, "json_rules", {})
+        else:
+            rules = getattr(form, "form_rules", {})
+            fields = {name: _without_null(field) for name, field in fields.items()}
+            for name in operation.files:
+                fields[name] = {"type": "string", "format": "binary", "minLength": 1}
+        return {**schema, "properties": fields, **rules}
+
+
+def _always(record: Any) -> list[str]:
+    """Name the members that a record always has: all but those that may be unset."""
+    return [
+        field.encode_name
+        for field in msgspec.structs.fields(record)
+        if msgspec.UnsetType not in get_args(field.type)
+    ]
 
 
 def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) -> Schema:
@@ -124,7 +144,7 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
     if operation.is_deprecated:
         described["deprecated"] = True
     if operation.form is not None:
-        described["requestBody"] = _body(operation, schemas)
+        described["requestBody"] = _body(operation, family, schemas)
     return described
 
 
@@ -133,10 +153,10 @@ def _slug(path: str) -> str:
     return "_".join(part for part in path.replace("{", "").replace("}", "").split("/") if part)
 
 
-def _body(operation: Operation, schemas: _Schemas) -> Schema:
+def _body(operation: Operation, family: str, schemas: _Schemas) -> Schema:
     """Describe the body in every content type that is read."""
     types = [MULTIPART, JSON] + ([URLENCODED] if operation.takes_urlencoded else [])
-    content = {kind: {"schema": schemas.form(operation, kind)} for kind in types}
+    content = {kind: {"schema": schemas.form(operation, family, kind)} for kind in types}
     return {"required": True, "content": content}
 
 
@@ -170,8 +190,8 @@ def _variable(name: str) -> Schema:
     return {"type": "string", "pattern": "^[A-Za-z0-9]{1,64}$"}
 
 
-def _optional(schema: Schema) -> Schema:
-    """Leave null out of a field: it is as good as absent, and a form cannot send it."""
+def _without_null(schema: Schema) -> Schema:
+    """Leave null out of a field: a form cannot send it."""
     kept = {name: value for name, value in schema.items() if name != "default" or value is not None}
     choices = [choice for choice in kept.pop("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:

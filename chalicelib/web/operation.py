@@ -41,7 +41,11 @@ class Operation:
     families: tuple[str, ...] = ()
     """Families it exists for; none when the path has no family."""
     form: Any = None
-    """Struct of the body's fields; None when no body is read."""
+    """Struct of the body's fields; None when no body is read.
+
+    Its `form_rules` and `json_rules`, where it has them, complete its schema by content type;
+    its `missing_texts` are the texts for required fields that are absent.
+    """
     files: tuple[str, ...] = ()
     """Names of fields that are files."""
     query: type[msgspec.Struct] | None = None

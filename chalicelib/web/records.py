@@ -161,8 +161,8 @@ class CardRecord(msgspec.Struct, rename="camel"):
     limits: str
     object: Literal["card"]
     algorithm: str | UnsetType = UNSET
-    calibration_error: Number | None = None
-    data_report: dict[str, Any] | None = None
+    calibration_error: Number | UnsetType | None = UNSET
+    data_report: dict[str, Any] | UnsetType = UNSET
 
 
 class ProbabilityRecord(msgspec.Struct):

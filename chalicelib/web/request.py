@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -25,6 +26,8 @@ FILE_FIELDS = ("data", "sampleContent", "formTemplate")
 """Fields that are files when they come as a part."""
 UNTRIMMED = ("document", "sampleId")
 """Fields whose white space belongs to them."""
+UNCHECKED = (*UNTRIMMED, "trainParams", "formTemplate")
+"""Fields that may hold control characters."""
 MAX_SCALAR_BYTES = 1_048_576
 """Bytes of a field that is no file."""
 
@@ -53,8 +56,16 @@ class Fields:
     """Files of a form."""
 
 
-def read_fields(request: Incoming, *, takes_urlencoded: bool = False) -> Fields:
+def read_fields(
+    request: Incoming, known: Collection[str], *, takes_urlencoded: bool = False
+) -> Fields:
     """Read a write's body.
+
+    Args:
+        request: the request.
+        known: names of the fields that the operation declares; others are ignored, whatever
+            they hold.
+        takes_urlencoded: whether a form in the shape of a query is read too.
 
     Raises:
         BadRequest: it is broken.
@@ -70,11 +81,11 @@ def read_fields(request: Incoming, *, takes_urlencoded: bool = False) -> Fields:
     content_type = request.header("content-type")
     kind = content_type.split(";")[0].strip().lower()
     if kind == MULTIPART:
-        return _from_parts(body, content_type)
+        return _from_parts(body, content_type, known)
     if kind == JSON:
-        return _checked(Fields(_json_object(body)))
+        return _checked(_json_object(body), known)
     if kind == URLENCODED and takes_urlencoded:
-        return _checked(Fields(_urlencoded(body)))
+        return _checked(_urlencoded(body), known)
     if not kind and not body:
         return Fields()
     raise _unsupported(kind, takes_urlencoded)
@@ -92,15 +103,15 @@ def _unsupported(kind: str, takes_urlencoded: bool) -> UnsupportedType:
     )
 
 
-def _from_parts(body: bytes, content_type: str) -> Fields:
+def _from_parts(body: bytes, content_type: str, known: Collection[str]) -> Fields:
     """Merge the parts of a form by name."""
     fields = Fields()
     for part in read_parts(body, content_type):
         if part.name in FILE_FIELDS:
             _add_file(fields, part)
-        else:
+        elif part.name in known:
             _add_scalar(fields, part)
-    return _checked(fields)
+    return Fields(_checked(fields.values, known).values, fields.files)
 
 
 def _add_file(fields: Fields, part: Part) -> None:
@@ -121,7 +132,7 @@ def _add_scalar(fields: Fields, part: Part) -> None:
     size = sum(map(len, part.chunks))
     if size > MAX_SCALAR_BYTES:
         raise InvalidParameter(
-            part.name[:100],
+            part.name,
             f"it has {size} bytes; at most {MAX_SCALAR_BYTES} are allowed. Send less.",
         )
     text = part.text()
@@ -181,16 +192,13 @@ def _urlencoded(body: bytes) -> dict[str, Any]:
     return {name: value.strip() for name, value in pairs if value.strip()}
 
 
-def _checked(fields: Fields) -> Fields:
-    """Refuse control characters in everything but texts to classify and the caller's own tag."""
-    for name, value in fields.values.items():
-        if name not in UNTRIMMED and isinstance(value, str) and _CONTROL.search(value):
-            if name in ("trainParams", "formTemplate"):
-                continue
-            raise InvalidParameter(
-                _without_controls(name)[:100], "it holds control characters; leave them out."
-            )
-    return fields
+def _checked(values: Mapping[str, Any], known: Collection[str]) -> Fields:
+    """Keep the known fields; only texts to classify and JSON texts may hold control characters."""
+    kept = {name: value for name, value in values.items() if name in known}
+    for name, value in kept.items():
+        if name not in UNCHECKED and isinstance(value, str) and _CONTROL.search(value):
+            raise InvalidParameter(name, "it holds control characters; leave them out.")
+    return Fields(kept)
 
 
 def _without_controls(text: str) -> str:

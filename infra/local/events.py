@@ -13,6 +13,9 @@ from typing import Any
 
 ACCOUNT = "123456789012"
 """Account number that emulated resources belong to."""
+WAKE_HEADER = "X-Presage-Wake"
+"""Header of a long poll: other queues whose messages end it, separated by commas. Worker and
+guard share it, and only the guard's process may load moto."""
 WORKER_SECONDS = 15 * 60
 """Time a worker function has, in seconds; Lambda's longest."""
 

@@ -13,11 +13,10 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from infra.local.events import WAKE_HEADER
 from infra.local.polls import Poll, Polls
 from infra.local.s3_access import Refused, S3Access
 
-WAKE_HEADER = "X-Presage-Wake"
-"""Header of a long poll: other queues whose messages end it, separated by commas."""
 S3_SCOPE = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, Signature=0"
 """Stands in the place of a presigned request's header, once that has been let in."""
 WAKING_ACTIONS = frozenset(("SendMessage", "SendMessageBatch", "ChangeMessageVisibility"))

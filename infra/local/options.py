@@ -10,6 +10,12 @@ from pathlib import Path
 MOTO, LOCALSTACK, AWS = "moto", "localstack", "aws"
 LOCALSTACK_URL = "http://127.0.0.1:4566"
 """Where LocalStack listens unless AWS_ENDPOINT_URL says otherwise."""
+_NUMBERS = (
+    ("--port", int, "PRESAGE_PORT", "8000", "port of the service"),
+    ("--aws-port", int, "PRESAGE_AWS_PORT", "4566", "port of the emulated AWS"),
+    ("--sweep-seconds", float, "PRESAGE_SWEEP_SECONDS", "5", "time between two sweeps"),
+    ("--visibility-seconds", int, "PRESAGE_VISIBILITY_SECONDS", "15", "redelivery of lost jobs"),
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,10 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
     parser.add_argument("--no-demo", action="store_true", help="no first upload and training")
     parser.add_argument("--bare", action="store_true", help="no models and no demo account either")
     parser.add_argument("--gateway-limits", action="store_true", help="10 MB, 6 MB and 29 seconds")
-    parser.add_argument("--port", type=int, default=int(environment.get("PRESAGE_PORT") or 8000))
+    # Defaults are texts, so that a wrong variable is refused like a wrong argument.
+    for name, kind, variable, default, text in _NUMBERS:
+        value = environment.get(variable) or default
+        parser.add_argument(name, type=kind, default=value, help=f"{text} ({variable})")
     parser.add_argument(
         "--state-dir",
         type=Path,
@@ -59,15 +68,15 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
     return Options(
         backend=backend,
         port=found.port,
-        aws_port=int(environment.get("PRESAGE_AWS_PORT") or 4566),
+        aws_port=found.aws_port,
         state_dir=found.state_dir.absolute(),
         has_demo=not (found.no_demo or found.bare),
         is_bare=found.bare,
         has_gateway_limits=found.gateway_limits,
         endpoint_url=endpoint_url,
         app=environment.get("PRESAGE_APP") or "app:app",
-        sweep_seconds=float(environment.get("PRESAGE_SWEEP_SECONDS") or 5),
-        visibility_seconds=int(environment.get("PRESAGE_VISIBILITY_SECONDS") or 15),
+        sweep_seconds=found.sweep_seconds,
+        visibility_seconds=found.visibility_seconds,
     )
 
 

@@ -55,11 +55,9 @@ class State:
         try:
             found = json.loads((self.folder / STACK_FILE).read_text("utf-8"))
             os.kill(int(found["pid"]), 0)
-        except PermissionError:
-            return dict(found)
         except (OSError, ValueError, KeyError):
             return None
-        return dict(found)
+        return dict(found) if _is_stack(int(found["pid"])) else None
 
     def remove_stack(self) -> None:
         """Forget the stack that ran."""
@@ -71,3 +69,11 @@ class State:
         if found is None:
             return None
         return {**found["environment"], "PRESAGE_TOKEN_SECRET": self.token_secret()}
+
+
+def _is_stack(pid: int) -> bool:
+    """Tell whether a process is a stack; its number may have gone to another one since."""
+    try:
+        return b"infra.local" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return True  # no such folder on this system, so the number alone has to do

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.config import Settings
+from chalicelib.config import Settings, SettingsError
 from infra.local import process
 from infra.local.options import MOTO, Options
 from infra.local.state import State
@@ -30,6 +30,8 @@ STOP_SECONDS = 3.0
 RESTART_SECONDS = 1.0
 """Pause before a child that ended right after its start is started again, in seconds."""
 AWS_PIECE = "aws"
+SHARED_MODULES = ("infra.resources", "infra.local.worker", "chalicelib.workers")
+"""Imported once before the forks; none of them loads an engine or starts a thread."""
 
 
 class CannotStart(Exception):
@@ -73,6 +75,8 @@ class Supervisor:
             self._start()
             while not self._is_stopping:
                 self._wait(1.0)
+        except SettingsError as trouble:
+            self._fail(str(trouble))
         finally:
             self._stop()
         return self._status
@@ -106,10 +110,10 @@ class Supervisor:
         settings = Settings.from_environment(os.environ)
         if options.backend == MOTO:
             self._add(AWS_PIECE, lambda: _run_aws(self._aws, settings.region))
+        app = load(options.app)
         if not self._task("provision", lambda: _provision(settings, options)):
             self._fail("the tables, queues and bucket could not be made.")
             return
-        app = load(options.app)
         self._add("front", lambda: _run_front(app, self._front, settings, options))
         self._add("ingest", lambda: _run_worker(app, settings, False, options))
         self._add("train", lambda: _run_worker(app, settings, True, options))
@@ -245,7 +249,9 @@ def address(listener: socket.socket) -> str:
 
 
 def load(place: str) -> Any:
-    """Import an application given as `module:attribute`."""
+    """Import an application given as `module:attribute`, and what its processes share."""
+    for shared in SHARED_MODULES:
+        importlib.import_module(shared)
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)
 

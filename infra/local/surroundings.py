@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -33,7 +34,9 @@ _EMULATED = {
 _DEFAULTS = {
     "PRESAGE_LEASE_SECONDS": "10",
     "PRESAGE_SYNC_SECONDS": "0",
-    # Engines get the cores by processes: one thread each keeps the slowest answers quick.
+    # Workers embed many texts at once and give way to the front, which answers one at a time.
+    "PRESAGE_THREADS": str(min(4, os.cpu_count() or 1)),
+    # Arithmetic libraries stay on one thread each: that keeps the slowest answers quick.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",

@@ -24,7 +24,7 @@ from chalice.app import ScheduledEventConfig, SQSEventConfig
 
 from chalicelib.config import Settings
 from chalicelib.stores.queues import TRAIN_FREE, TRAIN_PAID
-from infra.local.events import LambdaContext, scheduled_event, sqs_event
+from infra.local.events import WAKE_HEADER, LambdaContext, scheduled_event, sqs_event
 from infra.local.options import MOTO, Options
 
 BEATS = 3
@@ -37,8 +37,6 @@ RETRY_SECONDS = 1.0
 """Pause after the queues could not be reached, in seconds."""
 STOP_SECONDS = 2.0
 """How long a stopping worker waits for its handlers, in seconds."""
-WAKE_HEADER = "X-Presage-Wake"
-"""Names further queues whose messages end a poll; see infra/local/guard.py."""
 NICENESS = 10
 """Workers step back so that the HTTP front stays quick."""
 

@@ -13,7 +13,8 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from chalicelib.engines.text.encoders import FACTS_FILE, Encoder, load_encoder
+from chalicelib.engines.text.encoder import Encoder
+from chalicelib.engines.text.encoders import FACTS_FILE, load_encoder
 from infra.model_files import installed
 from infra.model_files.errors import InstallError
 from infra.model_files.fetch import disk_full, extract, fetch, file_sha256

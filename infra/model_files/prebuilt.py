@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
 from chalicelib.engines.text import classifier
-from chalicelib.engines.text.encoders import Encoder, load_encoder
+from chalicelib.engines.text.encoder import Encoder
+from chalicelib.engines.text.encoders import load_encoder
 from chalicelib.engines.text.training import fit
 from infra.model_files.manifest import ModelFiles
 from infra.model_files.sentiment_data import LABELS, read_sentences

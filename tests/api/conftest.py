@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -209,6 +210,11 @@ class FakeServices:
         items = (Probability("delivery", 0.75), Probability("refund", 0.25))
         return items[:count]
 
+    def card(self, account_id: str, model_id: str) -> dict:
+        path = Path(__file__).parents[1] / "spec/examples/card_intent.json"
+        self.get_model(account_id, model_id)
+        return json.loads(path.read_text())
+
     def curve(self, model: Model, offset: int, count: int) -> Page:
         items = [
             {"epoch": i, "metricsData": {}, "epochResults": {}, "object": "learningcurve"}
@@ -267,10 +273,7 @@ class FakeServices:
                 get=self.get_model,
                 metrics=lambda model: some(model=model, created_at=NOW, data={"f1": [1.0]}),
                 curve=self.curve,
-                card=lambda account_id, model_id: {
-                    "modelId": self.get_model(account_id, model_id).model_id,
-                    "object": "card",
-                },
+                card=self.card,
                 list=lambda view, offset, count: Page((MODEL,), offset, False),
             ),
             deletions=some(

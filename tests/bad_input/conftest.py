@@ -40,8 +40,8 @@ def property_at_first(live: Live) -> tuple[Any, ...]:
     return belongings(live)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def victim(live: Live, property_at_first: tuple[Any, ...]) -> Iterator[Caller]:
-    """The owner, who must have the same datasets and models after the test."""
+    """The owner, who must have the same datasets and models after all bad calls of a file."""
     yield live.owner
     assert belongings(live) == property_at_first

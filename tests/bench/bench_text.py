@@ -22,7 +22,8 @@ from chalicelib.engines import metrics
 from chalicelib.engines.interface import TextFitOptions, TextTrainingSet
 from chalicelib.engines.text import training
 from chalicelib.engines.text.classifier import TrainedText, dump
-from chalicelib.engines.text.encoders import Encoder, is_installed, load_encoder
+from chalicelib.engines.text.encoder import Encoder
+from chalicelib.engines.text.encoders import is_installed, load_encoder
 from chalicelib.engines.text.labels import label_phrase
 from tests.bench.report import Bar, Report, say
 

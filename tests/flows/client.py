@@ -85,6 +85,12 @@ class Client:
         """Make the same caller with a connection of its own."""
         return Client(self.url, self.token, self._seconds)
 
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Close the connection; the next call opens another."""
         if self._connection is not None:

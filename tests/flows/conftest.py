@@ -20,9 +20,11 @@ def stack(closed_network: None) -> Iterator[LocalStack]:
 
 
 @pytest.fixture(scope="session")
-def world(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Accounts of the stack."""
-    return World(stack, tmp_path_factory.mktemp("flows"))
+    made = World(stack, tmp_path_factory.mktemp("flows"))
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -49,12 +49,18 @@ class World:
         self.folder = folder
         self.key_file = folder / "shared.pem"
         self._numbers = count(1)
+        self._clients: list[Client] = []
         for name, value in DUMMY_CREDENTIALS.items():
             os.environ.setdefault(name, value)
         clients = Clients(self.settings)
         self.accounts = AccountService(
             AccountStore(clients), RefreshTokenStore(clients), system_clock
         )
+
+    def close(self) -> None:
+        """Close the connections of all callers."""
+        for client in self._clients:
+            client.close()
 
     @property
     def private_pem(self) -> str:
@@ -76,6 +82,7 @@ class World:
     def sign_in(self, email: str) -> Client:
         """Get a token over HTTP."""
         client = Client(self.stack.url)
+        self._clients.append(client)
         client.token = self.ask_token(client, email).ok["access_token"]
         client.email = email
         return client

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+
 import jwt
 import pytest
 
@@ -41,3 +44,33 @@ def test_longest_assertion(private_pem):
     """A text beyond the limit is refused unread."""
     with pytest.raises(InvalidAssertion):
         read_assertion(jwt.encode({**CLAIMS, "x": "x" * 12_000}, private_pem, "RS256"))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        {"alg": "none"},
+        {"alg": "HS256"},
+        {"alg": "PS256"},
+        {"alg": None},
+        {"alg": "RS256", "crit": []},
+        {"alg": "RS256", "crit": ["b64"], "b64": False},
+    ],
+    ids=str,
+)
+def test_header_is_refused_before_any_key_is_looked_up(header):
+    """Another algorithm, or a header that must be understood, ends the reading at once."""
+    parts = [json.dumps(part).encode() for part in (header, CLAIMS)]
+    text = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
+
+    with pytest.raises(InvalidAssertion):
+        read_assertion(f"{text}.AAAA")
+
+
+def test_same_text_with_the_right_header_is_read():
+    """The refusals above are the header's doing, not the text's."""
+    parts = [json.dumps(part).encode() for part in ({"alg": "RS256"}, CLAIMS)]
+    text = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
+
+    assert read_assertion(f"{text}.AAAA").subject == "ann@example.com"

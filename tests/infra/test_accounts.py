@@ -17,6 +17,7 @@ import pytest
 from chalicelib.formats.rsa_key import public_pem_of
 from chalicelib.stores.accounts import AccountStore
 from infra.accounts import CommandError, create_account, ensure_account, main
+from infra.local.state import State
 
 EMAIL = "ann@example.com"
 
@@ -143,10 +144,24 @@ def test_without_a_stack_nothing_is_touched(tmp_path, capsys):
     assert "--aws" in err
 
 
-def test_running_stack_is_found(store, tmp_path, capsys):
+@pytest.fixture
+def stack_process():
+    """A process that looks like a running stack."""
+    command = [sys.executable, "-c", "import time; time.sleep(60)", "infra.local"]
+    with subprocess.Popen(command) as process:
+        yield process
+        process.kill()
+
+
+def test_running_stack_is_found(store, stack_process, tmp_path, capsys):
     """The stack that runs is described in its state folder; its endpoint and names are used."""
-    stack = {"pid": os.getpid(), "url": "http://127.0.0.1:1", "environment": {"PRESAGE_NAME": "x"}}
-    (tmp_path / "stack.json").write_text(json.dumps(stack))
+    State(tmp_path).write_stack(
+        {
+            "pid": stack_process.pid,
+            "url": "http://127.0.0.1:1",
+            "environment": {"PRESAGE_NAME": "x"},
+        }
+    )
     environment = {"PRESAGE_STATE_DIR": str(tmp_path)}
 
     assert main(["list"], environment) == 1

@@ -1,0 +1,1 @@
+"""The local stack over real sockets and processes, around a small application."""

@@ -16,7 +16,9 @@ import urllib.request
 import pytest
 
 from infra.local.process import fork
-from infra.local.testing import ROOT, LocalStack
+from infra.local.state import State
+from infra.local.surroundings import ROOT
+from infra.local.testing import LocalStack
 from tests.local.wire import TINY, talk, wait_until
 
 
@@ -117,6 +119,28 @@ def test_used_port_is_one_clear_line(tmp_path, variable):
     assert len(ended.stderr.splitlines()) == 1
     assert f"port {port} of 127.0.0.1" in ended.stderr
     assert variable in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "status"),
+    [("PRESAGE_PORT", "many", 2), ("PRESAGE_LEASE_SECONDS", "long", 1)],
+)
+def test_unreadable_variable_is_named(tmp_path, variable, value, status):
+    """A variable that cannot be read is named without a traceback."""
+    ended = start(tmp_path, **{variable: value})
+
+    assert ended.returncode == status
+    assert value in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_description_of_a_dead_stack_is_ignored(tmp_path):
+    """A left-over stack.json, also one whose process number lives on, does not count."""
+    state = State(tmp_path)
+    for pid in (os.getpid(), 2**22 + 1):
+        state.write_stack({"pid": pid, "url": "http://127.0.0.1:1", "environment": {}})
+
+        assert state.read_stack() is None
 
 
 def test_second_stack_with_one_state_folder_is_refused(fresh):

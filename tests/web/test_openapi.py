@@ -69,7 +69,7 @@ def test_files_are_parts_only():
     content = DOCUMENT["paths"]["/v2/language/datasets/upload"]["post"]["requestBody"]["content"]
 
     form = content["multipart/form-data"]["schema"]["properties"]
-    assert form["data"] == {"type": "string", "format": "binary"}
+    assert form["data"] == {"type": "string", "format": "binary", "minLength": 1}
     assert "data" not in content["application/json"]["schema"]["properties"]
 
 
@@ -81,6 +81,7 @@ def test_parameters_have_their_limits():
     assert found["offset"]["minimum"] == 0
     assert (found["count"]["minimum"], found["count"]["default"]) == (1, 100)
     assert set(found["source"]["enum"]) == {"upload", "feedback", "all"}
-    train = DOCUMENT["components"]["schemas"]["TrainForm"]["properties"]
+    body = DOCUMENT["paths"]["/v2/language/train"]["post"]["requestBody"]["content"]
+    train = body["multipart/form-data"]["schema"]["properties"]
     assert train["epochs"] == {"type": "integer", "minimum": 1, "maximum": 1000}
     assert "trainSplitRatio" in json.dumps(train["trainParams"])

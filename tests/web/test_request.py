@@ -14,6 +14,8 @@ from chalicelib.errors import BadRequest, InvalidParameter, ServiceError, TooLar
 from chalicelib.web.event import Incoming
 from chalicelib.web.request import MAX_SCALAR_BYTES, Fields, read_fields
 
+KNOWN = ("a", "b", "c", "name", "label", "document", "sampleId")
+
 
 def request(body: object, content_type: str = "application/json") -> Incoming:
     """Make a request with a body."""
@@ -23,7 +25,7 @@ def request(body: object, content_type: str = "application/json") -> Incoming:
 
 def read(body: object, content_type: str = "application/json") -> Fields:
     """Read a body."""
-    return read_fields(request(body, content_type))
+    return read_fields(request(body, content_type), KNOWN)
 
 
 def form(name: str, content: bytes) -> Incoming:
@@ -96,13 +98,13 @@ def test_body_is_limited():
 def test_scalar_is_limited():
     """A text part over its limit names field, limit and size."""
     with pytest.raises(InvalidParameter, match=f"'name'.*{MAX_SCALAR_BYTES + 1} bytes"):
-        read_fields(form("name", b"x" * (MAX_SCALAR_BYTES + 1)))
+        read_fields(form("name", b"x" * (MAX_SCALAR_BYTES + 1)), KNOWN)
 
 
 @pytest.mark.parametrize("name", ["data", "sampleContent", "formTemplate"])
 def test_files_are_known_by_their_field(name):
     """A part is a file by its name only, with or without a file name."""
-    fields = read_fields(form(name, b"\xff"))
+    fields = read_fields(form(name, b"\xff"), KNOWN)
 
     assert (fields.files[name].content, fields.values) == (b"\xff", {})
 
@@ -114,10 +116,21 @@ def test_files_are_known_by_their_field(name):
 def test_control_characters(name, accepted):
     """Names hold none; texts and the caller's own tag may."""
     if accepted:
-        assert read_fields(form(name, b"a\x00b")).values == {name: "a\x00b"}
+        assert read_fields(form(name, b"a\x00b"), KNOWN).values == {name: "a\x00b"}
     else:
         with pytest.raises(InvalidParameter, match=name):
-            read_fields(form(name, b"a\x00b"))
+            read_fields(form(name, b"a\x00b"), KNOWN)
+
+
+@pytest.mark.parametrize("name", ["", "other", "x" * 500])
+def test_unknown_parts_are_ignored(name):
+    """Whatever a field holds that nobody asked for, it does no harm."""
+    assert read_fields(form(name, b"\xff\x00"), KNOWN) == Fields()
+
+
+def test_unknown_members_are_ignored():
+    """The same of JSON."""
+    assert read(b'{"other": "\\u0000", "": {"deep": [1]}, "a": 1}').values == {"a": 1}
 
 
 def test_of_a_repeated_field_the_last_counts():

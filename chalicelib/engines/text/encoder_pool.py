@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chalicelib.engines.text.encoders import is_installed, load_encoder
 
 if TYPE_CHECKING:
-    from chalicelib.engines.text.encoders import Encoder
+    from chalicelib.engines.text.encoder import Encoder
 
 
 class EncoderPool:

@@ -7,16 +7,11 @@ Installed by infra/models.py. See: chalicelib/engines/text/use_encoder.py
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Float32Array = npt.NDArray[np.float32]
+from chalicelib.engines.text.encoder import Encoder, EncoderFacts
 
 FACTS_FILE = "encoder.json"
 """Written by the installation, last of an encoder's files."""
@@ -30,55 +25,6 @@ class EncoderNotInstalled(FileNotFoundError):
             f"The encoder {name} is not installed. Install it with: python -m infra.models install"
         )
         self.name = name
-
-
-@dataclass(frozen=True)
-class EncoderFacts:
-    """What a model card says of an encoder."""
-
-    name: str
-    """Short name, also the folder's name: `use` or `minilm`."""
-    title: str
-    """Name under which its makers published it."""
-    sha256: str
-    """Digest over the digests of every file that has a part in the vectors."""
-    licence: str
-    dimensions: int
-
-
-class Encoder(Protocol):
-    """Contract of every encoder; safe to use from several threads."""
-
-    @property
-    def facts(self) -> EncoderFacts:
-        """Everything a model card says of it."""
-
-    @property
-    def name(self) -> str:
-        """Short name: `use` or `minilm`."""
-
-    @property
-    def sha256(self) -> str:
-        """Digest of its files; vectors of another digest are other vectors."""
-
-    @property
-    def licence(self) -> str:
-        """Licence of the weights, as an SPDX identifier."""
-
-    @property
-    def dimensions(self) -> int:
-        """Length of a vector."""
-
-    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Float32Array:
-        """Turn texts into vectors of length 1.
-
-        Args:
-            texts: any strings, empty ones and lone surrogates included.
-            threads: texts worked on at a time; the vectors do not depend on it.
-
-        Returns:
-            Float32, shape (texts, dimensions); no row depends on another text.
-        """
 
 
 def encoder_names(language: str, algorithm: str | None) -> tuple[str, ...]:

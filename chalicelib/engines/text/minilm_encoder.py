@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from chalicelib.engines.text.encoders import EncoderFacts
+from chalicelib.engines.text.encoder import EncoderFacts
 from chalicelib.engines.text.onnx_encoder import Float32Array, OnnxEncoder, open_session
 
 MAX_TOKENS = 128

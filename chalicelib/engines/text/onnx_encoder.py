@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from chalicelib.engines.text.encoders import EncoderFacts
+from chalicelib.engines.text.encoder import EncoderFacts
 
 MAX_CHARACTERS = 2_000
 """Longer texts are cut here: tokenisers take seconds for a megabyte."""

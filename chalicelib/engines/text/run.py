@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from chalicelib.engines.interface import TextEpoch
-    from chalicelib.engines.text.encoders import Encoder
+    from chalicelib.engines.text.encoder import Encoder
 
     Floats = npt.NDArray[np.float32]
 

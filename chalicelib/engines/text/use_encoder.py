@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from chalicelib.engines.text.encoders import EncoderFacts
+from chalicelib.engines.text.encoder import EncoderFacts
 from chalicelib.engines.text.onnx_encoder import Float32Array, OnnxEncoder, open_session
 
 _BEGIN, _END = 1, 2  # token ids around every text

@@ -1,0 +1,235 @@
+"""Small makers of what tests need: files, accounts, encoders, and a service with its workers."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import boto3
+import numpy as np
+
+from chalicelib import workers
+from chalicelib.config import Settings
+from chalicelib.container import Container
+from chalicelib.domain.account import ACTIVE, Account
+from chalicelib.domain.dataset import LANGUAGE, DatasetView
+from chalicelib.domain.model import Model, ModelView, TrainRequest
+from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.engines.text.encoders import EncoderFacts
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID, queue_name
+from chalicelib.stores.tables import ROWS, DeletionRow, TableRow
+from tests.conftest import MovableClock
+
+WORKERS = {
+    INGEST: workers.run_ingest,
+    TRAIN_PAID: workers.run_train,
+    TRAIN_FREE: workers.run_train,
+    DELETE: workers.run_delete,
+}
+Message = tuple[str, dict[str, Any]]
+"""Queue and job."""
+
+
+class TinyEncoder:
+    """Turns texts into vectors by hashing their words; the same text gives the same vector."""
+
+    def __init__(self, name: str, dimensions: int = 16) -> None:
+        digest = hashlib.sha256(name.encode()).hexdigest()
+        self.facts = EncoderFacts(name, f"tiny {name}", digest, "Apache-2.0", dimensions)
+        self.name, self.sha256, self.licence = name, digest, self.facts.licence
+        self.dimensions = dimensions
+        self.texts = 0
+
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> np.ndarray:
+        """Return float32 vectors of length 1, shape (texts, dimensions)."""
+        self.texts += len(texts)
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            for word in text.split() or [""]:
+                seed = hashlib.sha256(f"{self.name} {word}".encode()).digest()
+                vectors[row] += np.frombuffer(seed[: self.dimensions], np.uint8) / 127.5 - 1
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
+
+
+class World:
+    """A service on the emulated AWS, with queue workers that run when a test says so."""
+
+    def __init__(self, settings: Settings, clock: MovableClock) -> None:
+        self.settings, self.clock = settings, clock
+        self.container = Container(settings, clock)
+        self.stores = self.container.stores
+        for name in ("minilm", "use"):
+            self.container.encoders._encoders[name] = TinyEncoder(name)
+        self.account = self.new_account("me@example.com")
+
+    def new_account(self, email: str, plan: str = "STARTER") -> Account:
+        """Write an account."""
+        made = self.stores.accounts.create(
+            Account("", email, plan, "HEROKU", ACTIVE, (), "LICENSEIDX", self.clock())
+        )
+        assert made is not None
+        return made
+
+    def another(self) -> World:
+        """Return a second process of the same service: nothing in memory is shared."""
+        other = World.__new__(World)
+        other.settings, other.clock, other.account = self.settings, self.clock, self.account
+        other.container = Container(self.settings, self.clock)
+        other.stores = other.container.stores
+        other.container.encoders._encoders.update(self.container.encoders._encoders)
+        return other
+
+    def upload(
+        self,
+        rows: Iterable[tuple[str, str]],
+        *,
+        account: Account | None = None,
+        fields: UploadFields | None = None,
+    ) -> DatasetView:
+        """Accept a file of texts and labels as a new dataset, without reading it yet."""
+        return self.container.uploads.create(
+            account or self.account,
+            LANGUAGE,
+            a_source(rows),
+            fields or UploadFields("intents", "text-intent"),
+        )
+
+    def dataset(self, rows: Iterable[tuple[str, str]], **more: Any) -> DatasetView:
+        """Upload a file and read it."""
+        view = self.upload(rows, **more)
+        self.work()
+        return self.get(view)
+
+    def get(self, view: DatasetView) -> DatasetView:
+        """Read a dataset again."""
+        dataset = view.dataset
+        return self.container.datasets.get(dataset.account_id, dataset.family, dataset.dataset_id)
+
+    def train(
+        self, view: DatasetView, request: TrainRequest | None = None, account: Account | None = None
+    ) -> ModelView:
+        """Ask for a training, without running it yet."""
+        return self.container.training.request(
+            account or self.account, view, "model", request or TrainRequest(epochs=3)
+        )
+
+    def model(self, view: DatasetView, request: TrainRequest | None = None) -> Model:
+        """Train a model and read it."""
+        model_id = self.train(view, request).model.model_id
+        self.work()
+        return self.container.models.get(self.account.account_id, model_id)
+
+    def messages(self) -> list[Message]:
+        """Take everything that waits in the queues, paid trainings before free ones."""
+        taken: list[Message] = []
+        for short in WORKERS:
+            sqs, url = self._queue(short)
+            while found := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get(
+                "Messages"
+            ):
+                for message in found:
+                    sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+                    taken.append((short, json.loads(message["Body"])))
+        return taken
+
+    def deliver(
+        self, message: Message, remaining_seconds: Callable[[], float] = lambda: 900.0
+    ) -> None:
+        """Hand a message to its worker."""
+        queue, job = message
+        WORKERS[queue](self.container, job, remaining_seconds)
+
+    def work(self) -> None:
+        """Deliver messages until there are none; every one is expected to succeed."""
+        while waiting := self.messages():
+            for message in waiting:
+                self.deliver(message)
+
+    def work_on(self, receives: int = 3) -> None:
+        """Deliver messages until there are none; what fails is received again, some times."""
+        received: dict[str, int] = {}
+        waiting = self.messages()
+        while waiting:
+            for message in waiting:
+                try:
+                    self.deliver(message)
+                except StorageUnavailable:
+                    received[str(message)] = received.get(str(message), 0) + 1
+                    if received[str(message)] < receives:
+                        self.send(message)
+            waiting = self.messages()
+
+    def send(self, message: Message) -> None:
+        """Put a message back into its queue."""
+        queue, job = message
+        sqs, url = self._queue(queue)
+        sqs.send_message(QueueUrl=url, MessageBody=json.dumps(job))
+
+    def settle(self, rounds: int = 30) -> None:
+        """Deliver and sweep, with time going by, until nothing is left to do."""
+        for _ in range(rounds):
+            self.work_on()
+            self.clock.advance(minutes=5)
+            if not self.container.sweeping.run():
+                return
+        raise AssertionError("The work never ends.")
+
+    def _queue(self, short: str) -> tuple[Any, str]:
+        """Return a client that no test disturbs, and the address of a queue."""
+        sqs = boto3.session.Session().client("sqs", region_name=self.settings.region)
+        name = queue_name(self.settings, short)
+        return sqs, sqs.get_queue_url(QueueName=name)["QueueUrl"]
+
+    def rows(self, row: type[TableRow]) -> list[Any]:
+        """Return every row of a table."""
+        self.stores.clients.bind_tables()
+        return list(row.scan(consistent_read=True))
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """Return every key of the bucket."""
+        return self.stores.artifacts.keys(prefix)
+
+    def traces(self, number: object) -> list[str]:
+        """Find whatever mentions an id in any table but the deletions, or in the bucket."""
+        wanted = str(number)
+        found = [key for key in self.keys() if wanted in key]
+        for row in ROWS:
+            if row is not DeletionRow:
+                found += [f"{row.__name__} {item.attribute_values}" for item in self.rows(row)
+                          if wanted in _words(item)]
+        return found
+
+
+def _words(item: Any) -> set[str]:
+    """List the key-like words of a row's values."""
+    words: set[str] = set()
+    for value in item.attribute_values.values():
+        if isinstance(value, str | int | float):
+            words |= {str(value), *str(value).split("#")}
+    return words
+
+
+def a_source(rows: Iterable[tuple[str, str]]) -> UploadSource:
+    """Make a csv file of texts and labels."""
+    return UploadSource(content=a_csv(rows), file_name="intents.csv")
+
+
+def a_csv(rows: Iterable[tuple[str, str]]) -> bytes:
+    """Write texts and labels as csv."""
+    file = io.StringIO()
+    csv.writer(file).writerows(rows)
+    return file.getvalue().encode()
+
+
+def some_rows(counts: Mapping[str, int], salt: str = "") -> list[tuple[str, str]]:
+    """Make that many different texts for each label, label by label."""
+    return [
+        (f"{label} please number {number} {salt}".strip(), label)
+        for label, count in counts.items()
+        for number in range(count)
+    ]

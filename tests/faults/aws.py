@@ -1,0 +1,146 @@
+"""Makes chosen AWS calls fail, and puts the emulated AWS back to an earlier state."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ReadTimeoutError
+from moto.backends import get_backend
+from moto.core.botocore_stubber import MockRawResponse
+from moto.core.models import botocore_stubber
+
+from chalicelib.config import Settings
+from chalicelib.stores.clients import Clients
+
+THROTTLED, FAILED, TIMED_OUT, LOST, LOST_ONCE = (
+    "throttled",
+    "failed",
+    "timed out",
+    "reply lost",
+    "reply lost once",
+)
+KINDS = (THROTTLED, FAILED, TIMED_OUT, LOST, LOST_ONCE)
+"""How a call fails. LOST executes every try and loses each reply; LOST_ONCE only the first."""
+_ACCOUNT = "123456789012"
+_THROTTLES = {
+    "s3": b"<Error><Code>SlowDown</Code><Message>slow down</Message></Error>",
+    "dynamodb": b'{"__type":"com.amazonaws#ProvisionedThroughputExceededException"}',
+    "sqs": b'{"__type":"com.amazonaws.sqs#RequestThrottled"}',
+}
+
+
+class Faults:
+    """Counts the calls of some clients and makes the n-th one fail, whatever it is.
+
+    A call that botocore repeats counts once: all its tries fail, unless the fault is LOST_ONCE.
+    """
+
+    def __init__(self, clients: Clients) -> None:
+        self.calls: list[str] = []
+        self._target: int | None = None
+        self._kind = ""
+        self._tries = 0
+        for client in (clients.dynamodb, clients.dynamodb_once, clients.s3, clients.sqs):
+            client.meta.events.unregister("before-send", botocore_stubber)
+            client.meta.events.register("before-call", self._count)
+            client.meta.events.register("before-send", self._send)
+
+    @contextmanager
+    def at(self, target: int, kind: str) -> Iterator[None]:
+        """Make the call of this number fail, from 0, until the block ends."""
+        self.calls, self._target, self._kind, self._tries = [], target, kind, 0
+        try:
+            yield
+        finally:
+            self._target = None
+
+    @property
+    def has_struck(self) -> bool:
+        """Tell whether the call was made at all."""
+        return self._tries > 0
+
+    def _count(self, event_name: str, **_: Any) -> None:
+        """Note a call before its first try."""
+        self.calls.append(event_name.removeprefix("before-call."))
+
+    def _send(self, event_name: str, request: Any, **_: Any) -> Any:
+        """Answer a try from the emulated AWS, or fail it."""
+        if self._target is None or len(self.calls) - 1 != self._target:
+            return botocore_stubber(event_name, request)
+        self._tries += 1
+        if self._kind in (LOST, LOST_ONCE):
+            answer = botocore_stubber(event_name, request)
+            if self._kind == LOST_ONCE and self._tries > 1:
+                return answer
+        if self._kind == THROTTLED:
+            service = self.calls[-1].partition(".")[0]
+            return _answer(request, 503 if service == "s3" else 400, _THROTTLES[service])
+        if self._kind == FAILED:
+            return _answer(request, 500, b"")
+        raise ReadTimeoutError(endpoint_url=request.url)
+
+
+def _answer(request: Any, status: int, body: bytes) -> AWSResponse:
+    """Make an answer that is a failure."""
+    headers = {"x-amzn-requestid": "none", "content-type": "application/x-amz-json-1.0"}
+    return AWSResponse(request.url, status, headers, MockRawResponse(body))
+
+
+class NoWaiting:
+    """Stands for the time module where botocore pauses between two tries."""
+
+    @staticmethod
+    def sleep(seconds: float) -> None:
+        """Return at once."""
+
+
+@pytest.fixture
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let botocore repeat calls without pausing."""
+    monkeypatch.setattr("botocore.endpoint.time", NoWaiting)
+
+
+class Snapshot:
+    """Rows and objects of the emulated AWS at one moment; its queues are empty."""
+
+    def __init__(self, settings: Settings, clients: Clients) -> None:
+        self._bucket = settings.bucket
+        self._region = settings.region
+        self._s3 = clients.s3
+        self._rows = {
+            name: copy.deepcopy(table.items) for name, table in self._tables().items()
+        }
+        self._objects = {key: _read(clients.s3, self._bucket, key) for key in self._keys()}
+
+    def restore(self) -> None:
+        """Put everything back."""
+        for name, table in self._tables().items():
+            table.items = copy.deepcopy(self._rows[name])
+        for key in self._keys():
+            self._s3.delete_object(Bucket=self._bucket, Key=key)
+        for key, content in self._objects.items():
+            self._s3.put_object(Bucket=self._bucket, Key=key, Body=content)
+        for queue in get_backend("sqs")[_ACCOUNT][self._region].queues.values():
+            queue._messages = []
+            queue.pending_messages.clear()
+
+    def _tables(self) -> dict[str, Any]:
+        """Return the emulated tables."""
+        tables: dict[str, Any] = get_backend("dynamodb")[_ACCOUNT][self._region].tables
+        return tables
+
+    def _keys(self) -> list[str]:
+        """List the objects."""
+        page = self._s3.list_objects_v2(Bucket=self._bucket)
+        return [entry["Key"] for entry in page.get("Contents", ())]
+
+
+def _read(s3: Any, bucket: str, key: str) -> bytes:
+    """Read an object."""
+    content: bytes = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+    return content

@@ -1,0 +1,350 @@
+"""Each scenario runs once for every AWS call it makes, with that call failing.
+
+After the failure the caller has an answer or a 503, the queues and the sweep bring all work to an
+end, and a caller that saw a 503 sends the request again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chalicelib.config import Settings
+from chalicelib.domain.dataset import LANGUAGE, UPLOAD, DatasetView
+from chalicelib.domain.model import SUCCEEDED, Model, TrainRequest
+from chalicelib.engines.text import run as engine
+from chalicelib.errors import ServiceError, StorageUnavailable
+from chalicelib.stores.clients import Clients
+from tests.builders import World, a_source, some_rows
+from tests.conftest import MovableClock
+from tests.faults.aws import KINDS, Faults, Snapshot, without_pauses
+
+__all__ = ["without_pauses"]
+
+ROWS = some_rows({"book": 6, "cancel": 6})
+FILE = [*ROWS, ROWS[0], ("only one cell",)]
+MORE = [*some_rows({"book": 3, "refund": 6}, "more"), ROWS[0]]
+
+
+class Scenario:
+    """A request of a caller, what must hold at the end, and the state that it begins with."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.services = world.container
+        self.account = world.account
+
+    def prepare(self) -> None:
+        """Bring about the state that the request begins with."""
+
+    def ask(self) -> Any:
+        """Send the request."""
+        raise NotImplementedError
+
+    def check(self, answers: list[Any]) -> None:
+        """Check the end state; `answers` are the requests that succeeded."""
+        raise NotImplementedError
+
+    def datasets(self) -> list[DatasetView]:
+        """List the account's datasets."""
+        return list(
+            self.services.datasets.list(self.account.account_id, LANGUAGE, 0, 25).items
+        )
+
+    def texts(self, view: DatasetView, source: str = "all") -> list[tuple[str, str]]:
+        """List the texts and labels of a dataset as a caller sees them."""
+        page = self.services.examples.list_dataset(self.account, view, source, 0, 1000)
+        return [(item.example.name, item.label.name) for item in page.items]
+
+    def check_receipts(self, view: DatasetView, *seen: int) -> None:
+        """Check that the receipts are final and add up, the newest first."""
+        receipts = self.services.receipts.list(view, 0, 25).items
+        assert [receipt.seen for receipt in receipts] == list(seen)
+        for receipt in receipts:
+            assert receipt.status == "SUCCEEDED"
+            assert receipt.seen == receipt.kept + receipt.duplicates + receipt.rejected
+
+    def check_deletable(self, view: DatasetView) -> None:
+        """Check that the dataset can be deleted, and that nothing of it is left then."""
+        dataset_id = view.dataset.dataset_id
+        self.services.deletions.delete_dataset(self.account, LANGUAGE, dataset_id)
+        self.world.settle()
+        models = [m.model_id for m in self.services.stores.models.of_dataset(
+            self.account.account_id, dataset_id)]
+        traces = self.world.traces(dataset_id)
+        assert len(models) == len(traces)
+        assert not self.datasets()
+
+
+class Upload(Scenario):
+    """A file becomes a dataset."""
+
+    def ask(self) -> DatasetView:
+        return self.world.upload(FILE)
+
+    def check(self, answers: list[Any]) -> None:
+        [view] = self.datasets()
+        assert (view.dataset.status_message, view.dataset.available) == ("SUCCEEDED", True)
+        assert ROWS == self.texts(view)
+        assert view.dataset.duplicates == 1
+        self.check_receipts(view, len(FILE))
+        self.check_deletable(view)
+        assert not self.world.keys()
+
+
+class Put(Scenario):
+    """A file is added to a dataset."""
+
+    def prepare(self) -> None:
+        self.view = self.world.dataset(ROWS)
+
+    def ask(self) -> DatasetView:
+        view = self.world.get(self.view)
+        return self.services.uploads.add(self.account, view, a_source(MORE))
+
+    def check(self, answers: list[Any]) -> None:
+        view = self.world.get(self.view)
+        assert (view.dataset.status_message, view.dataset.available) == ("SUCCEEDED", True)
+        by_label = [*ROWS[:6], *MORE[:3], *ROWS[6:], *MORE[3:-1]]
+        assert by_label == self.texts(view)
+        # A caller that repeats a request whose reply was lost sends duplicates.
+        receipts = self.services.receipts.list(view, 0, 25).items
+        assert sum(r.kept for r in receipts) == len(by_label) == view.dataset.total
+        assert sum(r.duplicates for r in receipts) == view.dataset.duplicates
+        self.check_receipts(view, *[len(MORE)] * (len(receipts) - 1), len(ROWS))
+        self.check_deletable(view)
+        assert not self.world.keys()
+
+
+class Train(Scenario):
+    """A dataset is trained."""
+
+    def prepare(self) -> None:
+        self.view = self.world.dataset(ROWS)
+
+    def ask(self) -> Any:
+        return self.world.train(self.world.get(self.view))
+
+    def check(self, answers: list[Any]) -> None:
+        [model] = self.services.models.list(self.view, 0, 100).items
+        check_model(self, model)
+        self.check_deletable(self.view)
+
+
+class Retrain(Scenario):
+    """A model is trained again, and answers all the while."""
+
+    def prepare(self) -> None:
+        self.view = self.world.dataset(ROWS)
+        self.model = self.world.model(self.view)
+
+    def ask(self) -> Any:
+        predict(self, self.model)
+        model = self.services.models.get(self.account.account_id, self.model.model_id)
+        return self.services.training.retrain(self.account, model, TrainRequest(epochs=4))
+
+    def check(self, answers: list[Any]) -> None:
+        [model] = self.services.models.list(self.view, 0, 100).items
+        assert model.request.epochs == 4
+        assert model.run >= 2
+        check_model(self, model)
+        self.check_deletable(self.view)
+
+
+class Predict(Scenario):
+    """A model answers; the route reserves, predicts and gives back when it fails."""
+
+    def prepare(self) -> None:
+        self.model = self.world.model(self.world.dataset(ROWS))
+
+    def ask(self) -> Any:
+        # Each request finds a process that has not warmed up.
+        self.services.__dict__.pop("predictions", None)
+        usage = self.services.usage.reserve_prediction(self.account)
+        try:
+            return predict(self, self.model)
+        except ServiceError:
+            self.services.usage.give_back_prediction(self.account, usage)
+            raise
+
+    def check(self, answers: list[Any]) -> None:
+        used = self.services.usage.predictions(self.account).used
+        assert len(answers) <= used <= len(answers) + 1
+
+
+class DeleteDataset(Scenario):
+    """A dataset with feedback and an embedded text is deleted."""
+
+    def prepare(self) -> None:
+        self.view = self.world.dataset(ROWS)
+        self.services.examples.add_text(self.account, self.view, "one more", None, "new label")
+
+    def ask(self) -> Any:
+        dataset_id = self.view.dataset.dataset_id
+        return self.services.deletions.delete_dataset(self.account, LANGUAGE, dataset_id)
+
+    def check(self, answers: list[Any]) -> None:
+        assert len({answer.deletion_id for answer in answers}) == 1
+        found = self.services.deletions.get(self.account.account_id, answers[0].deletion_id)
+        assert (found.status, found.progress) == ("SUCCEEDED", 1)
+        assert not self.datasets()
+        assert not self.world.traces(self.view.dataset.dataset_id)
+        assert not self.world.keys()
+
+
+class DeleteModel(Scenario):
+    """A model is deleted and its dataset stays."""
+
+    def prepare(self) -> None:
+        self.view = self.world.dataset(ROWS)
+        self.model = self.world.model(self.view)
+
+    def ask(self) -> Any:
+        return self.services.deletions.delete_model(self.account, self.model.model_id)
+
+    def check(self, answers: list[Any]) -> None:
+        found = self.services.deletions.get(self.account.account_id, answers[0].deletion_id)
+        assert (found.status, found.progress) == ("SUCCEEDED", 1)
+        assert not self.world.traces(self.model.model_id)
+        assert ROWS == self.texts(self.world.get(self.view))
+
+
+class AddExample(Scenario):
+    """A text is added under a new label."""
+
+    def prepare(self) -> None:
+        self.view = self.world.dataset(ROWS)
+
+    def ask(self) -> Any:
+        view = self.world.get(self.view)
+        return self.services.examples.add_text(self.account, view, "hello", None, "greet")
+
+    def check(self, answers: list[Any]) -> None:
+        view = self.world.get(self.view)
+        assert [*ROWS, ("hello", "greet")] == self.texts(view)
+        assert view.dataset.total == len(ROWS) + 1
+        self.check_deletable(view)
+
+
+class Feedback(Scenario):
+    """A text is added as feedback."""
+
+    def prepare(self) -> None:
+        self.view = self.world.dataset(ROWS)
+        self.model = self.world.model(self.view)
+
+    def ask(self) -> Any:
+        return self.services.feedback.add_text(self.account, self.model, "hello", "cancel")
+
+    def check(self, answers: list[Any]) -> None:
+        view = self.world.get(self.view)
+        assert [("hello", "cancel")] == self.texts(view, "feedback")
+        assert ROWS == self.texts(view, UPLOAD)
+        assert len({answer.example.example_id for answer in answers}) == 1
+
+
+def predict(scenario: Scenario, model: Model) -> Any:
+    """Ask a model."""
+    service = scenario.services.predictions
+    found = service.find_model(scenario.account.account_id, model.model_id)
+    return service.predict_text(found, "text-intent", "book please", None)
+
+
+def check_model(scenario: Scenario, model: Model) -> None:
+    """Check that a model has finished, can be used, and that nothing counts as open."""
+    assert (model.status, model.progress, model.failure) == (SUCCEEDED, 1, "")
+    assert len(predict(scenario, model)) == 2
+    assert scenario.services.models.metrics(model).data["labels"] == ["book", "cancel"]
+    stats = model.stats
+    assert stats is not None
+    assert stats.examples == len(ROWS)
+
+
+SCENARIOS = (
+    Upload,
+    Put,
+    Train,
+    Retrain,
+    Predict,
+    DeleteDataset,
+    DeleteModel,
+    AddExample,
+    Feedback,
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scenario_type", SCENARIOS)
+def test_every_call_may_fail_once(
+    scenario_type: type[Scenario],
+    kind: str,
+    clients: Clients,
+    settings: Settings,
+    clock: MovableClock,
+    without_pauses: None,
+    quick_engine: None,
+) -> None:
+    """Whichever call fails, the end state is as if none had."""
+    world = World(settings, clock)
+    faults = Faults(world.stores.clients)
+    scenario = scenario_type(world)
+    scenario.prepare()
+    start = clock.now
+    snapshot = Snapshot(settings, world.stores.clients)
+
+    number = 0
+    while _strike(scenario, faults, number, kind):
+        snapshot.restore()
+        clock.now = start
+        number += 1
+
+    assert number >= 5
+
+
+def _strike(scenario: Scenario, faults: Faults, number: int, kind: str) -> bool:
+    """Run a scenario with one failing call; False when it makes fewer calls."""
+    answers: list[Any] = []
+    with faults.at(number, kind):
+        _ask(scenario.ask, answers)
+        scenario.world.work_on()
+        calls = faults.calls[: number + 1]
+    try:
+        scenario.world.settle()
+        if not answers:
+            answers.append(scenario.ask())
+            scenario.world.settle()
+        scenario.check(answers)
+    except Exception as trouble:
+        trouble.add_note(f"Call {number} ({kind}) of {calls}")
+        raise
+    return faults.has_struck
+
+
+def _ask(ask: Callable[[], Any], answers: list[Any]) -> None:
+    """Send a request; nothing but a 503 may come instead of an answer."""
+    try:
+        answers.append(ask())
+    except StorageUnavailable as refusal:
+        assert refusal.status == 503  # noqa: PT017 - the refusal is one of two good outcomes
+
+
+@pytest.fixture
+def quick_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learn once; every other training takes its vectors and gets the same result."""
+    learn = engine.train_text
+    learnt: list[engine.Fitted] = []
+
+    def train_text(model, texts, vectors, watchers, now):
+        """Make the calls of a training without its arithmetic."""
+        if not learnt:
+            learnt.append(learn(model, texts, vectors, watchers, now))
+        else:
+            for encoder in vectors.encoders:
+                vectors.of_texts(encoder.name)
+            watchers.on_progress(0.5)
+            watchers.on_curve(learnt[0].curve)
+        return learnt[0]
+
+    monkeypatch.setattr(engine, "train_text", train_text)

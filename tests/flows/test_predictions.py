@@ -1,0 +1,146 @@
+"""Predictions of intent and sentiment, and how they are counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.flows.client import LANGUAGE
+from tests.flows.world import csv_file
+
+QUESTION = "will it rain in the next hours"
+GOOD = "lovely wonderful great perfect happy excellent brilliant delightful".split()
+BAD = "awful terrible horrible broken sad useless dreadful disgusting".split()
+DULL = "grey wooden square daily weekly plain usual regular".split()
+
+
+def counted(client):
+    """Predictions of this month: used, remaining, maximum."""
+    usage = client.get("/v2/apiusage").ok["data"][0]
+    return usage["predictionsUsed"], usage["predictionsRemaining"], usage["predictionsMax"]
+
+
+def test_json_and_multipart_answer_alike(owner, weather_model):
+    """Both bodies give the same labels, in falling order, adding up to one."""
+    by_json = owner.predict(weather_model, QUESTION).ok
+    fields = {"modelId": weather_model, "document": QUESTION}
+    by_form = owner.multipart("POST", f"{LANGUAGE}/intent", fields).ok
+
+    assert by_json == by_form
+    assert list(by_json) == ["probabilities", "object"]
+    shares = [item["probability"] for item in by_json["probabilities"]]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(1)
+    assert len(shares) == 3
+
+
+def test_number_of_results_and_sample_id(owner, weather_model):
+    """numResults cuts the list; sampleId comes back exactly as sent."""
+    answer = owner.predict(weather_model, QUESTION, numResults="2", sampleId="  7 é ").ok
+    zero = owner.predict(weather_model, QUESTION, numResults=0)
+
+    assert len(answer["probabilities"]) == 2
+    assert answer["sampleId"] == "  7 é "
+    assert zero.status == 400
+
+
+def test_model_of_another_type_is_refused(owner, weather_model):
+    """An intent model answers no sentiment call, and the refusal is not counted."""
+    before = counted(owner)
+    answer = owner.predict(weather_model, QUESTION, "sentiment")
+
+    assert answer.status == 400
+    assert counted(owner) == before
+
+
+def test_headers_agree_with_usage(client, owner, weather_model):
+    """The rate-limit headers and apiusage agree to the unit; refused calls change neither."""
+    first = client.predict("CommunitySentiment", "good", "sentiment")
+    foreign = client.predict(weather_model, "good")
+    empty = client.predict("CommunitySentiment", " \n", "sentiment")
+    second = client.predict("CommunitySentiment", "bad", "sentiment")
+
+    assert [answer.status for answer in (first, foreign, empty, second)] == [200, 404, 400, 200]
+    remaining = [
+        int(answer.headers["x-ratelimit-remaining"]) for answer in (first, foreign, empty, second)
+    ]
+    assert remaining == [1999, 1999, 1999, 1998]
+    assert second.headers["x-ratelimit-limit"] == "2000"
+    assert second.headers["x-ratelimit-reset"].endswith("-01 00:00:00.0")
+    assert counted(client) == (2, 1998, 2000)
+
+
+def test_used_up_allowance_is_a_429(world, client):
+    """The last prediction of the plan is answered, the next is refused and not counted."""
+    world.set_used(client, 1999)
+
+    last = client.predict("CommunitySentiment", "good", "sentiment")
+    refused = [client.predict("CommunitySentiment", "good", "sentiment") for _ in range(3)]
+
+    assert (last.status, last.headers["x-ratelimit-remaining"]) == (200, "0")
+    assert [answer.status for answer in refused] == [429] * 3
+    assert {answer.headers["x-ratelimit-remaining"] for answer in refused} == {"0"}
+    assert int(refused[0].headers["retry-after"]) > 0
+    assert counted(client) == (2000, 0, 2000)
+
+
+def test_out_of_domain_text_has_no_label(owner, weather_id):
+    """A model that knows its domain answers a foreign text with an empty list, its own as usual."""
+    model_id = owner.model(weather_id, "bounded", algorithm="multilingual-intent-ood")
+    inside = owner.predict(model_id, "what is the weather like").ok
+    outside = owner.predict(model_id, "please transfer forty euros to my landlord's account").ok
+    matrix = owner.get(f"{LANGUAGE}/models/{model_id}").ok["metricsData"]
+
+    assert inside["probabilities"][0]["label"] == "current-weather"
+    assert outside["probabilities"] == []
+    assert len(matrix["confusionMatrix"]) == len(matrix["labels"]) + 1
+
+
+def test_prebuilt_sentiment_tells_moods_apart(client):
+    """CommunitySentiment answers every account with the three labels."""
+    answer = client.predict("CommunitySentiment", "I love this, it is wonderful!", "sentiment").ok
+    sad = client.predict("CommunitySentiment", "This is awful, I hate it.", "sentiment").ok
+    card = client.get(f"{LANGUAGE}/models/CommunitySentiment/card")
+
+    assert answer["probabilities"][0]["label"] == "positive"
+    assert sad["probabilities"][0]["label"] == "negative"
+    assert {item["label"] for item in sad["probabilities"]} == {"positive", "negative", "neutral"}
+    assert card.status == 200
+
+
+def test_own_sentiment_model(client):
+    """A sentiment dataset takes its labels in any case and trains a sentiment model."""
+    rows = [(f"what a {word} day", "Positive") for word in GOOD]
+    rows += [(f"what a {word} day", "NEGATIVE") for word in BAD]
+    rows += [(f"it was a {word} box", "neutral") for word in DULL]
+    rows.append(("no mood at all", "angry"))
+    dataset = client.upload(csv_file(rows), call="upload/sync", type="text-sentiment")
+    model_id = client.model(dataset["id"])
+    training = client.get(f"{LANGUAGE}/train/{model_id}").ok
+
+    assert {item["name"] for item in dataset["labelSummary"]["labels"]} == {
+        "positive",
+        "negative",
+        "neutral",
+    }
+    assert dataset["totalExamples"] == 24
+    assert training["modelType"] == "text-sentiment"
+    assert "algorithm" not in training
+    assert client.best(model_id, "a truly wonderful and happy day", "sentiment") == "positive"
+    assert client.best(model_id, "a terrible, horrible day", "sentiment") == "negative"
+
+
+def test_model_that_waits_does_not_predict(stack, client, weather_id):
+    """A model that never succeeded is a 409, and the refusal costs nothing."""
+    dataset_id = client.dataset(csv_file([(f"a {n}", "ab"[n % 2]) for n in range(10)]))["id"]
+    stack.pause_workers()
+    try:
+        model_id = client.train(dataset_id)["modelId"]
+        answer = client.predict(model_id, "a 1")
+        metrics = client.get(f"{LANGUAGE}/models/{model_id}")
+    finally:
+        stack.resume_workers()
+    client.wait_model(model_id)
+
+    assert answer.status == 409
+    assert metrics.status == 404
+    assert counted(client)[0] == 0

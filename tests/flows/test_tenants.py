@@ -1,0 +1,93 @@
+"""Another account cannot tell that an id exists."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.flows.client import LANGUAGE
+
+UNKNOWN_MODEL = "A" * 26
+UNKNOWN_DATASET = 999_999_999
+
+
+def reads(dataset_id, label_id, model_id, deletion_id):
+    """Every route that names an object in its path or query."""
+    dataset, model = f"{LANGUAGE}/datasets/{dataset_id}", f"{LANGUAGE}/models/{model_id}"
+    return [
+        ("GET", dataset),
+        ("GET", f"{dataset}/examples"),
+        ("GET", f"{dataset}/models"),
+        ("GET", f"{dataset}/receipts"),
+        ("GET", f"{LANGUAGE}/examples/{dataset_id}/label/{label_id}"),
+        ("GET", f"{LANGUAGE}/examples?labelId={label_id}"),
+        ("GET", f"{LANGUAGE}/train/{model_id}"),
+        ("GET", model),
+        ("GET", f"{model}/lc"),
+        ("GET", f"{model}/card"),
+        ("GET", f"{LANGUAGE}/deletion/{deletion_id}"),
+        ("DELETE", dataset),
+        ("DELETE", model),
+    ]
+
+
+def writes(dataset_id, label_id, model_id):
+    """Every call that names an object in its body, and those with a body below an object."""
+    dataset = f"{LANGUAGE}/datasets/{dataset_id}"
+    text = {"document": "rain", "modelId": model_id}
+    return [
+        (f"{LANGUAGE}/train", {"name": "m", "datasetId": dataset_id}),
+        (f"{LANGUAGE}/retrain", {"modelId": model_id}),
+        (f"{LANGUAGE}/intent", text),
+        (f"{LANGUAGE}/sentiment", text),
+        (f"{LANGUAGE}/feedback", {**text, "expectedLabel": "current-weather"}),
+        (f"{dataset}/examples", {"document": "rain", "labelId": label_id}),
+    ]
+
+
+@pytest.fixture
+def foreign(owner, weather_id, weather_model):
+    """Ids of another account: dataset, label, model and deletion."""
+    labels = owner.get(f"{LANGUAGE}/datasets/{weather_id}").ok["labelSummary"]["labels"]
+    gone = owner.json("POST", f"{LANGUAGE}/datasets", {"name": "gone", "type": "text-intent"}).ok
+    deletion = owner.delete(f"{LANGUAGE}/datasets/{gone['id']}").ok
+    return weather_id, labels[0]["id"], weather_model, deletion["id"]
+
+
+def scrubbed(answer, *ids):
+    """Status and body without the id that was asked for."""
+    text = answer.body.decode()
+    for one in ids:
+        text = text.replace(str(one), "ID")
+    return answer.status, text
+
+
+def test_foreign_ids_answer_like_unknown_ones(client, owner, foreign):
+    """Every route answers 404 with one and the same body, whether an id is foreign or unknown."""
+    dataset_id, label_id, model_id, deletion_id = foreign
+    unknown = (UNKNOWN_DATASET, UNKNOWN_DATASET, UNKNOWN_MODEL, UNKNOWN_MODEL)
+    for (method, path), (_, other) in zip(reads(*foreign), reads(*unknown), strict=True):
+        found = scrubbed(client.send(method, path), *foreign)
+        assert found == scrubbed(client.send(method, other), *unknown), path
+        assert found[0] == 404, path
+    pairs = zip(writes(*foreign[:3]), writes(*unknown[:3]), strict=True)
+    for (path, body), (other, unknown_body) in pairs:
+        found = scrubbed(client.json("POST", path, body), *foreign)
+        assert found == scrubbed(client.json("POST", other, unknown_body), *unknown), path
+        assert found[0] == 404, path
+    sent = {"data": ("a.csv", b"a,b")}
+    put = client.multipart("PUT", f"{LANGUAGE}/datasets/{dataset_id}/upload", {}, sent)
+    assert put.status == 404
+    assert client.get(f"{LANGUAGE}/datasets").ok["data"] == []
+    assert owner.get(f"{LANGUAGE}/train/{model_id}").ok["status"] == "SUCCEEDED"
+    assert owner.get(f"{LANGUAGE}/deletion/{deletion_id}").status == 200
+    assert client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] == 0
+
+
+def test_label_of_another_dataset_is_unknown(owner, client, foreign):
+    """A label id is only good below its own dataset."""
+    mine = client.json(
+        "POST", f"{LANGUAGE}/datasets", {"name": "mine", "type": "text-intent", "labels": "a"}
+    ).ok
+    path = f"{LANGUAGE}/examples/{mine['id']}/label/{foreign[1]}"
+
+    assert client.get(path).status == 404
