@@ -9,8 +9,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import boto3
 import numpy as np
+from moto.backends import get_backend
+from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 
 from chalicelib import workers
 from chalicelib.config import Settings
@@ -22,7 +23,7 @@ from chalicelib.domain.upload import UploadFields, UploadSource
 from chalicelib.engines.text.encoders import EncoderFacts
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID, queue_name
-from chalicelib.stores.tables import ROWS, DeletionRow, TableRow
+from chalicelib.stores.tables import ROWS, DeletionRow, TableRow, table_name
 from tests.conftest import MovableClock
 
 WORKERS = {
@@ -31,6 +32,8 @@ WORKERS = {
     TRAIN_FREE: workers.run_train,
     DELETE: workers.run_delete,
 }
+ONE_RESULT: dict[tuple[str, ...], Any] = {}
+"""What the quick engine has learnt, by labels. See tests/faults/conftest.py."""
 Message = tuple[str, dict[str, Any]]
 """Queue and job."""
 
@@ -125,16 +128,13 @@ class World:
         return self.container.models.get(self.account.account_id, model_id)
 
     def messages(self) -> list[Message]:
-        """Take everything that waits in the queues, paid trainings before free ones."""
+        """Take everything that can be received now, paid trainings before free ones."""
         taken: list[Message] = []
         for short in WORKERS:
-            sqs, url = self._queue(short)
-            while found := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get(
-                "Messages"
-            ):
-                for message in found:
-                    sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-                    taken.append((short, json.loads(message["Body"])))
+            queue = self._queue(short)
+            for message in [waiting for waiting in queue._messages if not waiting.delayed]:
+                queue._messages.remove(message)
+                taken.append((short, json.loads(message.body)))
         return taken
 
     def deliver(
@@ -167,8 +167,7 @@ class World:
     def send(self, message: Message) -> None:
         """Put a message back into its queue."""
         queue, job = message
-        sqs, url = self._queue(queue)
-        sqs.send_message(QueueUrl=url, MessageBody=json.dumps(job))
+        self.stores.queues.send(queue, job)
 
     def settle(self, rounds: int = 30) -> None:
         """Deliver and sweep, with time going by, until nothing is left to do."""
@@ -179,20 +178,21 @@ class World:
                 return
         raise AssertionError("The work never ends.")
 
-    def _queue(self, short: str) -> tuple[Any, str]:
-        """Return a client that no test disturbs, and the address of a queue."""
-        sqs = boto3.session.Session().client("sqs", region_name=self.settings.region)
-        name = queue_name(self.settings, short)
-        return sqs, sqs.get_queue_url(QueueName=name)["QueueUrl"]
+    def _queue(self, short: str) -> Any:
+        """Return an emulated queue itself, so that looking into it is no AWS call."""
+        queues = get_backend("sqs")[ACCOUNT_ID][self.settings.region].queues
+        return queues[queue_name(self.settings, short)]
 
     def rows(self, row: type[TableRow]) -> list[Any]:
         """Return every row of a table."""
-        self.stores.clients.bind_tables()
-        return list(row.scan(consistent_read=True))
+        backend = get_backend("dynamodb")[ACCOUNT_ID][self.settings.region]
+        table = backend.tables[table_name(self.settings, row)]
+        return [row.from_raw_data(item.to_json()["Attributes"]) for item in table.all_items()]
 
     def keys(self, prefix: str = "") -> list[str]:
         """Return every key of the bucket."""
-        return self.stores.artifacts.keys(prefix)
+        bucket = get_backend("s3")[ACCOUNT_ID]["aws"].buckets[self.settings.bucket]
+        return sorted(key for key in bucket.keys if key.startswith(prefix))
 
     def traces(self, number: object) -> list[str]:
         """Find whatever mentions an id in any table but the deletions, or in the bucket."""

@@ -9,7 +9,8 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -231,6 +232,43 @@ class Live:
         found = self.administrate(lambda service: service.find(email))
         assert found is not None
         return found  # type: ignore[no-any-return]
+
+    def set_used(self, account_id: str, kind: str, used: int) -> None:
+        """Set a month's counter, as so many calls would have."""
+        self._put(
+            "quotas",
+            {
+                "account_id": {"S": account_id},
+                "period": {"S": f"{kind}#{time.strftime('%Y-%m', time.gmtime())}"},
+            },
+            used=used,
+        )
+
+    def set_dataset(self, caller: Caller, dataset_id: int, **numbers: int) -> None:
+        """Set figures of a dataset's row, as so much data would have."""
+        key = {
+            "owner": {"S": f"{caller.account_id}#language"},
+            "dataset_id": {"N": str(dataset_id)},
+        }
+        self._put("datasets", key, **numbers)
+
+    def _put(self, table: str, key: dict[str, Any], **numbers: int) -> None:
+        """Set attributes of one row."""
+        self.stack.client("dynamodb").update_item(
+            TableName=f"{self.stack.settings.name}-{table}",
+            Key=key,
+            UpdateExpression="SET " + ", ".join(f"{name} = :{name}" for name in numbers),
+            ExpressionAttributeValues={f":{n}": {"N": str(v)} for n, v in numbers.items()},
+        )
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Hold the workers, so that nothing queued begins."""
+        self.stack.pause_workers()
+        try:
+            yield
+        finally:
+            self.stack.resume_workers()
 
     @cached_property
     def public_pem(self) -> str:

@@ -66,7 +66,9 @@ class Tricks:
             path = request.decode("latin-1").split(" ")[1]
             self.paths.append(path)
             if path in self.targets:
-                _head(connection, "302 Found", f"Location: {self.targets[path]}", "Content-Length: 0")
+                _head(
+                    connection, "302 Found", f"Location: {self.targets[path]}", "Content-Length: 0"
+                )
             else:
                 getattr(self, f"_{path.strip('/').split('.')[0]}")(connection)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from chalicelib.domain.dataset import (
     DELETION_PENDING,
@@ -118,11 +118,25 @@ def guard_model_id(entry: str) -> str:
     return entry.partition(".")[0]
 
 
-def is_left_over(entry: str, open_models: Iterable[str], now_milliseconds: int) -> bool:
-    """Tell whether a guard entry outlived its training, because a worker or call died."""
+def is_left_over(
+    entry: str,
+    open_models: Iterable[str],
+    now_milliseconds: int,
+    ended: Mapping[str, int] | None = None,
+) -> bool:
+    """Tell whether a guard entry outlived its training, because a worker or call died.
+
+    Args:
+        entry: as made by `new_guard`.
+        open_models: models that are QUEUED or RUNNING.
+        now_milliseconds: the present moment, in milliseconds since 1970.
+        ended: models whose run is over, with the moment of its end. An entry from before that
+            moment is of that run; a younger one is of a retraining that is about to be queued.
+    """
     model_id, milliseconds, _ = entry.split(".", 2)
+    is_over = (ended or {}).get(model_id, 0) > int(milliseconds)
     is_old = int(milliseconds) + GUARD_GRACE_MILLISECONDS < now_milliseconds
-    return is_old and model_id not in set(open_models)
+    return (is_old or is_over) and model_id not in set(open_models)
 
 
 def _listed(parts: list[str]) -> str:

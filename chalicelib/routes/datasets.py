@@ -8,7 +8,7 @@ import msgspec
 
 from chalicelib.domain.limits import DATASETS_PAGE
 from chalicelib.services.datasets import NewDataset
-from chalicelib.web import records
+from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import AnyType, Filled, Language, Name
 from chalicelib.web.locate import dataset_id_in_path, dataset_in_path
@@ -42,25 +42,25 @@ def list_datasets(call: Call) -> ListAnswer:
         page = datasets.list_global(call.family, asked.offset, asked.count)
     else:
         page = datasets.list(call.account.account_id, call.family, asked.offset, asked.count)
-    return list_answer(page, records.dataset, asked)
+    return list_answer(page, describe.dataset, asked)
 
 
 def create_dataset(call: Call) -> records.DatasetRecord:
     """Create a dataset with empty labels. Spec: Other operations."""
     form: NewDatasetForm = call.form
     fields = NewDataset(form.name, form.type, form.language, form.labels)
-    return records.dataset(call.container.datasets.create(call.account, call.family, fields))
+    return describe.dataset(call.container.datasets.create(call.account, call.family, fields))
 
 
 def get_dataset(call: Call) -> records.DatasetRecord:
     """Show one dataset. Spec: Dataset."""
-    return records.dataset(call.located)
+    return describe.dataset(call.located)
 
 
 def delete_dataset(call: Call) -> records.DeletionRecord:
     """Delete a dataset in the background; its models stay. Spec: Deletion behaviour."""
     deletions, dataset_id = call.container.deletions, dataset_id_in_path(call)
-    return records.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))
+    return describe.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))
 
 
 OPERATIONS = (

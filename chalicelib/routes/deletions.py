@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.errors import DeletionNotFound
-from chalicelib.web import identifiers, records
+from chalicelib.web import describe, identifiers, records
 from chalicelib.web.call import Call
 from chalicelib.web.operation import BOTH, Operation
 
@@ -12,7 +12,7 @@ def get_deletion(call: Call) -> records.DeletionRecord:
     """Show how far a deletion is. Spec: Deletion status."""
     deletion_id = identifiers.text(call.incoming.parameters["deletion_id"], DeletionNotFound)
     deletions = call.container.deletions
-    return records.deletion(deletions.get(call.account.account_id, deletion_id))
+    return describe.deletion(deletions.get(call.account.account_id, deletion_id))
 
 
 OPERATIONS = (

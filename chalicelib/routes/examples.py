@@ -10,7 +10,7 @@ from chalicelib.domain.dataset import DELETION_PENDING, LANGUAGE, DatasetView, L
 from chalicelib.domain.limits import EXAMPLES_PAGE
 from chalicelib.domain.texts import checked_text
 from chalicelib.errors import DatasetNotFound, LabelNotFound
-from chalicelib.web import identifiers, records
+from chalicelib.web import describe, identifiers, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Document, Name
 from chalicelib.web.locate import dataset_in_path
@@ -59,7 +59,7 @@ def list_dataset_examples(call: Call) -> ListAnswer:
     page = call.container.examples.list_dataset(
         account, call.located, call.query.source, asked.offset, asked.count
     )
-    return list_answer(page, records.example, asked)
+    return list_answer(page, describe.example, asked)
 
 
 def readable_dataset(call: Call) -> DatasetView:
@@ -101,14 +101,14 @@ def _label_page(call: Call, headers: dict[str, str]) -> ListAnswer:
     call.reserve_example_call()
     (view, label), asked = call.located, call.window
     page = call.container.examples.list_label(call.account, view, label, asked.offset, asked.count)
-    return list_answer(page, records.example, asked, headers)
+    return list_answer(page, describe.example, asked, headers)
 
 
 def add_example(call: Call) -> records.ExampleRecord:
     """Add a single text to a dataset. Spec: Main concepts 1."""
     form: NewExampleForm = call.form
     examples = call.container.examples
-    return records.example(
+    return describe.example(
         examples.add_text(call.account, call.located, form.document, form.label_id, form.label)
     )
 

@@ -6,7 +6,7 @@ import msgspec
 
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.texts import checked_text
-from chalicelib.web import records
+from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Document, ModelId, Name
 from chalicelib.web.locate import model_in_body
@@ -29,7 +29,7 @@ def add_feedback(call: Call) -> records.ExampleRecord:
     """Add a text to the model's dataset as feedback. Spec: Main concepts 2."""
     form: FeedbackForm = call.form
     feedback = call.container.feedback
-    return records.example(
+    return describe.example(
         feedback.add_text(call.account, call.located, form.document, form.expected_label)
     )
 

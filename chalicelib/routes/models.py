@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.domain.limits import EPOCHS_PAGE, MODELS_PAGE
-from chalicelib.web import records
+from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.locate import dataset_in_path, model_id_in_path, model_in_path
 from chalicelib.web.operation import BOTH, Operation
@@ -15,7 +15,7 @@ from chalicelib.web.paging import ListAnswer, list_answer
 def get_metrics(call: Call) -> records.MetricsRecord:
     """Show how well a model does. Spec: metricsData."""
     found = call.container.models.metrics(call.located)
-    return records.metrics(found.model, found.created_at, found.data)
+    return describe.metrics(found.model, found.created_at, found.data)
 
 
 def list_learning_curve(call: Call) -> ListAnswer:
@@ -41,13 +41,13 @@ def list_models(call: Call) -> ListAnswer:
     """List the models of a dataset. Spec: Other operations."""
     asked = call.window
     page = call.container.models.list(call.located, asked.offset, asked.count)
-    return list_answer(page, records.model, asked)
+    return list_answer(page, describe.model, asked)
 
 
 def delete_model(call: Call) -> records.DeletionRecord:
     """Delete a model. Spec: Deletion behaviour."""
     deletions = call.container.deletions
-    return records.deletion(deletions.delete_model(call.account, model_id_in_path(call)))
+    return describe.deletion(deletions.delete_model(call.account, model_id_in_path(call)))
 
 
 OPERATIONS = (

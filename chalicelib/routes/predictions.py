@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.texts import checked_text
-from chalicelib.web import records
+from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Count, Document, ModelId
 from chalicelib.web.locate import model_id_in_body
@@ -54,7 +54,7 @@ def _predict(call: Call, kind: str) -> records.PredictionRecord:
     predictions.check(call.located, kind)
     call.reserve_prediction()
     items = predictions.predict_text(call.located, kind, form.document, form.num_results)
-    return records.prediction(items, form.sample_id)
+    return describe.prediction(items, form.sample_id)
 
 
 OPERATIONS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.domain.limits import RECEIPTS_PAGE
-from chalicelib.web import records
+from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.locate import dataset_in_path
 from chalicelib.web.operation import BOTH, Operation
@@ -14,7 +14,7 @@ def list_receipts(call: Call) -> ListAnswer:
     """List the receipts of a dataset, the newest first. Contract section 5, receipts."""
     asked = call.window
     page = call.container.receipts.list(call.located, asked.offset, asked.count)
-    return list_answer(page, records.receipt, asked)
+    return list_answer(page, describe.receipt, asked)
 
 
 OPERATIONS = (

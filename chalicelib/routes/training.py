@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.model import TrainRequest
 from chalicelib.errors import InvalidParameter
-from chalicelib.web import records
+from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
 from chalicelib.web.forms import convert
@@ -61,7 +61,7 @@ def train(call: Call) -> records.TrainingRecord:
     """Queue a training of a dataset. Spec: Other operations, train."""
     form: TrainForm = call.form
     request = _request(form)
-    return records.training(
+    return describe.training(
         call.container.training.request(call.account, call.located, form.name, request)
     )
 
@@ -69,12 +69,12 @@ def train(call: Call) -> records.TrainingRecord:
 def retrain(call: Call) -> records.TrainingRecord:
     """Queue another training of a model; its id stays. Spec: Other operations, retrain."""
     request = _request(call.form)
-    return records.training(call.container.training.retrain(call.account, call.located, request))
+    return describe.training(call.container.training.retrain(call.account, call.located, request))
 
 
 def get_training(call: Call) -> records.TrainingRecord:
     """Show the latest training of a model. Spec: Model training status."""
-    return records.training(call.container.training.view(call.located))
+    return describe.training(call.container.training.view(call.located))
 
 
 def _request(form: TrainForm | RetrainForm) -> TrainRequest:

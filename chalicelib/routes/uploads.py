@@ -9,7 +9,7 @@ import msgspec
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.upload import UploadFields, UploadSource
 from chalicelib.errors import BadRequest, MissingParameter
-from chalicelib.web import records
+from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Language, Name, TextType, Url
 from chalicelib.web.locate import dataset_in_path
@@ -48,7 +48,9 @@ class AddForm(msgspec.Struct):
 def upload_dataset(call: Call) -> records.DatasetRecord:
     """Accept a file as a dataset, to be read in the background. Spec: Other operations."""
     source, fields = _source(call, call.form.path), _fields(call.form)
-    return records.dataset(call.container.uploads.create(call.account, call.family, source, fields))
+    return describe.dataset(
+        call.container.uploads.create(call.account, call.family, source, fields)
+    )
 
 
 def upload_dataset_sync(call: Call) -> records.DatasetRecord:
@@ -57,13 +59,13 @@ def upload_dataset_sync(call: Call) -> records.DatasetRecord:
     view = call.container.uploads.create_sync(
         call.account, call.family, source, fields, call.seconds_left
     )
-    return records.dataset(view)
+    return describe.dataset(view)
 
 
 def add_to_dataset(call: Call) -> records.DatasetRecord:
     """Accept a file whose examples are added to a dataset. Spec: Other operations."""
     source = _source(call, call.form.path)
-    return records.dataset(call.container.uploads.add(call.account, call.located, source))
+    return describe.dataset(call.container.uploads.add(call.account, call.located, source))
 
 
 def _source(call: Call, path: str | None) -> UploadSource:

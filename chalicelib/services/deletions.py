@@ -54,7 +54,7 @@ class DeletionService:
         dataset = self._datasets.find(account.account_id, family, dataset_id)
         if dataset is None:
             found = self._deletions.find(account.account_id, deletion.deletion_id)
-            if found is None:
+            if found is None or found.family != family:
                 raise DatasetNotFound(dataset_id)
             return found
         while not self._datasets.start_deletion(dataset):

@@ -91,6 +91,8 @@ class TrainingService:
             queued_at=now,
             is_paid=account.is_paid,
         )
+        # Counted first, so that nothing but the queue can fail once the training is accepted.
+        accepted = self.view(model)
         entry = self._guard(account, view.dataset, model.model_id)
         try:
             self._stores.models.create(model)
@@ -98,7 +100,7 @@ class TrainingService:
             self._withdraw(model, view.dataset, entry)
             raise
         self._enqueue(model)
-        return self.view(model)
+        return accepted
 
     def retrain(self, account: Account, model: Model, request: TrainRequest) -> ModelView:
         """Queue a retraining under the same model id.
@@ -121,13 +123,15 @@ class TrainingService:
         request = self._checked(self._stores.labels.view(dataset), request)
         if model.status in OPEN:
             raise ModelBusy(model.model_id, model.status, "retrained")
+        waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
+        position = self.view(waiting).queue_position
         entry = self._guard(account, dataset, model.model_id)
         queued = self._stores.models.requeue(model, request, account.is_paid)
         if queued is None:
             self._stores.guards.remove(account.account_id, dataset, [entry])
             raise ModelBusy(model.model_id, QUEUED, "retrained")
         self._enqueue(queued)
-        return self.view(queued)
+        return ModelView(queued, position)
 
     def view(self, model: Model) -> ModelView:
         """Show a model with its place in the queue, counted now.

@@ -89,6 +89,7 @@ class UploadService:
         Raises:
             BadRequest: a field or the URL is not allowed.
             TooLarge: the file is over its limit.
+            UnsupportedType: the file is no text.
             TooManyOpen: the account has too much going on, or stores too much.
             StorageUnavailable: nothing was accepted.
         """
@@ -109,6 +110,7 @@ class UploadService:
         Raises:
             BadRequest: a field or the URL is not allowed.
             TooLarge: the file is over its limit.
+            UnsupportedType: the file is no text.
             TooManyOpen: the account has too much going on, or stores too much.
             StorageUnavailable: nothing was accepted.
         """
@@ -135,6 +137,7 @@ class UploadService:
             DatasetBeingDeleted: it is being deleted.
             BadRequest: it was not created from a file, or its first upload failed.
             TooLarge: the file, or the dataset with it, is over its limit.
+            UnsupportedType: the file is no text.
             StorageUnavailable: nothing was accepted.
         """
         dataset = view.dataset
@@ -288,6 +291,14 @@ def _check_content(source: UploadSource) -> None:
 
 def _name_from(source: UploadSource) -> str:
     """Derive a dataset name from the file's name: without extension, cut to 100."""
-    name = source.file_name or unquote(PurePosixPath(urlsplit(source.path or "").path).name)
+    name = source.file_name or _last_part(source.path or "")
     stem = "".join(c if c.isprintable() else " " for c in PurePosixPath(name).stem)
     return stem[:MAX_DERIVED_NAME_CHARACTERS].strip() or "dataset"
+
+
+def _last_part(url: str) -> str:
+    """Return the last part of a URL's path; empty for what is none, which the download refuses."""
+    try:
+        return unquote(PurePosixPath(urlsplit(url).path).name)
+    except ValueError:
+        return ""

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from boto3.exceptions import Boto3Error
 from botocore.exceptions import ClientError
 
 from chalicelib.config import Settings
@@ -42,15 +41,13 @@ class ArtifactStore:
         self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=content)
 
     def put_file(self, key: str, file: BinaryIO) -> None:
-        """Write an object from an open file, streaming.
+        """Write an object from an open file, streaming; the file stays open.
 
         Raises:
             StorageUnavailable: it may not have been written.
         """
-        try:
-            self._clients.s3.upload_fileobj(file, self._bucket, key)
-        except Boto3Error as trouble:
-            raise StorageUnavailable from trouble
+        # Not upload_fileobj, which closes what it is given.
+        self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=file)
 
     def get(self, key: str) -> bytes | None:
         """Read an object whole; None when there is none.

@@ -186,8 +186,7 @@ class DatasetLeases:
         """Take the lease when it is free; a repeated call recognises its own first write."""
         self._clients.bind_tables()
         owner = secrets.token_hex(8)
-        now = to_milliseconds(self._clock())
-        free = (DatasetRow.lease_until < now) | (DatasetRow.lease_owner == owner)
+        free = DatasetRow.lease_until < to_milliseconds(self._clock())
         actions: list[Action] = [
             DatasetRow.lease_until.set(self._until()),
             DatasetRow.lease_owner.set(owner),
@@ -195,7 +194,13 @@ class DatasetLeases:
             *more,
         ]
         if not applied(lambda: row.update(actions, condition=condition & free)):
-            return None
+            # Repeating must not count another attempt, so it is refused and looks who owns it.
+            try:
+                row.refresh(consistent_read=True)
+            except DatasetRow.DoesNotExist:
+                return None
+            if row.lease_owner != owner:
+                return None
         lease = Lease(int(row.fence), int(row.attempts), row.last_error or "")
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 

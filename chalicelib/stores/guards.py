@@ -107,9 +107,15 @@ class GuardStore:
         entries = list(entries)
         models = {guard_model_id(entry) for entry in entries}
         found = (self._models.find(account_id, model_id) for model_id in models)
-        open_models = [m.model_id for m in found if m is not None and m.status in OPEN]
+        rows = {m.model_id: m for m in found if m is not None}
+        open_models = [m.model_id for m in rows.values() if m.status in OPEN]
+        moments = {
+            model_id: to_milliseconds(m.updated_at)
+            for model_id, m in rows.items()
+            if model_id not in open_models
+        }
         now = self._now()
-        return frozenset(entry for entry in entries if is_left_over(entry, open_models, now))
+        return frozenset(e for e in entries if is_left_over(e, open_models, now, moments))
 
     def _now(self) -> int:
         """Return the present moment in milliseconds since 1970."""

@@ -41,7 +41,6 @@ class ModelLeases:
         row = ModelRow(account_id, model_id)
         owner = secrets.token_hex(8)
         now = to_milliseconds(self._clock())
-        free = (ModelRow.lease_until < now) | (ModelRow.lease_owner == owner)
         actions: list[Action] = [
             ModelRow.status.set(RUNNING),
             ModelRow.lease_until.set(now + self._milliseconds),
@@ -51,8 +50,17 @@ class ModelLeases:
             ModelRow.updated_at.set(now),
             ModelRow.open.set(open_key(RUNNING, False)),
         ]
-        mine = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN) & free
-        return load_model(row) if applied(lambda: row.update(actions, condition=mine)) else None
+        is_open = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN)
+        free = is_open & (ModelRow.lease_until < now)
+        if not applied(lambda: row.update(actions, condition=free)):
+            # A repeated call must not count another attempt; it meets its own first write here.
+            try:
+                row.refresh(consistent_read=True)
+            except ModelRow.DoesNotExist:
+                return None
+            if row.lease_owner != owner:
+                return None
+        return load_model(row)
 
     def renew(self, model: Model) -> None:
         """Keep the ownership for another lease.

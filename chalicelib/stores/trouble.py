@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
-from inspect import isfunction
+from inspect import isfunction, isgeneratorfunction
 from typing import Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -22,7 +22,8 @@ def store(cls: type[Store]) -> type[Store]:
     """
     for name, member in list(vars(cls).items()):
         if isfunction(member) and not name.startswith("_"):
-            setattr(cls, name, _translated(member))
+            translated = _translated_steps if isgeneratorfunction(member) else _translated
+            setattr(cls, name, translated(member))
     return cls
 
 
@@ -55,6 +56,19 @@ def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return method(*args, **kwargs)
+        except (ClientError, BotoCoreError, PynamoDBException) as trouble:
+            raise StorageUnavailable from trouble
+
+    return call
+
+
+def _translated_steps(method: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    """Wrap one method that yields: its calls are made while the caller takes its values."""
+
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        try:
+            yield from method(*args, **kwargs)
         except (ClientError, BotoCoreError, PynamoDBException) as trouble:
             raise StorageUnavailable from trouble
 

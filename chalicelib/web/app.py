@@ -48,6 +48,7 @@ class PresageApp(Chalice):
 
     @current_request.setter
     def current_request(self, request: Request | None) -> None:
+        """Set by Chalice at the start of a request."""
         self._per_thread.request = request
 
     @property
@@ -57,6 +58,7 @@ class PresageApp(Chalice):
 
     @lambda_context.setter
     def lambda_context(self, context: Any) -> None:
+        """Set by Chalice at the start of an invocation."""
         self._per_thread.context = context
 
     @property
@@ -70,6 +72,7 @@ class PresageApp(Chalice):
 
     @container.setter
     def container(self, container: Container | None) -> None:
+        """Replace the services; None has them built again at the next use."""
         self._container = container
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:

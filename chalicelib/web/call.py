@@ -65,8 +65,9 @@ class Call:
         Raises:
             BadRequest, TooLarge, UnsupportedType: it cannot be read.
         """
-        form = self.operation.form
-        known = [] if form is None else [item.encode_name for item in structs.fields(form)]
+        form, known = self.operation.form, [*self.operation.files]
+        if form is not None:
+            known += [item.encode_name for item in structs.fields(form)]
         return read_fields(self.incoming, known, takes_urlencoded=self.operation.takes_urlencoded)
 
     @property

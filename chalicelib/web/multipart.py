@@ -136,7 +136,7 @@ def boundary_of(content_type: str) -> str:
     Raises:
         BadRequest: there is none, or it cannot be one.
     """
-    _, options = parse_options_header(content_type)
+    _, options = parse_options_header(_encodable(content_type))
     boundary = options.get(b"boundary", b"").decode("latin-1").strip()
     if not boundary:
         raise BadRequest(

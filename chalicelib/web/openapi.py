@@ -75,8 +75,6 @@ def statuses(operation: Operation) -> list[int]:
         found |= {400, 413, 415, 503}
     if operation.query is not None or operation.page_size:
         found.add(400)
-    if operation.is_metered:
-        found.add(504)
     return sorted(found)
 
 

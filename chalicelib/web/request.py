@@ -63,8 +63,8 @@ def read_fields(
 
     Args:
         request: the request.
-        known: names of the fields that the operation declares; others are ignored, whatever
-            they hold.
+        known: names of the fields and files that the operation declares; others are ignored,
+            whatever they hold.
         takes_urlencoded: whether a form in the shape of a query is read too.
 
     Raises:
@@ -107,9 +107,11 @@ def _from_parts(body: bytes, content_type: str, known: Collection[str]) -> Field
     """Merge the parts of a form by name."""
     fields = Fields()
     for part in read_parts(body, content_type):
+        if part.name not in known:
+            continue
         if part.name in FILE_FIELDS:
             _add_file(fields, part)
-        elif part.name in known:
+        else:
             _add_scalar(fields, part)
     return Fields(_checked(fields.values, known).values, fields.files)
 

@@ -139,7 +139,7 @@ def _request_context(request: HttpRequest, match: Match, request_id: str) -> dic
         "resourceId": "local",
         "resourcePath": match.resource,
         "httpMethod": request.method,
-        "path": f"/{STAGE}{request.path}",
+        "path": request.path,  # without the stage, as behind a domain of one's own
         "accountId": ACCOUNT,
         "apiId": "local",
         "stage": STAGE,

@@ -44,9 +44,9 @@ def test_valid_text_is_echoed_unchanged(maker, dataset, kind):
 
     by_json = maker.json("POST", path, {"document": text, "label": kind}).ok()
     by_form = maker.fields("POST", path, document=text, label=kind).ok()
-    listed = maker.get(
-        f"/v2/language/examples/{dataset}/label/{by_json['label']['id']}"
-    ).ok()["data"]
+    listed = maker.get(f"/v2/language/examples/{dataset}/label/{by_json['label']['id']}").ok()[
+        "data"
+    ]
 
     assert by_json["name"] == by_json["location"] == by_form["name"] == text
     assert by_json["id"] == by_form["id"]
@@ -70,7 +70,9 @@ def test_valid_label_is_kept_unchanged(maker, dataset, label):
     """A label comes back character for character."""
     path = f"/v2/language/datasets/{dataset}/examples"
 
-    assert maker.json("POST", path, {"document": "x", "label": label}).ok()["label"]["name"] == label
+    assert (
+        maker.json("POST", path, {"document": "x", "label": label}).ok()["label"]["name"] == label
+    )
     names = [
         item["name"]
         for item in maker.get(f"/v2/language/datasets/{dataset}").ok()["labelSummary"]["labels"]
@@ -80,7 +82,10 @@ def test_valid_label_is_kept_unchanged(maker, dataset, label):
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [("/v2/language/datasets/{shop}/examples", "label"), ("/v2/language/feedback", "expectedLabel")],
+    [
+        ("/v2/language/datasets/{shop}/examples", "label"),
+        ("/v2/language/feedback", "expectedLabel"),
+    ],
 )
 def test_text_with_nul_is_refused(live, victim, path, name):
     """A NUL cannot be stored by every client of the data, so it is refused with its remedy."""
@@ -126,7 +131,8 @@ def test_text_in_latin_1_is_read_when_the_part_says_so(live, victim):
         b"--B\r\nContent-Disposition: form-data; name=sampleId\r\n"
         b"Content-Type: text/plain; charset=ISO-8859-1\r\n\r\nZ\xfcrich\r\n"
         b"--B\r\nContent-Disposition: form-data; name=document\r\n\r\nx\r\n"
-        b"--B\r\nContent-Disposition: form-data; name=modelId\r\n\r\n" + live.model_id.encode()
+        b"--B\r\nContent-Disposition: form-data; name=modelId\r\n\r\n"
+        + live.model_id.encode()
         + b"\r\n--B--"
     )
 

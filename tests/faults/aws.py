@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ReadTimeoutError
 from moto.backends import get_backend
+from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 from moto.core.botocore_stubber import MockRawResponse
 from moto.core.models import botocore_stubber
 
@@ -24,9 +24,12 @@ THROTTLED, FAILED, TIMED_OUT, LOST, LOST_ONCE = (
     "reply lost",
     "reply lost once",
 )
-KINDS = (THROTTLED, FAILED, TIMED_OUT, LOST, LOST_ONCE)
-"""How a call fails. LOST executes every try and loses each reply; LOST_ONCE only the first."""
-_ACCOUNT = "123456789012"
+UNDONE = (THROTTLED, FAILED, TIMED_OUT)
+"""The call is not executed."""
+DONE = (LOST, LOST_ONCE)
+"""It is executed: LOST executes every try and loses each reply, LOST_ONCE loses the first."""
+READS = ("Get", "Query", "BatchGet", "List", "Head", "Scan")
+"""Beginnings of operations that change nothing; a lost reply of theirs is a time-out."""
 _THROTTLES = {
     "s3": b"<Error><Code>SlowDown</Code><Message>slow down</Message></Error>",
     "dynamodb": b'{"__type":"com.amazonaws#ProvisionedThroughputExceededException"}',
@@ -42,7 +45,7 @@ class Faults:
 
     def __init__(self, clients: Clients) -> None:
         self.calls: list[str] = []
-        self._target: int | None = None
+        self._target = -1
         self._kind = ""
         self._tries = 0
         for client in (clients.dynamodb, clients.dynamodb_once, clients.s3, clients.sqs):
@@ -57,12 +60,18 @@ class Faults:
         try:
             yield
         finally:
-            self._target = None
+            self._target = -1
 
-    @property
-    def has_struck(self) -> bool:
-        """Tell whether the call was made at all."""
-        return self._tries > 0
+    def plan(self, run: Callable[[], object]) -> list[tuple[int, str]]:
+        """Run without faults, and list every call with each way that it may fail in."""
+        with self.at(-1, ""):
+            run()
+        faults: list[tuple[int, str]] = []
+        for number, call in enumerate(self.calls):
+            faults.append((number, UNDONE[number % len(UNDONE)]))
+            if not call.partition(".")[2].startswith(READS):
+                faults += [(number, kind) for kind in DONE]
+        return faults
 
     def _count(self, event_name: str, **_: Any) -> None:
         """Note a call before its first try."""
@@ -70,7 +79,7 @@ class Faults:
 
     def _send(self, event_name: str, request: Any, **_: Any) -> Any:
         """Answer a try from the emulated AWS, or fail it."""
-        if self._target is None or len(self.calls) - 1 != self._target:
+        if self._target < 0 or len(self.calls) - 1 != self._target:
             return botocore_stubber(event_name, request)
         self._tries += 1
         if self._kind in (LOST, LOST_ONCE):
@@ -89,20 +98,6 @@ def _answer(request: Any, status: int, body: bytes) -> AWSResponse:
     """Make an answer that is a failure."""
     headers = {"x-amzn-requestid": "none", "content-type": "application/x-amz-json-1.0"}
     return AWSResponse(request.url, status, headers, MockRawResponse(body))
-
-
-class NoWaiting:
-    """Stands for the time module where botocore pauses between two tries."""
-
-    @staticmethod
-    def sleep(seconds: float) -> None:
-        """Return at once."""
-
-
-@pytest.fixture
-def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let botocore repeat calls without pausing."""
-    monkeypatch.setattr("botocore.endpoint.time", NoWaiting)
 
 
 class Snapshot:
@@ -125,13 +120,13 @@ class Snapshot:
             self._s3.delete_object(Bucket=self._bucket, Key=key)
         for key, content in self._objects.items():
             self._s3.put_object(Bucket=self._bucket, Key=key, Body=content)
-        for queue in get_backend("sqs")[_ACCOUNT][self._region].queues.values():
+        for queue in get_backend("sqs")[ACCOUNT_ID][self._region].queues.values():
             queue._messages = []
             queue.pending_messages.clear()
 
     def _tables(self) -> dict[str, Any]:
         """Return the emulated tables."""
-        tables: dict[str, Any] = get_backend("dynamodb")[_ACCOUNT][self._region].tables
+        tables: dict[str, Any] = get_backend("dynamodb")[ACCOUNT_ID][self._region].tables
         return tables
 
     def _keys(self) -> list[str]:

@@ -44,7 +44,7 @@ def left_in_tables(stack, *needles):
 def test_model_is_gone_at_once_and_for_ever(stack, owner, weather_id):
     """From the answer on a model is 404 everywhere; a repeated DELETE shows the same record."""
     model_id = owner.model(weather_id, "short-lived")
-    owner.predict(model_id, "rain").ok
+    assert owner.predict(model_id, "rain").status == 200
     first = owner.delete(f"{LANGUAGE}/models/{model_id}").ok
     paths = [f"{LANGUAGE}/train/{model_id}", f"{LANGUAGE}/models/{model_id}"]
     paths += [f"{LANGUAGE}/models/{model_id}/{part}" for part in ("lc", "card")]

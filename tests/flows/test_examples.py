@@ -92,7 +92,8 @@ def test_feedback_changes_the_answer_after_retraining(client):
     )
     for shape in ("{}", "{}?", "{} ?", "hey, {}", "{} please", "tell me {}", "so {}", "{} now"):
         fields = {"document": shape.format(text), "modelId": model_id, "expectedLabel": wanted}
-        client.multipart("POST", f"{LANGUAGE}/feedback", {**fields, "name": "ignored"}).ok
+        sent = client.multipart("POST", f"{LANGUAGE}/feedback", {**fields, "name": "ignored"})
+        assert sent.status == 200
     kept = client.best(model_id, text)
     again = {"modelId": model_id, "trainParams": {"withFeedback": "true"}}
     queued = client.json("POST", f"{LANGUAGE}/retrain", again).ok

@@ -8,9 +8,39 @@ from tests.flows.client import LANGUAGE
 from tests.flows.world import csv_file
 
 QUESTION = "will it rain in the next hours"
-GOOD = "lovely wonderful great perfect happy excellent brilliant delightful".split()
-BAD = "awful terrible horrible broken sad useless dreadful disgusting".split()
-DULL = "grey wooden square daily weekly plain usual regular".split()
+GOOD = ["lovely", "wonderful", "great", "perfect", "happy", "excellent", "brilliant", "delightful"]
+BAD = ["awful", "terrible", "horrible", "broken", "sad", "useless", "dreadful", "disgusting"]
+THINGS = [
+    "jacket",
+    "lamp",
+    "kettle",
+    "bicycle",
+    "tent",
+    "sofa",
+    "mirror",
+    "carpet",
+    "radio",
+    "clock",
+    "chair",
+    "bag",
+]
+SHOP = {
+    "delivery": (
+        "where is my {}",
+        "when will the {} be delivered",
+        "track the {} I ordered",
+        "my {} has not arrived yet",
+        "how long does it take to ship a {}",
+    ),
+    "refund": (
+        "I want my money back for the {}",
+        "how do I return the {}",
+        "please refund my {}",
+        "the {} is broken, give me my money back",
+        "can I send the {} back",
+    ),
+}
+DULL = ["grey", "wooden", "square", "daily", "weekly", "plain", "usual", "regular"]
 
 
 def counted(client):
@@ -34,7 +64,7 @@ def test_json_and_multipart_answer_alike(owner, weather_model):
 
 
 def test_number_of_results_and_sample_id(owner, weather_model):
-    """numResults cuts the list; sampleId comes back exactly as sent."""
+    """A number of results cuts the list; sampleId comes back exactly as sent."""
     answer = owner.predict(weather_model, QUESTION, numResults="2", sampleId="  7 é ").ok
     zero = owner.predict(weather_model, QUESTION, numResults=0)
 
@@ -83,14 +113,21 @@ def test_used_up_allowance_is_a_429(world, client):
     assert counted(client) == (2000, 0, 2000)
 
 
-def test_out_of_domain_text_has_no_label(owner, weather_id):
+def test_out_of_domain_text_has_no_label(owner):
     """A model that knows its domain answers a foreign text with an empty list, its own as usual."""
-    model_id = owner.model(weather_id, "bounded", algorithm="multilingual-intent-ood")
-    inside = owner.predict(model_id, "what is the weather like").ok
-    outside = owner.predict(model_id, "please transfer forty euros to my landlord's account").ok
+    rows = [
+        (shape.format(thing), label)
+        for label, shapes in SHOP.items()
+        for shape in shapes
+        for thing in THINGS
+    ]
+    dataset = owner.upload(csv_file(rows), call="upload/sync")
+    model_id = owner.model(dataset["id"], "bounded", algorithm="multilingual-intent-ood")
+    inside = owner.predict(model_id, "when will the jacket be delivered").ok
+    outside = owner.predict(model_id, "who won the football world cup in Brazil").ok
     matrix = owner.get(f"{LANGUAGE}/models/{model_id}").ok["metricsData"]
 
-    assert inside["probabilities"][0]["label"] == "current-weather"
+    assert inside["probabilities"][0]["label"] == "delivery"
     assert outside["probabilities"] == []
     assert len(matrix["confusionMatrix"]) == len(matrix["labels"]) + 1
 

@@ -63,7 +63,7 @@ def scrubbed(answer, *ids):
 
 def test_foreign_ids_answer_like_unknown_ones(client, owner, foreign):
     """Every route answers 404 with one and the same body, whether an id is foreign or unknown."""
-    dataset_id, label_id, model_id, deletion_id = foreign
+    dataset_id, _, model_id, deletion_id = foreign
     unknown = (UNKNOWN_DATASET, UNKNOWN_DATASET, UNKNOWN_MODEL, UNKNOWN_MODEL)
     for (method, path), (_, other) in zip(reads(*foreign), reads(*unknown), strict=True):
         found = scrubbed(client.send(method, path), *foreign)

@@ -20,7 +20,7 @@ def test_every_documented_member_is_in_an_event():
     assert event["headers"]["X-A"] == "2"
     assert "TE" not in event["headers"]
     assert event["pathParameters"] == {"id": "7"}
-    assert event["requestContext"]["path"] == "/api/v2/x/7"
+    assert event["requestContext"]["path"] == "/v2/x/7"
     assert (event["body"], event["isBase64Encoded"]) == ("{}", False)
     assert event["stageVariables"] is None
 

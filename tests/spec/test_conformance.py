@@ -51,7 +51,8 @@ def load() -> schemathesis.BaseSchema:
     )
 
 
-SCHEMA = load()
+# Aliases and the other family run the same declarations.
+SCHEMA = load().exclude(path_regex="^/v2/vision/|^/v1/|^/oauth2/|/token/|/datasets/(re)?train$")
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +67,7 @@ def services() -> Iterator[None]:
 
 @SCHEMA.parametrize()
 @settings(
-    max_examples=10,
+    max_examples=4,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),

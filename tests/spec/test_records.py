@@ -30,7 +30,7 @@ from chalicelib.errors import (
 )
 from chalicelib.routes.uploads import NO_SOURCE
 from chalicelib.services.usage import UsageFacts
-from chalicelib.web import records
+from chalicelib.web import describe, records
 from chalicelib.web.errors import ErrorRecord, error_response
 from chalicelib.web.headers import rate_limit_headers
 from chalicelib.web.paging import Window, list_answer
@@ -93,7 +93,7 @@ def dataset(name: str) -> DatasetView:
 )
 def test_datasets(name):
     """A dataset in each of its states."""
-    same(name, records.dataset(dataset(name)))
+    same(name, describe.dataset(dataset(name)))
 
 
 @pytest.mark.parametrize("name", ["dataset_list", "dataset_list_global", "list_empty"])
@@ -116,8 +116,8 @@ EXAMPLE = ExampleView(
 
 def test_examples():
     """A text stands in name and location, alone and in a list."""
-    same("example_language", records.example(EXAMPLE))
-    page = list_answer(Page((EXAMPLE,), 0, has_more=False), records.example, Window(0, 100))
+    same("example_language", describe.example(EXAMPLE))
+    page = list_answer(Page((EXAMPLE,), 0, has_more=False), describe.example, Window(0, 100))
     same("example_list_language", page.record)
 
 
@@ -139,7 +139,7 @@ INTENT = Model(
 
 def test_queued_training():
     """Progress and learning rate are 0, never 0.0; null and absent members as the contract says."""
-    same("training_queued_intent", records.training(ModelView(INTENT, 1)))
+    same("training_queued_intent", describe.training(ModelView(INTENT, 1)))
 
 
 def test_succeeded_training():
@@ -161,7 +161,7 @@ def test_succeeded_training():
         stats=stats,
     )
 
-    same("training_succeeded_intent_ood", records.training(ModelView(model)))
+    same("training_succeeded_intent_ood", describe.training(ModelView(model)))
 
 
 def test_failed_and_running_training():
@@ -181,14 +181,14 @@ def test_failed_and_running_training():
         epochs=30,
         failure=json.loads(text)["failureMsg"],
     )
-    same("training_failed_vision", records.training(ModelView(failed)))
-    assert records.training(ModelView(replace(failed, progress=0.66))).progress == 0.66
+    same("training_failed_vision", describe.training(ModelView(failed)))
+    assert describe.training(ModelView(replace(failed, progress=0.66))).progress == 0.66
 
 
 def test_models_in_lists():
     """Models in lists lack what only a training has."""
     model = replace(INTENT, status="SUCCEEDED", progress=1.0, updated_at=at(10, 20, 41))
-    page = list_answer(Page((model,), 0, has_more=False), records.model, Window(0, 100))
+    page = list_answer(Page((model,), 0, has_more=False), describe.model, Window(0, 100))
 
     same("model_list_language", page.record)
 
@@ -203,7 +203,7 @@ def test_metrics(name):
         request=TrainRequest(algorithm=expected["algorithm"]),
     )
 
-    same(name, records.metrics(model, at(10, 21, 41), expected["metricsData"]))
+    same(name, describe.metrics(model, at(10, 21, 41), expected["metricsData"]))
 
 
 @pytest.mark.parametrize("name", ["learningcurve_intent", "card_intent", "health"])
@@ -236,7 +236,7 @@ def test_predictions(name, items, sample_id):
     """The sample id is there only when it was sent."""
     probabilities = [Probability(label, probability) for label, probability in items]
 
-    same(name, records.prediction(probabilities, sample_id))
+    same(name, describe.prediction(probabilities, sample_id))
 
 
 DELETION = Deletion("TFEMMROASQSHPFHUY6WNX2ZLWY", "2", "DATASET", "1004301")
@@ -260,7 +260,7 @@ MODEL_ID = "W6MKXZXBWEYY5Y3LBXFT7OPE2M"
 )
 def test_deletions(name, row):
     """A deletion in each of its states."""
-    same(name, records.deletion(row))
+    same(name, describe.deletion(row))
 
 
 def test_receipts():
@@ -279,7 +279,7 @@ def test_receipts():
         *(123, 118, 2, 3),
         rejected,
     )
-    page = list_answer(Page((row,), 0, has_more=False), records.receipt, Window(0, 25))
+    page = list_answer(Page((row,), 0, has_more=False), describe.receipt, Window(0, 25))
 
     same("receipt_list", page.record)
 
@@ -300,7 +300,7 @@ def test_usage_and_headers():
         "kQ2mTzXwPa",
         MONTH,
     )
-    page = list_answer(Page((facts,), 0, has_more=False), records.usage, Window(0, 1))
+    page = list_answer(Page((facts,), 0, has_more=False), describe.usage, Window(0, 1))
 
     same("apiusage", page.record)
     same("rate_limit_headers", rate_limit_headers(MONTH))
@@ -353,10 +353,10 @@ def test_error_without_source():
 )
 def test_durations(seconds, text):
     """HH:MM:SS:mmm, rounded once."""
-    assert records.duration(seconds) == text
+    assert describe.duration(seconds) == text
 
 
 @pytest.mark.parametrize("value", [0, 0.0, 1.0, 0.5, True])
 def test_progress(value):
     """0 and 1 are integers, anything between is a fraction."""
-    assert msgspec.json.encode(records.fraction(value)) in (b"0", b"1", b"0.5")
+    assert msgspec.json.encode(describe.fraction(value)) in (b"0", b"1", b"0.5")

@@ -14,6 +14,7 @@ from chalicelib.errors import BadRequest, InvalidParameter, ServiceError, TooLar
 from chalicelib.web.event import Incoming
 from chalicelib.web.request import MAX_SCALAR_BYTES, Fields, read_fields
 
+FILES = ("data", "sampleContent", "formTemplate")
 KNOWN = ("a", "b", "c", "name", "label", "document", "sampleId")
 
 
@@ -101,10 +102,10 @@ def test_scalar_is_limited():
         read_fields(form("name", b"x" * (MAX_SCALAR_BYTES + 1)), KNOWN)
 
 
-@pytest.mark.parametrize("name", ["data", "sampleContent", "formTemplate"])
+@pytest.mark.parametrize("name", FILES)
 def test_files_are_known_by_their_field(name):
     """A part is a file by its name only, with or without a file name."""
-    fields = read_fields(form(name, b"\xff"), KNOWN)
+    fields = read_fields(form(name, b"\xff"), FILES)
 
     assert (fields.files[name].content, fields.values) == (b"\xff", {})
 
@@ -122,7 +123,7 @@ def test_control_characters(name, accepted):
             read_fields(form(name, b"a\x00b"), KNOWN)
 
 
-@pytest.mark.parametrize("name", ["", "other", "x" * 500])
+@pytest.mark.parametrize("name", ["", "other", "data", "x" * 500])
 def test_unknown_parts_are_ignored(name):
     """Whatever a field holds that nobody asked for, it does no harm."""
     assert read_fields(form(name, b"\xff\x00"), KNOWN) == Fields()
@@ -131,6 +132,26 @@ def test_unknown_parts_are_ignored(name):
 def test_unknown_members_are_ignored():
     """The same of JSON."""
     assert read(b'{"other": "\\u0000", "": {"deep": [1]}, "a": 1}').values == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "multipart/form-data; boundary=ž",
+        'multipart/form-data; boundary="',
+        "multipart/form-data; boundary*=utf-8''B",
+        "multipart/form-data;;;=;boundary",
+        "application/json; charset=\x00",
+        ";",
+        "ž/ž",
+    ],
+)
+def test_odd_content_types_have_an_answer(content_type):
+    """A damaged content type is a 400 or 415, never a failure."""
+    with pytest.raises(ServiceError) as caught:
+        read(b"--B\r\nx", content_type)
+
+    assert caught.value.status in (400, 415)
 
 
 def test_of_a_repeated_field_the_last_counts():

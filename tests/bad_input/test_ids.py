@@ -1,0 +1,232 @@
+"""Ids that are none, foreign, deleted, or of another family, on every route that takes one."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+
+from tests.live import INTENT, SENTIMENT, SHOP, Caller
+
+NUMBERS = ["-1", "0", "9223372036854775807", "9223372036854775808", "9" * 400, "abc", "1.0", "1e3"]
+NUMBERS += ["0x10", "١٢٣", "null", "true", " ", "1 OR 1=1", "../1", "%00", "1;2", "{}", "🙂", "+1"]
+TEXTS = ["-1", "0", "9" * 19, "a" * 26, "A" * 26, "A" * 25, "A" * 5000, "../x", "' OR ''='", "🙂"]
+TEXTS += ["\x00", "%", "null", "{}", "AAAAAAAAAAAAAAAAAAAAAAAAA1", "communitysentiment"]
+
+DATASET_ROUTES = [
+    ("GET", "/v2/language/datasets/{}", None),
+    ("DELETE", "/v2/language/datasets/{}", None),
+    ("GET", "/v2/language/datasets/{}/examples", None),
+    ("GET", "/v2/language/datasets/{}/models", None),
+    ("GET", "/v2/language/datasets/{}/receipts", None),
+    ("GET", "/v2/language/examples/{}/label/1", None),
+    ("PUT", "/v2/language/datasets/{}/upload", {"path": "http://x/"}),
+    ("POST", "/v2/language/datasets/{}/examples", {"document": "x", "label": "refund"}),
+    ("GET", "/v2/vision/datasets/{}", None),
+    ("DELETE", "/v2/vision/datasets/{}", None),
+    ("GET", "/v2/vision/datasets/{}/examples", None),
+    ("GET", "/v2/vision/datasets/{}/models", None),
+    ("GET", "/v2/vision/examples/{}/label/1", None),
+]
+MODEL_ROUTES = [
+    ("GET", "/v2/language/train/{}", None),
+    ("GET", "/v2/language/models/{}", None),
+    ("GET", "/v2/language/models/{}/lc", None),
+    ("GET", "/v2/language/models/{}/card", None),
+    ("DELETE", "/v2/language/models/{}", None),
+    ("GET", "/v2/vision/models/{}", None),
+    ("DELETE", "/v2/vision/models/{}", None),
+    ("GET", "/v2/language/deletion/{}", None),
+]
+MODEL_BODIES = [
+    ("/v2/language/retrain", {}),
+    ("/v2/language/datasets/retrain", {}),
+    ("/v2/language/feedback", {"document": "x", "expectedLabel": "refund"}),
+    (INTENT, {"document": "x"}),
+    (SENTIMENT, {"document": "x"}),
+]
+
+
+def send(caller: Caller, method: str, path: str, fields: dict[str, object] | None):
+    """Send a call with or without a body."""
+    return caller(method, path) if fields is None else caller.json(method, path, fields)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "fields", "sent"),
+    [
+        (*route, sent)
+        for number, route in enumerate(DATASET_ROUTES)
+        for sent in (NUMBERS if number == 0 else NUMBERS[:6])
+    ],
+)
+def test_strange_dataset_id_is_a_404(victim, method, path, fields, sent):
+    """What can be no id answers like one that does not exist."""
+    send(victim, method, path.format(quote(sent, safe="")), fields).refused(404)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "fields", "sent"),
+    [
+        (*route, sent)
+        for number, route in enumerate(MODEL_ROUTES)
+        for sent in (TEXTS if number in (0, len(MODEL_ROUTES) - 1) else TEXTS[:5])
+    ],
+)
+def test_strange_string_id_is_a_404(victim, method, path, fields, sent):
+    """What can be no model or deletion answers like one that does not exist."""
+    send(victim, method, path.format(quote(sent, safe="")), fields).refused(404)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "sent"),
+    [
+        (*body, sent)
+        for number, body in enumerate(MODEL_BODIES)
+        for sent in ([s for s in TEXTS if s != "\x00"] if number == 3 else TEXTS[:3])
+    ],
+)
+def test_strange_model_id_in_a_body_is_a_404(victim, path, fields, sent):
+    """The same for an id in a body, in JSON and in a form."""
+    shown = sent[:40]
+    victim.json("POST", path, {**fields, "modelId": sent}).refused(404, shown)
+    victim.fields("POST", path, modelId=sent, **fields).refused(404, shown)
+
+
+@pytest.mark.parametrize("sent", ["-1", "0", str(2**63), "9" * 30, -1, 2**63 - 1])
+def test_strange_dataset_id_in_a_body_is_a_404(victim, sent):
+    """A whole number that is no id is not found."""
+    victim.train(sent).refused(404)
+
+
+@pytest.mark.parametrize("sent", ["-1", "0", str(2**63), "9" * 30, "7"])
+def test_strange_label_id_is_a_404(live, victim, sent):
+    """A label that the caller does not have is not found, by any of its three routes."""
+    shop = live.shop["id"]
+
+    victim.get("/v2/language/examples", labelId=sent).refused(404)
+    fields = {"document": "x", "labelId": sent}
+    victim.json("POST", f"/v2/language/datasets/{shop}/examples", fields).refused(404)
+    if sent != "0":  # a position
+        victim.get(f"/v2/language/examples/{shop}/label/{sent}").refused(404)
+
+
+@pytest.mark.parametrize("sent", ["", "x", "1.5", "[]"])
+def test_label_id_that_is_no_number_is_a_400(victim, sent):
+    """The deprecated list names its query parameter."""
+    victim.get("/v2/language/examples", labelId=sent).refused(400, "labelId")
+
+
+@pytest.mark.parametrize(("method", "path", "fields"), DATASET_ROUTES)
+def test_foreign_dataset_answers_like_an_unknown_one(live, method, path, fields):
+    """Another account's dataset and one that nobody has give the same answer."""
+    shop, nobodys = str(live.shop["id"]), "1999999"
+
+    foreign = send(live.stranger, method, path.format(shop), fields)
+    unknown = send(live.stranger, method, path.format(nobodys), fields)
+
+    assert foreign.refused(404, shop) == unknown.refused(404, nobodys)
+    assert foreign.message.replace(shop, nobodys) == unknown.message
+
+
+@pytest.mark.parametrize(("method", "path", "fields"), MODEL_ROUTES[:-1])
+def test_foreign_model_answers_like_an_unknown_one(live, method, path, fields):
+    """The same for models in paths."""
+    foreign = send(live.stranger, method, path.format(live.model_id), fields)
+    unknown = send(live.stranger, method, path.format("A" * 26), fields)
+
+    assert foreign.refused(404) == unknown.refused(404)
+    assert foreign.message.replace(live.model_id, "A" * 26) == unknown.message
+
+
+@pytest.mark.parametrize(("path", "fields"), MODEL_BODIES)
+def test_foreign_model_in_a_body_answers_like_an_unknown_one(live, path, fields):
+    """The same for models in bodies."""
+    foreign = live.stranger.json("POST", path, {**fields, "modelId": live.model_id})
+    unknown = live.stranger.json("POST", path, {**fields, "modelId": "A" * 26})
+
+    assert foreign.refused(404) == unknown.refused(404)
+    assert foreign.message.replace(live.model_id, "A" * 26) == unknown.message
+
+
+def test_foreign_label_and_deletion_answer_like_unknown_ones(live, maker):
+    """The same for labels and deletions, and for a dataset that is to be trained."""
+    label = live.shop["labelSummary"]["labels"][0]["id"]
+    gone = maker.json("POST", "/v2/language/datasets", {"name": "x", "type": "text-intent"}).ok()
+    deletion = maker.delete(f"/v2/language/datasets/{gone['id']}").ok()
+
+    live.stranger.get("/v2/language/examples", labelId=label).refused(404, str(label))
+    live.stranger.get(f"/v2/language/deletion/{deletion['id']}").refused(404, deletion["id"])
+    live.stranger.train(live.shop["id"]).refused(404, str(live.shop["id"]))
+
+
+@pytest.mark.parametrize(("method", "path", "fields"), DATASET_ROUTES)
+def test_dataset_of_the_other_family_is_a_404(live, victim, method, path, fields):
+    """Datasets are strict: a language dataset below /vision does not exist, and vice versa."""
+    dataset = live.shop if "/vision/" in path else live.pictures
+
+    send(victim, method, path.format(dataset["id"]), fields).refused(404, str(dataset["id"]))
+
+
+def test_vision_dataset_is_not_trained_below_language(live, victim):
+    """A body's dataset is of the path's family too."""
+    victim.train(live.pictures["id"]).refused(404, str(live.pictures["id"]))
+
+
+@pytest.fixture(scope="module")
+def deleted(maker):
+    """A dataset and a model that are gone."""
+    dataset = maker.upload(SHOP).ok()["id"]
+    model = maker.train(dataset, trainParams={"profile": "fast"}).ok()["modelId"]
+    assert maker.trained(model)["status"] == "SUCCEEDED"
+    maker.delete_and_wait(f"/v2/language/models/{model}")
+    maker.delete_and_wait(f"/v2/language/datasets/{dataset}")
+    return dataset, model
+
+
+@pytest.mark.parametrize(("method", "path", "fields"), DATASET_ROUTES)
+def test_deleted_dataset_is_a_404(maker, deleted, method, path, fields):
+    """A dataset that is gone is not found; only a repeated DELETE shows its deletion again."""
+    answer = send(maker, method, path.format(deleted[0]), fields)
+
+    if method == "DELETE" and "/language/" in path:
+        assert answer.ok()["deletedObjectId"] == str(deleted[0])
+    else:
+        answer.refused(404, str(deleted[0]))
+
+
+@pytest.mark.parametrize(("method", "path", "fields"), MODEL_ROUTES[:-1])
+def test_deleted_model_is_a_404(maker, deleted, method, path, fields):
+    """The same for models."""
+    answer = send(maker, method, path.format(deleted[1]), fields)
+
+    if method == "DELETE":
+        assert answer.ok()["deletedObjectId"] == deleted[1]
+    else:
+        answer.refused(404, deleted[1])
+
+
+@pytest.mark.parametrize(("path", "fields"), MODEL_BODIES)
+def test_deleted_model_in_a_body_is_a_404(maker, deleted, path, fields):
+    """A model that is gone neither predicts nor takes feedback."""
+    maker.json("POST", path, {**fields, "modelId": deleted[1]}).refused(404, deleted[1])
+
+
+@pytest.mark.parametrize(("path", "type_"), [(SENTIMENT, "text-sentiment")])
+def test_model_of_another_type_is_a_400(live, victim, path, type_):
+    """An intent model does not tell sentiments, and the text says which type is needed."""
+    fields = {"document": "x", "modelId": live.model_id}
+
+    victim.json("POST", path, fields).refused(400, "modelId", "text-intent", type_)
+
+
+def test_global_datasets_cannot_be_touched(live, victim):
+    """A dataset that ships with the service is listed, and no account may use its id."""
+    listed = victim.get("/v2/language/datasets", **{"global": "true"}).ok()["data"]
+
+    for dataset in listed:
+        victim.get(f"/v2/language/datasets/{dataset['id']}").refused(404)
+        victim.delete(f"/v2/language/datasets/{dataset['id']}").refused(404)
+        victim.train(dataset["id"]).refused(404)
+    absent = {"withGlobalDatasetId": live.shop["id"]}
+    victim.train(live.shop["id"], trainParams=absent).refused(400, "withGlobalDatasetId")

@@ -1,0 +1,217 @@
+"""`path` at addresses that must not be reached, and at servers that play tricks."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.live import SYNC, UPLOAD
+
+METADATA = [
+    "http://169.254.169.254/latest/meta-data/",
+    "http://169.254.169.254:80/latest/",
+    "http://2852039166/",
+    "http://0xA9FEA9FE/",
+    "http://0xa9.0xfe.0xa9.0xfe/",
+    "http://0251.0376.0251.0376/",
+    "http://169.254.43518/",
+    "http://169.16689662/",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[::ffff:a9fe:a9fe]/",
+    "http://[64:ff9b::a9fe:a9fe]/",
+    "http://[2002:a9fe:a9fe::]/",
+    "http://[fd00:ec2::254]/latest/",
+    "http://①⑥⑨.②⑤④.①⑥⑨.②⑤④/",
+    "http://169。254。169。254/",
+    "http://169.254.170.2/v2/credentials",
+    "http://100.100.100.200/latest/",
+    "http://168.63.129.16/",
+]
+LOCAL = [
+    "http://127.0.0.1/",
+    "http://127.0.0.1:22/",
+    "http://127.1/",
+    "http://127.255.255.254/",
+    "http://2130706433/",
+    "http://0x7f000001/",
+    "http://0177.0.0.1/",
+    "http://0/",
+    "http://0.0.0.0/",
+    "http://localhost/",
+    "http://LOCALHOST./",
+    "http://[::1]/",
+    "http://[::]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[0:0:0:0:0:ffff:7f00:1]/",
+    "http://[::127.0.0.1]/",
+]
+PRIVATE = [
+    "http://10.0.0.1/",
+    "http://172.16.0.1/",
+    "http://172.31.255.255/",
+    "http://192.168.1.1/",
+    "http://100.64.0.1/",
+    "http://192.0.2.1/",
+    "http://198.18.0.1/",
+    "http://224.0.0.1/",
+    "http://255.255.255.255/",
+    "http://[fc00::1]/",
+    "http://[fe80::1]/",
+    "http://[fe80::1%25lo]/",
+    "http://[ff02::1]/",
+]
+NO_URLS = [
+    "file:///etc/passwd",
+    "ftp://example.com/x",
+    "gopher://127.0.0.1:6379/_x",
+    "data:text/csv,a,b",
+    "javascript:alert(1)",
+    "s3://bucket/key",
+    "//example.com/x",
+    "/etc/passwd",
+    "http:///x",
+    "http://",
+    "http://:80/",
+    "http://example.com:0/",
+    "http://example.com:99999/",
+    "http://example.com:80a/",
+    "http://user:secret@example.com/",
+    "http://127.0.0.1@example.com/",
+    "http://example.com\\@127.0.0.1/",
+    "http://[::1/",
+    "http://exa mple.com/",
+    "http://" + "a" * 300 + ".com/",
+    "http://example.com/" + "a" * 5000,
+    "http://ex\u00adample\u200b..com/",
+]
+
+
+def send(caller, path, target=SYNC):
+    """Upload from an address."""
+    return caller.json("POST", target, {"type": "text-intent", "path": path})
+
+
+@pytest.mark.parametrize("path", [*METADATA, *LOCAL, *PRIVATE, *NO_URLS])
+def test_forbidden_address_is_a_400(victim, path):
+    """No spelling of a private address is reached, and what is no URL is none."""
+    began = time.monotonic()
+
+    answer = send(victim, path)
+
+    assert answer.refused(400, "Failed to download the dataset from the public URL.")
+    assert len(answer.message) < 250
+    assert time.monotonic() - began < 8
+
+
+@pytest.mark.parametrize("path", ["http://127.0.0.1/", "file:///etc/passwd"])
+def test_the_other_uploads_check_the_same(live, victim, path):
+    """The queued upload and the PUT refuse in the call too."""
+    send(victim, path, UPLOAD).refused(400, "public URL")
+    shop = f"/v2/language/datasets/{live.shop['id']}/upload"
+    victim.json("PUT", shop, {"path": path}).refused(400, "public URL")
+
+
+def test_other_ports_of_an_allowed_host_stay_closed(live, victim):
+    """One opened port opens neither the service itself nor its storage."""
+    settings = live.stack.settings
+
+    for url in (live.url, settings.endpoint_url):
+        send(victim, f"{url}/v2/health").refused(400, "not on the public internet")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://169.254.169.254/latest/",
+        "http://127.0.0.1:22/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://0x7f.1/",
+        "file:///etc/passwd",
+        "//127.0.0.1:22/",
+        "http://user@127.0.0.1/",
+        "\\\\127.0.0.1\\x",
+        "",
+    ],
+)
+def test_redirect_to_a_forbidden_address_is_a_400(live, victim, target):
+    """Every step of a redirect is checked like the first."""
+    send(victim, live.tricks.redirect(target)).refused(400, "public URL")
+
+
+def test_redirects_without_end_are_a_400(live, victim):
+    """A circle of redirects ends."""
+    circle = live.tricks.redirect("x")
+    live.tricks.targets[circle.removeprefix(live.tricks.url(""))] = circle
+
+    send(victim, circle).refused(400, "redirects more than 3 times")
+
+
+def test_honest_redirect_is_followed(live, maker):
+    """A redirect to an address that is open leads to a dataset."""
+    dataset = send(maker, live.tricks.redirect("/honest.csv")).ok()
+
+    assert (dataset["statusMsg"], dataset["totalExamples"]) == ("SUCCEEDED", 2)
+
+
+@pytest.mark.parametrize(
+    ("trap", "words"),
+    [
+        ("/missing", ("status 404",)),
+        ("/nonsense", ("not valid HTTP",)),
+        ("/two_lengths", ("not valid HTTP",)),
+        ("/bomb", ("compressed",)),
+        ("/packed", ("gzip",)),
+        ("/page", ("HTML",)),
+        ("/headers", ("not valid HTTP",)),
+    ],
+)
+@pytest.mark.parametrize("target", [SYNC, UPLOAD])
+def test_server_that_sends_no_file_is_a_400(live, victim, trap, words, target):
+    """The text says what the server did."""
+    send(victim, live.tricks.url(trap), target).refused(400, "public URL", *words)
+
+
+def test_promise_of_5_gb_is_a_413(live, victim):
+    """A size that is only promised is believed, and refused."""
+    send(victim, live.tricks.url("/huge")).refused(413, "5,368,709,120", "26,214,400")
+
+
+@pytest.mark.parametrize(
+    ("trap", "words"),
+    [
+        ("/empty", ("0 bytes",)),
+        ("/short", ("connection ended", "5,000")),
+        ("/endless", ("26,214,400", "larger")),
+    ],
+)
+def test_file_that_turns_out_bad_has_failed(live, maker, trap, words):
+    """What only the whole download shows becomes a FAILED dataset, without a half of it."""
+    answer = send(maker, live.tricks.url(trap))
+
+    if answer.status == 200:
+        dataset = answer.json
+        assert dataset["statusMsg"].startswith("FAILED: ")
+        assert all(word in dataset["statusMsg"] for word in words), dataset["statusMsg"]
+        assert dataset["totalExamples"] == 0
+    else:
+        answer.refused(400, *words)
+
+
+def test_what_follows_the_stated_length_is_no_part_of_the_file(live, maker):
+    """A body longer than its Content-Length ends where that says."""
+    assert send(maker, live.tricks.url("/long")).ok()["totalExamples"] == 2
+
+
+def test_slow_servers_cost_ten_seconds(live, victim):
+    """One byte a second, endless headers and silence end at the same time, in any call."""
+    traps = ["/drip", "/slow_head", "/silent"]
+    began = time.monotonic()
+    with ThreadPoolExecutor(len(traps)) as pool:
+        answers = list(pool.map(lambda trap: send(victim, live.tricks.url(trap)), traps))
+        victim.get("/v2/language/datasets").ok()
+
+    for answer in answers:
+        answer.refused(400, "longer than 10 seconds")
+    assert time.monotonic() - began < 15

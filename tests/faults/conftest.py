@@ -1,0 +1,42 @@
+"""Fixtures that keep many runs of one scenario short."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.engines.text import run as engine
+from tests.builders import ONE_RESULT
+
+
+class NoWaiting:
+    """Stands for the time module where botocore pauses between two tries."""
+
+    @staticmethod
+    def sleep(seconds: float) -> None:
+        """Return at once."""
+
+
+@pytest.fixture
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let botocore repeat calls without pausing."""
+    monkeypatch.setattr("botocore.endpoint.time", NoWaiting)
+
+
+@pytest.fixture
+def quick_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learn once; every other training takes its vectors and gets the same result."""
+    learn = engine.train_text
+
+    def train_text(model, texts, vectors, watchers, now):
+        """Make the calls of a training without its arithmetic."""
+        key = tuple(texts.labels)
+        if key not in ONE_RESULT:
+            ONE_RESULT[key] = learn(model, texts, vectors, watchers, now)
+        else:
+            for encoder in vectors.encoders:
+                vectors.of_texts(encoder.name)
+            watchers.on_progress(0.5)
+            watchers.on_curve(ONE_RESULT[key].curve)
+        return ONE_RESULT[key]
+
+    monkeypatch.setattr(engine, "train_text", train_text)

@@ -1,0 +1,236 @@
+"""Generated calls: whatever the OpenAPI document allows or forbids, the answers are as it says.
+
+`PRESAGE_FUZZ_CALLS=2000` sets the number of calls; the same number gives the same calls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.live import JWT_BEARER, SHOP, TRAIN, Caller, Live
+
+CALLS = int(os.environ.get("PRESAGE_FUZZ_CALLS") or 300)
+"""Calls in all, at least one of each operation in each mode."""
+SEED = 20260101
+NEGATIVE_SHARE = 0.2
+"""Share of the calls that break the document on purpose."""
+REAL_SHARE = 0.85
+"""Share of the ids that exist."""
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+
+
+@dataclass
+class World:
+    """Real things that generated calls may name."""
+
+    live: Live
+    caller: Caller
+    dataset: dict[str, Any]
+    model_id: str
+    deletion_id: str
+    deleted_model: str
+    pick: random.Random = field(default_factory=lambda: random.Random(SEED))
+
+    @property
+    def labels(self) -> list[dict[str, Any]]:
+        """Labels of the dataset."""
+        return list(self.dataset["labelSummary"]["labels"])
+
+    def is_real(self) -> bool:
+        """Decide whether the next value is a real one."""
+        return self.pick.random() < REAL_SHARE
+
+    def throw_away(self, family: str) -> int:
+        """Make a dataset that may be deleted."""
+        fields = {"name": "throw away"} | ({"type": "text-intent"} if family == "language" else {})
+        return int(self.caller.json("POST", f"/v2/{family}/datasets", fields).ok()["id"])
+
+    def refresh_token(self) -> str:
+        """Obtain a refresh token that may be revoked."""
+        assertion = self.live.assertion(sub="fuzz@example.test")
+        answer = self.live.grant(grant_type=JWT_BEARER, assertion=assertion, scope="offline")
+        return str(answer.ok()["refresh_token"])
+
+
+@dataclass
+class Tally:
+    """What became of the calls."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    successes: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def add(self, label: str, status: int) -> None:
+        """Count one answer."""
+        self.statuses[status] += 1
+        self.calls[label] += 1
+        self.successes[label] += 200 <= status < 300
+
+    @property
+    def total(self) -> int:
+        """Calls in all."""
+        return sum(self.calls.values())
+
+    @property
+    def success_share(self) -> float:
+        """Share of answers of 2xx."""
+        return sum(self.successes.values()) / self.total
+
+    def __str__(self) -> str:
+        """One line with the figures."""
+        errors = sum(count for status, count in self.statuses.items() if status >= 500)
+        return (
+            f"{self.total} calls, {self.success_share:.1%} answered 2xx, {errors} server errors, "
+            f"{len(self.failures)} non-conforming; {dict(sorted(self.statuses.items()))}"
+        )
+
+
+@pytest.fixture(scope="module")
+def world(live: Live) -> World:
+    """An account of its own with a dataset, a model, and deletions that are over."""
+    caller = live.caller("fuzz")
+    dataset = caller.upload(SHOP, name="fuzz.csv").ok()
+    first, second = (caller.train(dataset["id"]).ok()["modelId"] for _ in range(2))
+    assert caller.trained(first)["status"] == "SUCCEEDED"
+    assert caller.trained(second)["status"] == "SUCCEEDED"
+    deletion = caller.delete_and_wait(f"/v2/language/models/{second}")
+    return World(live, caller, dataset, first, deletion["id"], second)
+
+
+def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], object]]:
+    """Say how to get a real value of each variable of a path."""
+    family = "vision" if "/vision/" in path else "language"
+    if method == "DELETE":
+        return {
+            "dataset_id": lambda: world.throw_away(family),
+            "model_id": lambda: world.deleted_model,
+            "token": world.refresh_token,
+        }
+    dataset = world.dataset["id"]
+    return {
+        "dataset_id": lambda: world.throw_away("vision") if family == "vision" else dataset,
+        "label_id": lambda: world.pick.choice(world.labels)["id"],
+        "model_id": lambda: world.model_id,
+        "deletion_id": lambda: world.deletion_id,
+    }
+
+
+def body_values(world: World) -> dict[str, Callable[[], object]]:
+    """Say how to get a real value of the fields that must name something."""
+    pick = world.pick
+    return {
+        "modelId": lambda: world.model_id,
+        "datasetId": lambda: world.dataset["id"],
+        "labelId": lambda: pick.choice(world.labels)["id"],
+        "expectedLabel": lambda: pick.choice(world.labels)["name"],
+        "path": lambda: world.live.tricks.url("/honest.csv"),
+        "data": lambda: SHOP,
+        "grant_type": lambda: pick.choice([JWT_BEARER, "refresh_token"]),
+        "assertion": lambda: world.live.assertion(sub="fuzz@example.test"),
+        "refresh_token": world.refresh_token,
+    }
+
+
+def make_real(world: World, case: Case) -> None:
+    """Put real ids and files into most of a generated case."""
+    found = path_values(world, case.method, case.path)
+    for name in case.path_parameters or {}:
+        if name in found and world.is_real():
+            case.path_parameters[name] = str(found[name]())
+    query = case.query or {}
+    if "labelId" in query and world.is_real():
+        case.query["labelId"] = world.pick.choice(world.labels)["id"]
+    if isinstance(case.body, dict):
+        values = body_values(world)
+        for name in case.body:
+            if name in values and world.is_real():
+                case.body[name] = values[name]()
+
+
+def generated(operation: Any, mode: GenerationMode, count: int) -> Iterator[Case]:
+    """Generate cases of one operation, the same at every run; none where nothing can be wrong."""
+    cases: list[Case] = []
+
+    @seed(SEED)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(operation.as_strategy(generation_mode=mode))
+    def collect(case: Case) -> None:
+        cases.append(case)
+
+    with contextlib.suppress(Unsatisfiable):
+        collect()
+    yield from cases[:count]
+
+
+def send(world: World, case: Case, tally: Tally) -> None:
+    """Send one case and check its answer against the document."""
+    headers = {"Authorization": f"Bearer {world.caller.token}"}
+    response = case.call(base_url=world.caller.url, headers=headers, timeout=20)
+    tally.add(case.operation.label, response.status_code)
+    try:
+        case.validate_response(response, checks=CHECKS)
+    except FailureGroup as group:
+        text = "; ".join(str(failure)[:300] for failure in group.exceptions)
+        tally.failures[f"{case.operation.label} {response.status_code}"] = (
+            f"{text} | {case.as_curl_command()[:400]} | {response.content[:300]!r}"
+        )
+
+
+@pytest.mark.timeout(1800)
+def test_every_answer_is_as_the_document_says(world: World) -> None:
+    """No server error, nothing outside the document, and at least 40 % of successes."""
+    document = world.caller.get("/v2/openapi.json").ok()
+    schema = schemathesis.openapi.from_dict(document)
+    operations = [result.ok() for result in schema.get_all_operations()]
+    negative = max(1, round(CALLS * NEGATIVE_SHARE / len(operations)))
+    positive = max(1, -(-CALLS // len(operations)) - negative)
+    tally = Tally()
+
+    for operation in operations:
+        for mode, count in (
+            (GenerationMode.POSITIVE, positive),
+            (GenerationMode.NEGATIVE, negative),
+        ):
+            for case in generated(operation, mode, count):
+                if mode is GenerationMode.POSITIVE:
+                    make_real(world, case)
+                send(world, case, tally)
+
+    print(tally)
+    never = sorted(label for label in tally.calls if not tally.successes[label])
+    assert not tally.failures, "\n".join(f"{k}: {v}" for k, v in tally.failures.items())
+    assert tally.success_share >= 0.4, (tally, never)
+    assert tally.total >= CALLS * 0.9, tally

@@ -1,0 +1,64 @@
+"""Objects in the bucket."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from typing import Any
+
+import pytest
+
+from chalicelib.errors import StorageUnavailable
+from tests.builders import World
+
+
+def test_missing_object(world: World) -> None:
+    """An object that is not there is no trouble."""
+    artifacts = world.stores.artifacts
+
+    assert artifacts.get("nothing") is None
+    assert artifacts.get_json("nothing") is None
+    assert artifacts.get_file("nothing", io.BytesIO()) is False
+    artifacts.delete("nothing")
+    artifacts.delete_prefix("nothing/")
+
+
+def test_file_there_and_back(world: World) -> None:
+    """A file is written from where it stands, stays open, and comes back byte for byte."""
+    content = bytes(range(256)) * 8_000
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        world.stores.artifacts.put_file("a/file", file)
+        assert not file.closed
+
+    target = io.BytesIO()
+
+    assert world.stores.artifacts.get_file("a/file", target)
+    assert content == target.getvalue()
+
+
+def test_delete_prefix_beyond_one_page(world: World) -> None:
+    """More objects than one listing names are all deleted, and nothing beside them."""
+    for number in range(1_003):
+        world.stores.artifacts.put(f"datasets/1/{number}", b"")
+    world.stores.artifacts.put("datasets/10/kept", b"")
+
+    world.stores.artifacts.delete_prefix("datasets/1/")
+
+    assert world.keys() == ["datasets/10/kept"]
+
+
+def test_objects_that_refuse_to_go(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deletion that succeeded as a call but not for every object is trouble."""
+    world.stores.artifacts.put("datasets/1/a", b"")
+
+    def refuse(**request: Any) -> dict[str, Any]:
+        """Answer as S3 does when it could not delete one of the keys."""
+        key = request["Delete"]["Objects"][0]["Key"]
+        return {"Errors": [{"Key": key, "Code": "InternalError"}]}
+
+    monkeypatch.setattr(world.stores.clients.s3, "delete_objects", refuse)
+
+    with pytest.raises(StorageUnavailable):
+        world.stores.artifacts.delete_prefix("datasets/1/")
