@@ -6,6 +6,7 @@ The only file that names concrete classes. Tests build one with their own settin
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 
 from chalicelib import log
@@ -53,6 +54,9 @@ from chalicelib.stores.secrets import SecretStore
 from chalicelib.stores.tokens import RefreshTokenStore
 from chalicelib.stores.training_examples import TrainingExamples
 
+FAST_ENCODERS = ("minilm", "use")
+"""Encoders of the fast set; the service's start installs them."""
+
 
 class Stores:
     """Every store of one container, sharing clients and clock."""
@@ -99,8 +103,15 @@ class Container:
 
     def engines(self) -> dict[str, str]:
         """Tell for each engine whether it is ready."""
-        is_ready = all(self.encoders.is_installed(name) for name in ("minilm", "use"))
+        is_ready = all(self.encoders.is_installed(name) for name in FAST_ENCODERS)
         return {"text-fast": "ready" if is_ready else "missing"}
+
+    def warm(self) -> None:
+        """Load the installed engines now, so that the first call does not wait for them."""
+        import_module("chalicelib.engines.text.run")
+        for name in FAST_ENCODERS:
+            if self.encoders.is_installed(name):
+                self.encoders.get(name).encode(["warm"])
 
     @cached_property
     def tokens(self) -> TokenService:

@@ -7,11 +7,13 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
+from moto.core.models import botocore_stubber
 
 from chalicelib import workers
 from chalicelib.config import Settings
@@ -86,6 +88,20 @@ class World:
         other.stores = other.container.stores
         other.container.encoders._encoders.update(self.container.encoders._encoders)
         return other
+
+    def one_call_at_a_time(self) -> None:
+        """Let callers on several threads share the emulated AWS, which keeps no order itself."""
+        lock = Lock()
+
+        def send(event_name: str, request: Any, **_: Any) -> Any:
+            """Answer one call after the other."""
+            with lock:
+                return botocore_stubber(event_name, request)
+
+        clients = self.stores.clients
+        for client in (clients.dynamodb, clients.dynamodb_once, clients.s3, clients.sqs):
+            client.meta.events.unregister("before-send", botocore_stubber)
+            client.meta.events.register("before-send", send)
 
     def upload(
         self,
@@ -200,8 +216,11 @@ class World:
         found = [key for key in self.keys() if wanted in key]
         for row in ROWS:
             if row is not DeletionRow:
-                found += [f"{row.__name__} {item.attribute_values}" for item in self.rows(row)
-                          if wanted in _words(item)]
+                found += [
+                    f"{row.__name__} {item.attribute_values}"
+                    for item in self.rows(row)
+                    if wanted in _words(item)
+                ]
         return found
 
 

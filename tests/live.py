@@ -235,14 +235,8 @@ class Live:
 
     def set_used(self, account_id: str, kind: str, used: int) -> None:
         """Set a month's counter, as so many calls would have."""
-        self._put(
-            "quotas",
-            {
-                "account_id": {"S": account_id},
-                "period": {"S": f"{kind}#{time.strftime('%Y-%m', time.gmtime())}"},
-            },
-            used=used,
-        )
+        period = f"{kind}#{time.strftime('%Y-%m', time.gmtime())}"
+        self._put("quotas", {"account_id": {"S": account_id}, "period": {"S": period}}, used=used)
 
     def set_dataset(self, caller: Caller, dataset_id: int, **numbers: int) -> None:
         """Set figures of a dataset's row, as so much data would have."""
@@ -251,6 +245,11 @@ class Live:
             "dataset_id": {"N": str(dataset_id)},
         }
         self._put("datasets", key, **numbers)
+
+    def set_model(self, caller: Caller, model_id: str, **numbers: int) -> None:
+        """Set figures of a model's row, as so many attempts would have."""
+        key = {"account_id": {"S": caller.account_id}, "model_id": {"S": model_id}}
+        self._put("models", key, **numbers)
 
     def _put(self, table: str, key: dict[str, Any], **numbers: int) -> None:
         """Set attributes of one row."""

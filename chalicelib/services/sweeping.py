@@ -91,12 +91,19 @@ class SweepService:
         return len(stale)
 
     def _closed_accounts(self) -> int:
-        """Delete the data of accounts whose time to keep it is over."""
+        """Delete the data of accounts whose time to keep it is over, then the accounts."""
         now, started = self._clock(), 0
         for account in self._stores.accounts.list_all():
             if account.delete_after is not None and account.delete_after <= now:
                 started += self._empty(account.account_id)
+                if self._is_empty(account.account_id):
+                    self._stores.accounts.delete(account)
         return started
+
+    def _is_empty(self, account_id: str) -> bool:
+        """Tell whether nothing of an account is left but its deletion records."""
+        datasets = any(self._stores.datasets.owned(account_id, f, 1) for f in FAMILY_TYPES)
+        return not datasets and not self._stores.models.of_account(account_id)
 
     def _empty(self, account_id: str) -> int:
         """Start the deletion of everything of an account; what is in training waits."""

@@ -125,13 +125,12 @@ class TrainingRunService:
         with Heartbeat(lambda: leases.renew(model), self._settings.lease_seconds) as beat:
             progress = _Progress(self._stores, model, beat, remaining_seconds)
             texts = self._stores.examples.read(model, dataset)
-            read_seconds = time.monotonic() - started
             fitted = self._fit(model, texts, progress)
             beat.check()
             self._stores.files.put_curve(model, fitted.curve)
             entries = self._stores.guards.of_run(model)
             beat.check()
-            self._publish(model, fitted, texts, (started, read_seconds))
+            self._publish(model, fitted, texts, started)
         self._release(model, entries)
 
     def _fit(self, model: Model, texts: TrainingTexts, progress: _Progress) -> Fitted:
@@ -169,11 +168,8 @@ class TrainingRunService:
             start += count
         return np.concatenate(blocks)
 
-    def _publish(
-        self, model: Model, fitted: Fitted, texts: TrainingTexts, times: tuple[float, float]
-    ) -> None:
+    def _publish(self, model: Model, fitted: Fitted, texts: TrainingTexts, started: float) -> None:
         """Write a version whole, then switch the model's row to it."""
-        started, read_seconds = times
         saving = time.monotonic()
         version = f"r{model.run}-{model.fence}"
         documents = {METRICS: fitted.metrics, CARD: fitted.card}
@@ -185,7 +181,7 @@ class TrainingRunService:
             total_seconds=round(now - started, 3),
             training_seconds=round(fitted.fit_seconds, 3),
             save_seconds=round(now - saving, 3),
-            load_seconds=round(read_seconds + fitted.load_seconds, 3),
+            load_seconds=round(saving - started - fitted.fit_seconds, 3),
             early_stopping=fitted.report.early_stopping,
             last_epoch=fitted.report.epochs,
             train_size=fitted.report.training_examples,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 from pynamodb.expressions.condition import Condition
@@ -90,6 +91,7 @@ class ModelStore:
         """
         now = to_milliseconds(self._clock())
         run = model.run + 1
+        token = secrets.token_hex(8)
         actions: list[Action] = [
             ModelRow.status.set(QUEUED),
             ModelRow.run.set(run),
@@ -98,6 +100,7 @@ class ModelStore:
             ModelRow.epochs.set(0),
             ModelRow.attempts.set(0),
             ModelRow.lease_until.set(0),
+            ModelRow.lease_owner.set(token),
             ModelRow.queued_at.set(now),
             ModelRow.updated_at.set(now),
             ModelRow.nudged_at.set(now),
@@ -112,10 +115,12 @@ class ModelStore:
         row = self._row(model)
         if applied(lambda: row.update(actions, condition=free)):
             return load_model(row)
-        current = self.find(model.account_id, model.model_id)
-        # A repeated call that met its own first write; nobody else knows this queue time.
-        mine = current is not None and current.run == run and current.queued_at is not None
-        return current if mine and current and _queued(current) == now else None
+        try:
+            row.refresh(consistent_read=True)
+        except ModelRow.DoesNotExist:
+            return None
+        # A repeated call that met its own first write; nobody else knows the token.
+        return load_model(row) if row.lease_owner == token else None
 
     def cancel(self, model: Model) -> bool:
         """Remove a model that is still QUEUED and unowned, when its request failed halfway.
@@ -220,8 +225,3 @@ class ModelStore:
 def _claim(row: ModelRow, actions: list[Action], condition: Condition) -> bool:
     """Update a row that an index listed, if it still is as the index said."""
     return applied(lambda: row.update(actions, condition=condition))
-
-
-def _queued(model: Model) -> int:
-    """Return when a model was queued, in milliseconds since 1970."""
-    return to_milliseconds(model.queued_at or model.created_at)

@@ -85,6 +85,16 @@ class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
         environment[HEADERS_KEY] = self.request.raw_headers
         return environment
 
+    def build_response_header(self) -> bytes:
+        """Write the header block with names as the application spelled them, as a gateway does."""
+        spelled = {name.lower(): name for name, _ in self.response_headers}
+        block: bytes = super().build_response_header()
+        lines = block.decode("latin-1").split("\r\n")
+        for place, line in enumerate(lines):
+            name, colon, value = line.partition(":")
+            lines[place] = f"{spelled.get(name.lower(), name)}{colon}{value}"
+        return "\r\n".join(lines).encode("latin-1")
+
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
     """Answers what never reached the application, in the service's error shape."""
@@ -175,8 +185,8 @@ def too_large_message(limit: int, actual: int) -> str:
     """Name the limit, the size when it is known, and the way around."""
     size = f" and this one has {actual}" if actual > limit else ""
     return (
-        f"A request body may have {limit} bytes{size}; send larger files by POST /v2/uploads and "
-        "name the returned path instead."
+        f"A request body may have {limit} bytes{size}; put a larger file where a URL reaches it, "
+        "and send the URL as 'path'."
     )
 
 

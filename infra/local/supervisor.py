@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -329,7 +330,14 @@ def _run_front(app: Any, listener: socket.socket, settings: Settings, options: O
     from infra.local import front
 
     _show_logs()
+    _warm(app, options)
     front.run(app, listener, settings.name, options.has_gateway_limits)
+
+
+def _warm(app: Any, options: Options) -> None:
+    """Load the engines beside the start, so that the demo's first calls are quick."""
+    if not options.is_bare:
+        threading.Thread(target=lambda: app.container.warm(), daemon=True).start()
 
 
 def _run_worker(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
@@ -337,6 +345,7 @@ def _run_worker(app: Any, settings: Settings, is_training: bool, options: Option
     from infra.local import worker
 
     _show_logs()
+    _warm(app, options)
     worker.run(app, settings, is_training, options)
 
 

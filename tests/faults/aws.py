@@ -107,9 +107,7 @@ class Snapshot:
         self._bucket = settings.bucket
         self._region = settings.region
         self._s3 = clients.s3
-        self._rows = {
-            name: copy.deepcopy(table.items) for name, table in self._tables().items()
-        }
+        self._rows = {name: copy.deepcopy(table.items) for name, table in self._tables().items()}
         self._objects = {key: _read(clients.s3, self._bucket, key) for key in self._keys()}
 
     def restore(self) -> None:

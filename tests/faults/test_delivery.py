@@ -25,9 +25,7 @@ FIELDS = UploadFields("intents", "text-intent")
 
 
 @pytest.fixture
-def world(
-    clients: Clients, settings: Settings, clock: MovableClock, quick_engine: None
-) -> World:
+def world(clients: Clients, settings: Settings, clock: MovableClock, quick_engine: None) -> World:
     """A service whose trainings are quick."""
     return World(settings, clock)
 
@@ -140,9 +138,7 @@ def test_progress_never_falls_over_continuations(world: World) -> None:
     assert shown[0] == 0.4
 
 
-def test_two_workers_on_one_training(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_workers_on_one_training(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker stalled past its lease, just before it publishes, publishes nothing."""
     view = world.dataset(ROWS)
     model_id = world.train(view).model.model_id
@@ -164,9 +160,7 @@ def test_two_workers_on_one_training(
     assert world.get(view).dataset.training == frozenset()
 
 
-def test_stalled_training_of_a_deleted_model(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stalled_training_of_a_deleted_model(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that wakes up after its model was deleted leaves nothing behind."""
     view = world.dataset(ROWS)
     model_id = world.train(view).model.model_id
@@ -231,9 +225,7 @@ def test_stalled_upload_of_a_deleted_dataset(
 
     def stall() -> None:
         """Let the dataset be deleted in between."""
-        other.container.deletions.delete_dataset(
-            world.account, LANGUAGE, view.dataset.dataset_id
-        )
+        other.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
         other.settle()
         assert not world.rows(DatasetRow)
 
@@ -255,9 +247,7 @@ def test_deletion_waits_for_a_writer(world: World, monkeypatch: pytest.MonkeyPat
     def delete() -> None:
         """Ask for the deletion and let it run while the upload is being read."""
         other = world.another()
-        other.container.deletions.delete_dataset(
-            world.account, LANGUAGE, view.dataset.dataset_id
-        )
+        other.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
         other.work()
         deleted.append(len(world.rows(DatasetRow)))
 
@@ -283,9 +273,7 @@ def test_part_of_a_deleted_dataset_is_not_kept(
     def delete() -> None:
         """Delete the dataset while its part is being embedded."""
         other = world.another()
-        other.container.deletions.delete_dataset(
-            world.account, LANGUAGE, view.dataset.dataset_id
-        )
+        other.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
         other.settle()
 
     _once_before(monkeypatch, world.stores.parts, "done", delete)
@@ -298,12 +286,8 @@ def test_worker_out_of_time_in_a_call_leaves_the_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A synchronous upload that is too slow goes on in the queue, with all its attempts."""
-    monkeypatch.setattr(
-        ingest_service, "scan", _slow(world, ingest_service.scan)
-    )
-    view = world.container.uploads.create_sync(
-        world.account, LANGUAGE, a_source(ROWS), FIELDS, 25
-    )
+    monkeypatch.setattr(ingest_service, "scan", _slow(world, ingest_service.scan))
+    view = world.container.uploads.create_sync(world.account, LANGUAGE, a_source(ROWS), FIELDS, 25)
 
     assert view.dataset.status_message == "UPLOADING"
     world.work()

@@ -47,9 +47,7 @@ class Scenario:
 
     def datasets(self) -> list[DatasetView]:
         """List the account's datasets."""
-        return list(
-            self.services.datasets.list(self.account.account_id, LANGUAGE, 0, 25).items
-        )
+        return list(self.services.datasets.list(self.account.account_id, LANGUAGE, 0, 25).items)
 
     def texts(self, view: DatasetView, source: str = "all") -> list[tuple[str, str]]:
         """List the texts and labels of a dataset as a caller sees them."""

@@ -13,6 +13,7 @@ import pytest
 
 from chalicelib.container import Container
 from chalicelib.errors import EncoderMissing
+from chalicelib.formats.signed_token import ACCESS, TokenSigner
 from chalicelib.routes import OPERATIONS
 from chalicelib.web.app import PresageApp
 from tests.api.conftest import make_event
@@ -82,7 +83,7 @@ def test_added_file_without_source(caller, dataset):
 @pytest.mark.parametrize("second", ["data", "path"])
 def test_two_sources(caller, second):
     """400: two files, or a file and an address."""
-    parts = [("type", b"text-intent", None), ("data", SHOP, "a.csv"), (second, SHOP, None)]
+    parts = [("type", b"text-intent", None), ("data", SHOP, "a.csv"), (second, b"http://x/", None)]
 
     answer = caller.form("POST", SYNC, *parts)
 
@@ -334,7 +335,7 @@ def test_storage_out_of_reach(live):
     )
     claims = {"sub": "1", "key": "k", "exp": int(time.time()) + 60, "iat": 0}
     container = Container(settings)
-    token = container.tokens._signer.sign("access", claims)
+    token = TokenSigner(b"x" * 32, settings.name).sign(ACCESS, claims)
     app = PresageApp("presage", OPERATIONS, lambda: container)
 
     result = app(make_event("GET", "/v2/apiusage", authorization=f"Bearer {token}"), None)

@@ -79,9 +79,7 @@ def test_retraining_asked_for_at_the_end_of_a_run_is_guarded(
     assert len(world.get(view).dataset.training) == 1
     assert len(world.stores.accounts.training(world.account.account_id)) == 1
     with pytest.raises(DatasetInTraining):
-        world.container.deletions.delete_dataset(
-            world.account, "language", view.dataset.dataset_id
-        )
+        world.container.deletions.delete_dataset(world.account, "language", view.dataset.dataset_id)
     world.work()
     assert world.get(view).dataset.training == frozenset()
     assert world.stores.accounts.training(world.account.account_id) == frozenset()

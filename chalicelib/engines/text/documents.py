@@ -45,11 +45,15 @@ def curve_record(epoch: TextEpoch) -> dict[str, Any]:
 
 
 def metrics_document(report: TextReport) -> dict[str, Any]:
-    """Return the metricsData of GET models/{id}."""
+    """Return the metricsData of GET models/{id}, its members in the contract's order."""
     curve = report.curve
+    before = metrics_data(report.metrics)
+    names = ("testAccuracy", "trainingLoss", "confusionMatrix", "trainingAccuracy")
+    after = {name: before.pop(name) for name in names}
     return {
-        **metrics_data(report.metrics),
+        **before,
         "threshold": report.thresholds,
+        **after,
         "precisionRecallCurve": {
             "f1": curve.f1,
             "recall": curve.recall,

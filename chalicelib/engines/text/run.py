@@ -77,8 +77,6 @@ class Fitted:
     """All records of the learning curve."""
     report: TextReport
     """Numbers for the statistics."""
-    load_seconds: float
-    """Time to get the vectors, in seconds."""
     fit_seconds: float
     """Time to learn, in seconds."""
 
@@ -101,7 +99,6 @@ def train_text(
     Raises:
         TrainingFailed: nothing can be learnt from these texts.
     """
-    started = time.monotonic()
     training_set = _training_set(texts, vectors)
     loaded = time.monotonic()
     curve: list[dict[str, Any]] = []
@@ -129,7 +126,6 @@ def train_text(
         card=card_document(model, report, facts, SEED),
         curve=curve,
         report=report,
-        load_seconds=loaded - started,
         fit_seconds=time.monotonic() - loaded,
     )
 

@@ -1,0 +1,210 @@
+"""Reading files: labels, duplicates, receipts, attempts, and the oracles' numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.limits import MAX_LABELS
+from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.tables import DatasetRow, LabelRow
+from tests.builders import World, a_csv, a_source, some_rows
+
+ROWS = some_rows({"book": 5, "cancel": 5})
+
+
+def test_labels_in_order_of_first_appearance(world: World) -> None:
+    """Labels stand in the file's order, whatever their names."""
+    view = world.dataset([("1", "z"), ("2", "a"), ("3", "m"), ("4", "a"), ("5", "z")])
+
+    assert [(label.name, label.examples) for label in view.labels] == [("z", 2), ("a", 2), ("m", 1)]
+    assert sorted(label.label_id for label in view.labels) == [l.label_id for l in view.labels]
+
+
+def test_duplicates_are_exact(world: World) -> None:
+    """Only the same text with the same label is a duplicate: case and spaces matter."""
+    view = world.dataset(
+        [
+            ("hello", "a"),
+            ("Hello", "a"),
+            ("hello ", "a"),
+            ("hello", "b"),
+            ("hello", "a"),
+            ("hello", "A"),
+            ("hello", "a"),
+        ]
+    )
+
+    assert (view.dataset.total, view.dataset.duplicates) == (5, 2)
+
+
+def test_receipt_names_the_first_rejections(world: World) -> None:
+    """Every row is kept, a duplicate or rejected; the first hundred rejections are named."""
+    rows = [*ROWS, *[("one cell",)] * 150, ROWS[0], ROWS[1]]
+
+    view = world.dataset(rows)
+
+    [receipt] = world.container.receipts.list(view, 0, 25).items
+    assert (receipt.status, receipt.message) == ("SUCCEEDED", None)
+    assert (receipt.seen, receipt.kept, receipt.duplicates, receipt.rejected) == (162, 10, 2, 150)
+    assert [rejection.row for rejection in receipt.rejections] == list(range(11, 111))
+    assert view.dataset.duplicates == 2
+
+
+def test_labels_that_cutting_would_merge(world: World) -> None:
+    """A label over 180 characters is cut, but not when another one would become the same."""
+    long, same, other = "x" * 200, "x" * 201, "y" * 200
+
+    view = world.dataset([("1", long), ("2", same), ("3", other), ("4", "y" * 200)])
+
+    [label] = view.labels
+    assert (label.name, label.examples) == ("y" * 180, 2)
+    [receipt] = world.container.receipts.list(view, 0, 25).items
+    assert (receipt.kept, receipt.rejected) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "status"), [(MAX_LABELS, "SUCCEEDED"), (MAX_LABELS + 1, "FAILED")]
+)
+def test_a_thousand_labels_and_one_more(world: World, labels: int, status: str) -> None:
+    """1,000 labels are allowed; with 1,001 nothing is kept and the message names both numbers."""
+    view = world.dataset([(f"text {number}", f"label {number}") for number in range(labels)])
+
+    assert view.dataset.status == status
+    if status == "FAILED":
+        assert view.dataset.message.startswith("The dataset would have 1,001 labels; at most 1,000")
+        assert view.labels == ()
+        assert world.rows(LabelRow) == []
+
+
+def test_put_over_the_label_limit(world: World) -> None:
+    """Labels of before count towards the limit of a PUT, which then changes nothing."""
+    view = world.dataset([(f"text {number}", f"label {number}") for number in range(MAX_LABELS)])
+
+    world.container.uploads.add(world.account, view, a_source([("x", "label 7"), ("y", "new")]))
+    world.work()
+
+    view = world.get(view)
+    assert view.dataset.status_message.startswith("FAILED: The dataset would have 1,001 labels")
+    assert (view.dataset.available, view.dataset.total, len(view.labels)) == (True, 1000, 1000)
+
+
+def test_sentiments_are_stored_in_lower_case(world: World) -> None:
+    """Sentiments are written in any case; another label rejects its row."""
+    rows = [("1", "Positive"), ("2", "NEGATIVE"), ("3", "neutral"), ("4", "meh")]
+
+    view = world.dataset(rows, fields=UploadFields("s", "text-sentiment"))
+
+    assert [label.name for label in view.labels] == ["positive", "negative", "neutral"]
+    [receipt] = world.container.receipts.list(view, 0, 25).items
+    assert (receipt.kept, receipt.rejected) == (3, 1)
+
+
+def test_words_and_bytes_are_added_up(world: World) -> None:
+    """Kept texts count, duplicates do not; bytes are those of UTF-8."""
+    view = world.dataset([("one two", "a"), ("żółw", "b"), ("one two", "a")])
+
+    assert view.dataset.words_upload == 3
+    assert view.dataset.bytes == len("one two".encode()) + len("żółw".encode())
+
+
+def test_file_is_read_again_after_trouble(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attempt that breaks halfway is repeated with the same ids, and nothing stands twice."""
+    put = world.stores.examples.put_chunk
+    broken = [1]
+
+    def put_chunk(*args: object) -> None:
+        """Break once, after the first chunk was written."""
+        put(*args)
+        if broken:
+            broken.pop()
+            raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.examples, "put_chunk", put_chunk)
+    view = world.upload(ROWS)
+    world.work_on()
+
+    view = world.get(view)
+    assert (view.dataset.status, view.dataset.total) == ("SUCCEEDED", 10)
+    page = world.container.examples.list_dataset(world.account, view, "upload", 0, 100)
+    ids = [item.example.example_id for item in page.items]
+    assert ids == list(range(ids[0], ids[0] + 10))
+    assert len(world.rows(LabelRow)) == 2
+
+
+def test_upload_out_of_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three attempts the upload has FAILED, with the cause in dataset and receipt."""
+
+    def refuse(*args: object) -> None:
+        """Break always."""
+        raise RuntimeError("the disk is full")
+
+    monkeypatch.setattr(world.stores.examples, "put_chunk", refuse)
+    view = world.upload(ROWS)
+    [message] = world.messages()
+    for _ in range(3):
+        assert world.get(view).dataset.status == "UPLOADING"
+        with pytest.raises(RuntimeError):
+            world.deliver(message)
+
+    view = world.get(view)
+    assert view.dataset.status_message == (
+        "FAILED: The file could not be read in 3 attempts (RuntimeError: the disk is full). "
+        "Upload it again."
+    )
+    [receipt] = world.container.receipts.list(view, 0, 25).items
+    assert (receipt.status, receipt.message) == ("FAILED", view.dataset.message)
+    world.deliver(message)
+    assert world.get(view) == view
+
+
+def test_end_whose_reply_was_lost_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On its last attempt a commit is written but not confirmed: the data is there to stay."""
+    view = world.upload(ROWS)
+    [message] = world.messages()
+    commit = world.stores.dataset_leases.commit_upload
+
+    def commit_and_fail(*args: object) -> None:
+        """Commit and lose the reply."""
+        commit(*args)
+        raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.dataset_leases, "commit_upload", commit_and_fail)
+    row = world.rows(DatasetRow)[0]
+    row.update([DatasetRow.attempts.set(2)])
+    with pytest.raises(StorageUnavailable):
+        world.deliver(message)
+    world.settle()
+
+    view = world.get(view)
+    assert (view.dataset.status_message, view.dataset.total) == ("SUCCEEDED", 10)
+    [receipt] = world.container.receipts.list(view, 0, 25).items
+    assert (receipt.status, receipt.kept) == ("SUCCEEDED", 10)
+
+
+def test_lost_raw_file_fails_the_upload(world: World) -> None:
+    """When the storage has lost the file, the upload says so instead of being tried for ever."""
+    view = world.upload(ROWS)
+    world.stores.artifacts.delete_prefix("datasets/")
+
+    world.work()
+
+    assert "not in the storage any more" in world.get(view).dataset.message
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_encodings_of_a_file(world: World, encoding: str) -> None:
+    """The same file in any accepted encoding gives the same texts."""
+    content = a_csv([("café à la crème", "drink"), ("thé", "drink")]).decode().encode(encoding)
+
+    view = world.container.uploads.create_sync(
+        world.account,
+        LANGUAGE,
+        UploadSource(content=content, file_name="f.csv"),
+        UploadFields("f", "text-intent", "fr"),
+        0,
+    )
+
+    page = world.container.examples.list_dataset(world.account, view, "upload", 0, 100)
+    assert [item.location for item in page.items] == ["café à la crème", "thé"]

@@ -1,0 +1,80 @@
+"""Reading models: lists, curves, metrics and cards."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.model import TrainRequest
+from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
+from tests.builders import World, some_rows
+
+ROWS = some_rows({"book": 5, "cancel": 5})
+
+
+def test_models_of_a_dataset_by_creation(world: World) -> None:
+    """Models are listed by creation, page by page; deleted and foreign ones are not."""
+    view = world.dataset(ROWS)
+    models = []
+    for _ in range(4):
+        models.append(world.train(view).model)
+        world.clock.advance(seconds=1)
+    world.work()
+    world.train(world.dataset(ROWS))
+    world.container.deletions.delete_model(world.account, models[1].model_id)
+    kept = [models[0].model_id, models[2].model_id, models[3].model_id]
+
+    page = world.container.models.list(view, 0, 2)
+    rest = world.container.models.list(view, 2, 2)
+
+    assert kept == [model.model_id for model in (*page.items, *rest.items)]
+    assert (page.has_more, rest.has_more) == (True, False)
+
+
+def test_models_of_one_moment_by_id(world: World) -> None:
+    """Models that were created in the same millisecond stand in the order of their ids."""
+    view = world.dataset(ROWS)
+    ids = [world.train(view).model.model_id for _ in range(4)]
+
+    assert sorted(ids) == [m.model_id for m in world.container.models.list(view, 0, 100).items]
+
+
+def test_curve_page_by_page(world: World) -> None:
+    """The learning curve is paged by epochs and shows the last run."""
+    model = world.model(world.dataset(ROWS), TrainRequest(epochs=2))
+    curve = world.container.models.curve
+    epochs = [record["epoch"] for record in curve(model, 0, 25).items]
+
+    assert epochs == list(range(1, model.epochs + 1))
+    assert curve(model, 0, 1).has_more == (model.epochs > 1)
+    assert curve(model, 50, 25).items == ()
+
+    queued = world.container.training.retrain(world.account, model, TrainRequest(epochs=1)).model
+    assert curve(queued, 0, 25).items == ()
+
+
+def test_model_without_metrics(world: World) -> None:
+    """Metrics and card of a model that has not finished are a 404."""
+    model = world.train(world.dataset(ROWS)).model
+
+    with pytest.raises(MetricsNotFound):
+        world.container.models.metrics(model)
+    with pytest.raises(MetricsNotFound):
+        world.container.models.card(model.account_id, model.model_id)
+
+
+def test_models_are_their_owners(world: World) -> None:
+    """Another account's model answers exactly like one that does not exist."""
+    model = world.model(world.dataset(ROWS))
+    other = world.new_account("other@example.com")
+    texts = []
+    for account_id, model_id in (
+        (other.account_id, model.model_id),
+        (world.account.account_id, "A" * 26),
+    ):
+        with pytest.raises(ModelNotFound) as refusal:
+            world.container.models.card(account_id, model_id)
+        texts.append(refusal.value.message.replace(model_id, "X"))
+
+    assert texts == ["Unable to find model X."] * 2
+    with pytest.raises(PrebuiltNotInstalled):
+        world.container.models.card(other.account_id, "FoodImageClassifier")
