@@ -53,6 +53,14 @@ def ingest_upload(event: SQSEvent) -> None:
     _run(run_ingest, event)
 
 
+@app.on_sqs_message(queue="presage-embed", batch_size=1, name="embed_texts")
+def embed_texts(event: SQSEvent) -> None:
+    """Embed a part of an upload; on a queue of its own, so that no upload waits behind it."""
+    from chalicelib.workers import run_ingest
+
+    _run(run_ingest, event)
+
+
 @app.on_sqs_message(queue="presage-train-paid", batch_size=1, name="train_paid")
 def train_paid(event: SQSEvent) -> None:
     """Train a model of a paid plan."""

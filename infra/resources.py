@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from chalicelib.config import Settings
 from chalicelib.stores import tables
 from chalicelib.stores.clients import Clients
-from chalicelib.stores.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID, queue_name
+from chalicelib.stores.queues import DELETE, EMBED, INGEST, TRAIN_FREE, TRAIN_PAID, queue_name
 
 MAX_RECEIVES = 3
 """Deliveries of a message before it goes to the dead-letter queue."""
@@ -55,7 +55,7 @@ def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueR
     """Describe every queue that a handler reads."""
     return tuple(
         QueueResource(queue_name(settings, short), visibility_seconds)
-        for short in (INGEST, TRAIN_PAID, TRAIN_FREE, DELETE)
+        for short in (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE)
     )
 
 

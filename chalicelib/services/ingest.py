@@ -33,7 +33,7 @@ from chalicelib.stores.heartbeats import Heartbeat
 from chalicelib.stores.ids import IdStore
 from chalicelib.stores.labels import LabelStore, owner_key
 from chalicelib.stores.parts import PartStore
-from chalicelib.stores.queues import INGEST, Queues
+from chalicelib.stores.queues import EMBED, Queues
 from chalicelib.stores.receipts import ReceiptStore, parse_receipt_key
 
 DOWNLOAD_SECONDS = 300.0
@@ -251,7 +251,7 @@ class IngestService:
         dataset = owned.dataset
         try:
             for part in self._stores.parts.waiting(dataset.dataset_id):
-                self._stores.queues.send(INGEST, embed_job(dataset, part))
+                self._stores.queues.send(EMBED, embed_job(dataset, part))
         except StorageUnavailable:
             log.warning("fan_out_failed", dataset=dataset.dataset_id)
 

@@ -9,6 +9,7 @@ from chalicelib.stores.clients import Clients
 from chalicelib.stores.trouble import store
 
 INGEST = "ingest"
+EMBED = "embed"
 TRAIN_PAID = "train-paid"
 TRAIN_FREE = "train-free"
 DELETE = "delete"
@@ -32,7 +33,7 @@ class Queues:
         """Send one job.
 
         Args:
-            short: INGEST, TRAIN_PAID, TRAIN_FREE or DELETE.
+            short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE or DELETE.
             job: ids, as JSON members.
             delay_seconds: how long it stays hidden, 0 to 900.
 

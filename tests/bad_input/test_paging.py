@@ -56,7 +56,7 @@ def test_count_of_zero_is_a_400(victim, address, path):
 @pytest.mark.parametrize(
     "query", ["offset=1000", f"offset={2**31}", f"offset={2**63}", "offset=" + "9" * 300]
 )
-@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize("path", LISTS[::2])
 def test_offset_past_the_end_is_empty(victim, address, path, query):
     """Behind the last record there is an empty page, however far."""
     answer = victim.get(address(path, query))
@@ -68,7 +68,7 @@ def test_offset_past_the_end_is_empty(victim, address, path, query):
 @pytest.mark.parametrize(
     "query", ["count=1000000", "count=" + "9" * 300, "offset=&count=", "offset=+0"]
 )
-@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize("path", LISTS[1::2])
 def test_large_count_is_clamped_and_empty_is_absent(victim, address, path, query):
     """More than the maximum is the maximum; an empty parameter is not there."""
     assert victim.get(address(path, query)).ok() == victim.get(address(path)).ok()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from chalicelib.config import Settings
 from chalicelib.engines.text import run as engine
-from tests.builders import ONE_RESULT
+from tests.builders import ONE_RESULT, World, empty_aws
+from tests.conftest import MovableClock
 
 
 class NoWaiting:
@@ -14,6 +18,14 @@ class NoWaiting:
     @staticmethod
     def sleep(seconds: float) -> None:
         """Return at once."""
+
+
+@pytest.fixture
+def world(aws_in_memory: None, settings: Settings, clock: MovableClock) -> World:
+    """The service; its many expected failures are not logged."""
+    quiet = replace(settings, log_level="CRITICAL")
+    empty_aws(quiet)
+    return World(quiet, clock)
 
 
 @pytest.fixture

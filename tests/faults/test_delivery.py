@@ -9,25 +9,19 @@ from typing import Any
 
 import pytest
 
-from chalicelib.config import Settings
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.model import RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.domain.upload import UploadFields
 from chalicelib.services import ingest as ingest_service
-from chalicelib.stores.clients import Clients
 from chalicelib.stores.queues import DELETE, INGEST, TRAIN_FREE
 from chalicelib.stores.tables import DatasetRow, ExampleChunkRow, LabelRow, ReceiptRow
 from tests.builders import World, a_source, some_rows
-from tests.conftest import MovableClock
 
 ROWS = some_rows({"book": 6, "cancel": 6})
 FIELDS = UploadFields("intents", "text-intent")
 
 
-@pytest.fixture
-def world(clients: Clients, settings: Settings, clock: MovableClock, quick_engine: None) -> World:
-    """A service whose trainings are quick."""
-    return World(settings, clock)
+pytestmark = pytest.mark.usefixtures("quick_engine")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -156,7 +150,7 @@ def test_two_workers_on_one_training(world: World, monkeypatch: pytest.MonkeyPat
 
     model = world.container.models.get(world.account.account_id, model_id)
     assert (model.status, model.version) == (SUCCEEDED, "r1-2")
-    assert not world.keys(f"models/{model_id}/r1-1/")
+    assert not world.objects(f"models/{model_id}/r1-1/")
     assert world.get(view).dataset.training == frozenset()
 
 
@@ -235,7 +229,7 @@ def test_stalled_upload_of_a_deleted_dataset(
 
     for row in (DatasetRow, LabelRow, ExampleChunkRow, ReceiptRow):
         assert not world.rows(row)
-    assert not world.keys()
+    assert not world.objects()
 
 
 def test_deletion_waits_for_a_writer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,7 +252,7 @@ def test_deletion_waits_for_a_writer(world: World, monkeypatch: pytest.MonkeyPat
     assert world.get(view).dataset.status_message == "DELETION_PENDING"
     world.settle()
     assert not world.traces(view.dataset.dataset_id)
-    assert not world.keys()
+    assert not world.objects()
 
 
 def test_part_of_a_deleted_dataset_is_not_kept(
@@ -279,7 +273,7 @@ def test_part_of_a_deleted_dataset_is_not_kept(
     _once_before(monkeypatch, world.stores.parts, "done", delete)
     world.deliver(part)
 
-    assert not world.keys()
+    assert not world.objects()
 
 
 def test_worker_out_of_time_in_a_call_leaves_the_job(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -208,3 +209,16 @@ def test_datasets_are_listed_by_id_in_pages(client):
     pages = client.pages(path, count=1_000)
 
     assert [[item["id"] for item in page.ok["data"]] for page in pages] == [ids[:25], ids[25:]]
+
+
+def test_small_upload_does_not_wait_for_a_large_one(owner, client):
+    """While thousands of texts of one account are embedded, another's file is read at once."""
+    large = owner.dataset(csv_file(made_rows(3_000, words=30)))
+    started = time.monotonic()
+    small = client.dataset(weather())
+    seconds = time.monotonic() - started
+    record = owner.delete(f"{LANGUAGE}/datasets/{large['id']}").ok
+    owner.wait_deletion(record["id"])
+
+    assert small["totalExamples"] == 73
+    assert seconds < 5

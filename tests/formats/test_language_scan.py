@@ -109,7 +109,9 @@ def test_limits_of_a_dataset(rows: list[tuple[str, str]], rules: ScanRules, word
 
 
 def test_exactly_at_the_limits() -> None:
-    """The last example and the last byte that are allowed are taken."""
+    """The last example, byte and label that are allowed are taken."""
     rules = _rules(examples=MAX_DATASET_EXAMPLES - 1, bytes=MAX_DATASET_BYTES - 3)
 
     assert scan(io.BytesIO(a_csv([("xyz", "a")])), rules).kept == 1
+    rows = [(str(number), f"label {number}") for number in range(1_000)]
+    assert len(scan(io.BytesIO(a_csv(rows)), _rules()).new_labels) == 1_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.config import Settings
-from chalicelib.stores.clients import Clients
-from tests.builders import World
+from tests.builders import World, empty_aws
 from tests.conftest import MovableClock
 
 
 @pytest.fixture
-def world(clients: Clients, settings: Settings, clock: MovableClock) -> World:
+def world(aws_in_memory: None, settings: Settings, clock: MovableClock) -> World:
     """The service."""
+    empty_aws(settings)
     return World(settings, clock)

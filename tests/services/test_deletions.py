@@ -46,7 +46,7 @@ def test_dataset_with_everything_leaves_nothing(world: World) -> None:
     assert world.get(view).labels == world.get(view).labels
     world.work()
     assert not world.traces(view.dataset.dataset_id)
-    assert not world.keys(f"datasets/{view.dataset.dataset_id}/")
+    assert not world.objects(f"datasets/{view.dataset.dataset_id}/")
     assert len(world.rows(DatasetRow)) == 1
     assert len(world.rows(LabelRow)) == 2
     assert len(world.rows(ReceiptRow)) == 1
@@ -94,7 +94,7 @@ def test_dataset_that_is_uploading(world: World) -> None:
     world.deliver(reading)
 
     assert not world.traces(view.dataset.dataset_id)
-    assert not world.keys()
+    assert not world.objects()
 
 
 def test_upload_that_gave_up_halfway_leaves_nothing(
@@ -130,7 +130,7 @@ def test_upload_that_gave_up_halfway_leaves_nothing(
 
     for row in (DatasetRow, LabelRow, ExampleChunkRow, ReceiptRow):
         assert world.rows(row) == []
-    assert not world.keys()
+    assert not world.objects()
 
 
 def test_repeated_delete_of_a_dataset(world: World) -> None:
@@ -213,7 +213,7 @@ def test_model_leaves_nothing(world: World) -> None:
 
     assert len(ids) == 1
     assert world.rows(ModelRow) == []
-    assert not world.keys("models/")
+    assert not world.objects("models/")
     assert world.get(view).dataset.total == 10
 
 

@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from chalicelib.domain import growth
 from chalicelib.domain.dataset import FEEDBACK, LANGUAGE, SOURCES, UPLOAD, DatasetView, LabelCounts
 from chalicelib.domain.example import CHUNK_EXAMPLES, Example
-from chalicelib.domain.limits import MAX_DATASET_EXAMPLES, MAX_LABELS
+from chalicelib.domain.limits import MAX_DATASET_EXAMPLES
 from chalicelib.errors import (
     DatasetBeingDeleted,
     DatasetNotFound,
@@ -243,18 +244,19 @@ def test_add_while_an_upload_goes_on(world: World) -> None:
         world.container.examples.add_text(world.account, view, "x", None, "a")
 
 
-def test_label_limit_of_single_additions(world: World) -> None:
-    """The 1,001st label is refused also when the caller's view of the dataset is old."""
-    old = world.dataset([(f"text {n}", f"label {n}") for n in range(MAX_LABELS - 1)])
+def test_label_limit_of_single_additions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A label over the limit is refused also when the caller's view of the dataset is old."""
+    monkeypatch.setattr(growth, "MAX_LABELS", 10)
+    old = world.dataset([(f"text {n}", f"label {n}") for n in range(9)])
     add = world.container.examples.add_text
-    add(world.account, old, "x", None, "the thousandth")
+    add(world.account, old, "x", None, "the tenth")
 
     for view in (old, world.get(old)):
-        with pytest.raises(InvalidParameter, match="has 1000 labels"):
+        with pytest.raises(InvalidParameter, match="has 10 labels"):
             add(world.account, view, "y", None, "one more")
     add(world.account, old, "z", None, "label 5")
 
-    assert len(world.get(old).labels) == MAX_LABELS
+    assert len(world.get(old).labels) == 10
 
 
 def test_full_dataset(world: World) -> None:

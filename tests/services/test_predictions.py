@@ -13,6 +13,7 @@ from chalicelib.errors import (
     ModelNotReady,
     PrebuiltNotInstalled,
     StorageUnavailable,
+    TrainingFailed,
 )
 from tests.builders import TinyEncoder, World, some_rows
 
@@ -54,13 +55,13 @@ def test_model_of_another_account(world: World) -> None:
         (world.account.account_id, "nonsense\n"),
         (world.account.account_id, ""),
     ):
-        with pytest.raises(ModelNotFound, match="^Unable to find model"):
+        with pytest.raises(ModelNotFound, match=r"^Unable to find model"):
             find(account_id, model_id)
 
 
 def test_prebuilt_model_that_is_not_installed(world: World) -> None:
     """A prebuilt model without its files says how to install it."""
-    with pytest.raises(PrebuiltNotInstalled, match="python -m infra.models install"):
+    with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install"):
         world.container.predictions.find_model(world.account.account_id, "GlobalIntentModel")
 
 
@@ -98,29 +99,26 @@ def test_old_version_answers_until_the_retraining_succeeds(
 
     def check() -> None:
         """Ask for a prediction and the metrics in the present state."""
-        seen.append(current().status)
-        assert current().version == "r1-1"
-        assert _predict(world, model.model_id, "book please")[0] == "book"
-        assert world.container.models.metrics(current()).data == metrics
+        answer = _predict(world, model.model_id, "book please")[0]
+        shown = world.container.models.metrics(current()).data
+        seen.append((current().status, current().version, answer, shown == metrics))
 
     def fail(*args: object) -> None:
         """Look around while the run goes on, then break it."""
         check()
-        raise MemoryError
+        raise TrainingFailed
 
     world.container.training.retrain(world.account, model, TrainRequest(epochs=2))
     check()
     monkeypatch.setattr(world.stores.training_examples, "read", fail)
     [message] = world.messages()
-    for _ in range(3):
-        with pytest.raises(MemoryError):
-            world.deliver(message)
+    world.deliver(message)
     check()
     monkeypatch.setattr(world.stores.training_examples, "read", read)
     world.container.training.retrain(world.account, current(), TrainRequest(epochs=2))
     world.work()
 
-    assert seen == ["QUEUED", "RUNNING", "RUNNING", "RUNNING", "FAILED"]
+    assert seen == [(s, "r1-1", "book", True) for s in ("QUEUED", "RUNNING", "FAILED")]
     assert (current().status, current().run) == ("SUCCEEDED", 3)
     assert current().version.startswith("r3-")
     assert _predict(world, model.model_id, "book please")[0] == "book"
@@ -138,7 +136,7 @@ def test_model_of_a_deleted_dataset(world: World) -> None:
 
     world.container.deletions.delete_model(world.account, model.model_id)
     world.work()
-    assert not world.keys()
+    assert not world.objects()
     assert not world.traces(model.model_id)
 
 

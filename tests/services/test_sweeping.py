@@ -178,7 +178,7 @@ def test_closed_account_is_emptied_when_its_time_is_over(world: World) -> None:
     assert [int(row.dataset_id) for row in world.rows(ReceiptRow)] == [kept]
     assert len(world.rows(ExampleChunkRow)) == 1
     assert world.rows(ModelRow) == []
-    assert {key.split("/")[1] for key in world.keys()} == {str(kept)}
+    assert {key.split("/")[1] for key in world.objects()} == {str(kept)}
 
 
 def _made(world: World, rows: list[tuple[str, str]]) -> DatasetView:

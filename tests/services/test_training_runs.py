@@ -8,14 +8,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.config import Settings
 from chalicelib.domain.model import FAILED, RUNNING, SUCCEEDED, TrainRequest, TrainStats
 from chalicelib.engines.text.encoders import EncoderNotInstalled
 from chalicelib.errors import LeaseLost, StorageUnavailable, TrainingFailed
-from chalicelib.stores.clients import Clients
 from chalicelib.stores.tables import ModelRow
 from tests.builders import TinyEncoder, World, some_rows
-from tests.conftest import MovableClock
 
 ROWS = some_rows({"book": 10, "cancel": 10})
 
@@ -104,7 +101,7 @@ def test_training_embeds_what_is_missing(world: World) -> None:
     world.deliver(part)
 
     assert model.status == SUCCEEDED
-    assert not world.keys(f"datasets/{view.dataset.dataset_id}/parts/")
+    assert not world.objects(f"datasets/{view.dataset.dataset_id}/parts/")
 
 
 def test_same_data_gives_the_same_model(world: World) -> None:
@@ -231,11 +228,10 @@ def test_stalled_owner_writes_nothing(world: World) -> None:
     assert leases.take(model.account_id, model.model_id, 1) is None
 
 
-def test_out_of_domain_training(clients: Clients, clock: MovableClock) -> None:
+def test_out_of_domain_training(world: World) -> None:
     """With installed encoders, a model that may reject answers strange texts with nothing."""
-    folder = Path(Settings().model_dir)
+    folder = Path(world.settings.model_dir)
     assert (folder / "use" / "encoder.json").is_file(), "run: python -m infra.models install"
-    world = World(Settings(token_secret="x" * 40), clock)
     world.container.encoders._encoders.clear()
     flights = ["flight to {}", "a plane ticket to {}", "fly me to {}", "book a seat to {}"]
     meals = ["a table for dinner in {}", "pizza in {}", "where to eat in {}", "lunch in {}"]

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.config import Settings
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.limits import MAX_DATASET_BYTES, MAX_TEXT_FILE_BYTES
 from chalicelib.domain.upload import UploadFields, UploadSource
@@ -22,10 +21,8 @@ from chalicelib.errors import (
     TooManyOpen,
 )
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.clients import Clients
 from chalicelib.stores.tables import DatasetRow
 from tests.builders import World, a_source, some_rows
-from tests.conftest import MovableClock
 
 ROWS = some_rows({"book": 5, "cancel": 5})
 FIELDS = UploadFields("intents", "text-intent")
@@ -99,7 +96,7 @@ def test_bad_fields_leave_nothing(
         world.container.uploads.create(world.account, LANGUAGE, a_source(ROWS), fields)
 
     assert world.rows(DatasetRow) == []
-    assert world.keys() == []
+    assert world.objects() == []
 
 
 @pytest.mark.parametrize(
@@ -112,7 +109,7 @@ def test_file_size_limits(world: World, size: int, error: type[Exception]) -> No
             world.account, LANGUAGE, UploadSource(content=b"x" * size), FIELDS
         )
 
-    assert world.keys() == []
+    assert world.objects() == []
 
 
 def test_twenty_first_open_upload_is_refused(world: World) -> None:
@@ -129,9 +126,9 @@ def test_twenty_first_open_upload_is_refused(world: World) -> None:
     world.upload(ROWS)
 
 
-def test_stored_bytes_limit(clients: Clients, settings: Settings, clock: MovableClock) -> None:
+def test_stored_bytes_limit(world: World) -> None:
     """A file that would bring an account over its bytes is refused, with the numbers."""
-    world = World(replace(settings, max_stored_bytes=400), clock)
+    world = world.another(replace(world.settings, max_stored_bytes=400))
     world.dataset(some_rows({"a": 5, "b": 5}))
     stored, _ = world.stores.datasets.load(world.account.account_id)
 
@@ -213,7 +210,7 @@ def test_put_that_lost_the_race(world: World) -> None:
     with pytest.raises(DatasetNotYetAvailable):
         world.container.uploads.add(world.account, view, a_source([("second", "book")]))
 
-    assert len([key for key in world.keys() if "/raw/" in key]) == 2
+    assert len([key for key in world.objects() if "/raw/" in key]) == 2
     world.work()
     assert world.get(view).dataset.total == len(ROWS) + 1
 
@@ -235,4 +232,4 @@ def test_upload_whose_row_could_not_be_written(
         world.upload(ROWS)
 
     assert world.rows(DatasetRow) == []
-    assert world.keys() == []
+    assert world.objects() == []

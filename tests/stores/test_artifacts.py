@@ -7,6 +7,8 @@ import tempfile
 from typing import Any
 
 import pytest
+from moto.backends import get_backend
+from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 
 from chalicelib.errors import StorageUnavailable
 from tests.builders import World
@@ -40,13 +42,14 @@ def test_file_there_and_back(world: World) -> None:
 
 def test_delete_prefix_beyond_one_page(world: World) -> None:
     """More objects than one listing names are all deleted, and nothing beside them."""
+    bucket = get_backend("s3")[ACCOUNT_ID]["aws"]
     for number in range(1_003):
-        world.stores.artifacts.put(f"datasets/1/{number}", b"")
+        bucket.put_object(world.settings.bucket, f"datasets/1/{number}", b"")
     world.stores.artifacts.put("datasets/10/kept", b"")
 
     world.stores.artifacts.delete_prefix("datasets/1/")
 
-    assert world.keys() == ["datasets/10/kept"]
+    assert world.objects() == ["datasets/10/kept"]
 
 
 def test_objects_that_refuse_to_go(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

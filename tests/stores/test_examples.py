@@ -82,7 +82,7 @@ def test_long_chunk_lies_in_the_bucket(
     _write(examples, clock, texts)
 
     [row] = world.rows(ExampleChunkRow)
-    [key] = world.keys()
+    [key] = world.objects()
     assert row.body is None
     assert key == row.artifact
     assert len(world.stores.artifacts.get(key) or b"") > MAX_BODY_BYTES

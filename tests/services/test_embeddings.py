@@ -1,0 +1,107 @@
+"""Embeddings: computed once, kept beside their dataset, shared by no two."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chalicelib.domain.upload import UploadFields
+from chalicelib.errors import LeaseLost
+from chalicelib.stores.parts import PART_TEXTS
+from tests.builders import TinyEncoder, World, some_rows
+
+
+def _encoder(world: World, name: str = "use") -> TinyEncoder:
+    """Return an encoder that counts."""
+    encoder = world.container.encoders.get(name)
+    assert isinstance(encoder, TinyEncoder)
+    return encoder
+
+
+def test_parts_of_an_upload_are_embedded(world: World) -> None:
+    """Each part of an upload becomes one shard of each encoder, and disappears."""
+    view = world.upload(some_rows({"a": PART_TEXTS, "b": 1}))
+    [reading] = world.messages()
+    world.deliver(reading)
+    prefix = f"datasets/{view.dataset.dataset_id}/"
+    assert len(world.objects(f"{prefix}parts/")) == 2
+
+    world.work()
+
+    assert world.objects(f"{prefix}parts/") == []
+    assert len(world.objects(f"{prefix}embeddings/")) == 4
+    assert _encoder(world).texts == _encoder(world, "minilm").texts == PART_TEXTS + 1
+
+
+def test_part_that_arrives_twice(world: World) -> None:
+    """A part that is done is not embedded again."""
+    world.upload(some_rows({"a": 3}))
+    [reading] = world.messages()
+    world.deliver(reading)
+    [part] = world.messages()
+
+    world.deliver(part)
+    world.deliver(part)
+
+    assert _encoder(world).texts == 3
+
+
+def test_vectors_in_the_order_of_the_texts(world: World) -> None:
+    """Vectors stand where their texts stand; equal texts are embedded once."""
+    texts = ["one", "two", "one", "three"]
+    shown: list[tuple[int, int]] = []
+
+    vectors = world.container.embeddings.vectors(
+        7, "use", texts, lambda *share: shown.append(share)
+    )
+
+    assert vectors.shape == (4, 16)
+    np.testing.assert_array_equal(vectors[0], vectors[2])
+    np.testing.assert_allclose(vectors, TinyEncoder("use").encode(texts), atol=2e-3)
+    assert _encoder(world).texts == 3
+    assert shown == [(0, 3), (3, 3)]
+
+
+def test_vectors_are_the_same_whoever_asks_first(world: World) -> None:
+    """The first training and a later one, which reads the kept vectors, see the same."""
+    texts = [f"text {number}" for number in range(1_050)]
+    service = world.container.embeddings
+
+    first = service.vectors(7, "use", texts, lambda *_: None)
+    second = service.vectors(7, "use", texts, lambda *_: None)
+
+    np.testing.assert_array_equal(first, second)
+    assert _encoder(world).texts == 1_050
+
+
+def test_vectors_are_not_shared_between_datasets(world: World) -> None:
+    """The same text in another dataset is embedded anew."""
+    for dataset_id in (7, 8):
+        world.container.embeddings.vectors(dataset_id, "use", ["one"], lambda *_: None)
+
+    assert _encoder(world).texts == 2
+    assert {key.split("/")[1] for key in world.objects()} == {"7", "8"}
+
+
+def test_what_was_embedded_before_a_stop_is_kept(world: World) -> None:
+    """A run that is stopped between parts leaves its work to the next one."""
+    texts = [f"text {number}" for number in range(1_500)]
+
+    def stop(done: int, total: int) -> None:
+        """Stop after the first part."""
+        if done:
+            raise LeaseLost
+
+    with pytest.raises(LeaseLost):
+        world.container.embeddings.vectors(7, "use", texts, stop)
+    assert _encoder(world).texts == PART_TEXTS
+    world.container.embeddings.vectors(7, "use", texts, lambda *_: None)
+
+    assert _encoder(world).texts == len(texts)
+
+
+def test_other_languages_use_one_encoder(world: World) -> None:
+    """A dataset that is not English is embedded by the multilingual encoder alone."""
+    world.dataset(some_rows({"a": 2}), fields=UploadFields("f", "text-intent", "fr"))
+
+    assert (_encoder(world, "minilm").texts, _encoder(world).texts) == (0, 2)
