@@ -32,6 +32,8 @@ class ServiceError(Exception):
 
     status: int = 500
     code: str = "internal_error"
+    detail: str = ""
+    """More than a documented text may say; a member of its own in the answer."""
 
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
@@ -80,9 +82,12 @@ class DownloadFailed(BadRequest):
     code = "download_failed"
 
     def __init__(self, reason: str = "", what: str = "the dataset") -> None:
-        text = f"Failed to download {what} from the public URL."
-        super().__init__(text if not reason else f"{text} {reason}")
+        super().__init__(f"Failed to download {what} from the public URL.")
         self.reason = reason
+        self.detail = reason
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.reason}".rstrip()
 
 
 class DatasetNotYetAvailable(BadRequest):

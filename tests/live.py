@@ -73,9 +73,11 @@ class Answer:
         """Check that this is an error in the service's shape whose text holds the words."""
         assert self.status == status, self
         assert self.headers["content-type"] == "application/json"
-        assert list(self.json) == ["message", "code"]
-        missing = [word for word in words if word not in self.message]
-        assert not missing, f"{missing} not in: {self.message}"
+        assert list(self.json)[:2] == ["message", "code"]
+        assert set(self.json) <= {"message", "code", "detail"}
+        said = f"{self.message} {self.json.get('detail', '')}"
+        missing = [word for word in words if word not in said]
+        assert not missing, f"{missing} not in: {said}"
         return str(self.json["code"])
 
 

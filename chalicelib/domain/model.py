@@ -142,3 +142,17 @@ class ModelView:
     """The row."""
     queue_position: int | None = None
     """1 + the trainings in front while QUEUED; None otherwise."""
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """What a prediction needs to know of a model."""
+
+    model_id: str
+    """String id or prebuilt name."""
+    type: str
+    """Dataset type it was trained from."""
+    status: str
+    """Training status, for the text of a refusal."""
+    version: str
+    """Artifact version; empty when there is none yet."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from chalicelib.domain.account import ACTIVE, CLOSED, PLANS, Account, AccountKey
+from chalicelib.domain.account import ACTIVE, PLANS, Account, AccountKey
 from chalicelib.domain.clock import Clock
 from chalicelib.domain.ids import new_string_id
 from chalicelib.domain.limits import MAX_TOKEN_SECONDS
@@ -176,36 +176,6 @@ class AccountService:
         closed = _existing(self._accounts.close(account.account_id, delete_after), email)
         self._refresh_tokens.delete_all(account.account_id)
         return closed
-
-    def list_due(self) -> tuple[Account, ...]:
-        """List the closed accounts whose data is to be deleted now.
-
-        Raises:
-            StorageUnavailable: the table did not answer.
-        """
-        now = self._clock()
-        return tuple(
-            account
-            for account in self._accounts.list_all()
-            if account.status == CLOSED
-            and account.delete_after is not None
-            and account.delete_after <= now
-        )
-
-    def delete(self, account: Account) -> None:
-        """Remove a closed account itself, after all that belonged to it.
-
-        Raises:
-            Conflict: the account is not closed.
-            StorageUnavailable: some rows may be left; a repeated call removes them.
-        """
-        if account.status != CLOSED:
-            raise Conflict(
-                f"Account {account.account_id} is not closed. "
-                f"Close it first with: python -m infra.accounts close {account.email}"
-            )
-        self._refresh_tokens.delete_all(account.account_id)
-        self._accounts.delete(account)
 
     def _active(self, email: str) -> Account:
         """Find an active account by its address.

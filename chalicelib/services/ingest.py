@@ -107,7 +107,7 @@ class IngestService:
             self._retry(owned, trouble)
             raise
         except ServiceError as refusal:
-            self._fail(owned, refusal.message)
+            self._fail(owned, str(refusal))
         except Exception as error:
             self._retry(owned, error)
             raise

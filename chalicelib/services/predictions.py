@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.ids import STRING_ID
-from chalicelib.domain.model import PREBUILT
+from chalicelib.domain.model import PREBUILT, ServedModel
 from chalicelib.domain.prediction import Probability, ordered
 from chalicelib.engines.text.encoder_pool import EncoderPool
 from chalicelib.errors import (
@@ -36,20 +35,6 @@ WARM_MODELS = 1_000
 PREBUILT_VERSION = "prebuilt"
 
 
-@dataclass(frozen=True)
-class PredictionModel:
-    """What a prediction needs to know of a model."""
-
-    model_id: str
-    """String id or prebuilt name."""
-    type: str
-    """Dataset type it was trained from."""
-    status: str
-    """Training status, for the text of a refusal."""
-    version: str
-    """Artifact version; empty when there is none yet."""
-
-
 class PredictionService:
     """Predicts with own and prebuilt models."""
 
@@ -66,7 +51,7 @@ class PredictionService:
         self._encoders = encoders
         self._warm: _WarmModels = _WarmModels(WARM_MODELS)
 
-    def find_model(self, account_id: str, model_id: str) -> PredictionModel:
+    def find_model(self, account_id: str, model_id: str) -> ServedModel:
         """Find a model of the account, or a prebuilt one.
 
         Raises:
@@ -77,14 +62,14 @@ class PredictionService:
         if model_id in PREBUILT:
             if not self._prebuilt.is_installed(model_id):
                 raise PrebuiltNotInstalled(model_id)
-            return PredictionModel(model_id, PREBUILT[model_id], "SUCCEEDED", PREBUILT_VERSION)
+            return ServedModel(model_id, PREBUILT[model_id], "SUCCEEDED", PREBUILT_VERSION)
         is_id = STRING_ID.fullmatch(model_id) is not None
-        model = self._models.find(account_id, model_id) if is_id else None
+        model = self._models.find_served(account_id, model_id) if is_id else None
         if model is None:
             raise ModelNotFound(model_id[:100])
-        return PredictionModel(model_id, model.type, model.status, model.version)
+        return model
 
-    def check(self, model: PredictionModel, dataset_type: str) -> None:
+    def check(self, model: ServedModel, dataset_type: str) -> None:
         """Refuse a model that cannot answer this endpoint.
 
         Raises:
@@ -107,7 +92,7 @@ class PredictionService:
                 raise EncoderMissing(model.model_id, use.name)
 
     def predict_text(
-        self, model: PredictionModel, dataset_type: str, document: str, count: int | None
+        self, model: ServedModel, dataset_type: str, document: str, count: int | None
     ) -> tuple[Probability, ...]:
         """Return the labels by probability; none when the text is out of the model's domain.
 
@@ -125,12 +110,12 @@ class PredictionService:
         items = [Probability(*pair) for pair in zip(trained.labels, row, strict=True)]
         return ordered(items, count)
 
-    def _load(self, model: PredictionModel) -> TrainedText:
+    def _load(self, model: ServedModel) -> TrainedText:
         """Return the trained model, from memory when it is warm."""
         key = (model.model_id, model.version)
         return self._warm.get(key, lambda: self._read(model))
 
-    def _read(self, model: PredictionModel) -> TrainedText:
+    def _read(self, model: ServedModel) -> TrainedText:
         """Read an artifact."""
         from chalicelib.engines.text.classifier import load
 

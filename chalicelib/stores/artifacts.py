@@ -55,13 +55,8 @@ class ArtifactStore:
         Raises:
             StorageUnavailable: the bucket did not answer.
         """
-        try:
-            answer = self._clients.s3.get_object(Bucket=self._bucket, Key=key)
-        except ClientError as trouble:
-            if trouble.response["Error"]["Code"] in ("NoSuchKey", "404"):
-                return None
-            raise
-        content: bytes = answer["Body"].read()
+        body = self._open(key)
+        content: bytes | None = None if body is None else body.read()
         return content
 
     def get_file(self, key: str, target: BinaryIO) -> bool:
@@ -70,13 +65,10 @@ class ArtifactStore:
         Raises:
             StorageUnavailable: the bucket did not answer.
         """
-        try:
-            answer = self._clients.s3.get_object(Bucket=self._bucket, Key=key)
-        except ClientError as trouble:
-            if trouble.response["Error"]["Code"] in ("NoSuchKey", "404"):
-                return False
-            raise
-        for block in answer["Body"].iter_chunks(1 << 20):
+        body = self._open(key)
+        if body is None:
+            return False
+        for block in body.iter_chunks(1 << 20):
             target.write(block)
         return True
 
@@ -128,6 +120,15 @@ class ArtifactStore:
                 # The call as a whole succeeds even when single keys were refused.
                 if answer.get("Errors"):
                     raise StorageUnavailable
+
+    def _open(self, key: str) -> Any:
+        """Begin to read an object; None when there is none."""
+        try:
+            return self._clients.s3.get_object(Bucket=self._bucket, Key=key)["Body"]
+        except ClientError as trouble:
+            if trouble.response["Error"]["Code"] in ("NoSuchKey", "404"):
+                return None
+            raise
 
     def _pages(self, prefix: str) -> Iterator[list[str]]:
         """List keys by pages of up to 1,000."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.clock import Clock, to_milliseconds
@@ -19,7 +18,7 @@ from chalicelib.stores.clients import Clients
 from chalicelib.stores.dataset_rows import label_ids, load_dataset, new_row
 from chalicelib.stores.labels import owner_key
 from chalicelib.stores.tables import DatasetRow
-from chalicelib.stores.trouble import applied, store
+from chalicelib.stores.trouble import applied, store, updated
 
 
 @store
@@ -199,7 +198,7 @@ class DatasetStore:
         claimed = []
         for row in list(DatasetRow.open_index.query(status)):
             actions: list[Action] = [DatasetRow.nudged_at.set(now)]
-            if _claim(row, actions, still_open):
+            if updated(row, actions, still_open):
                 claimed.append(load_dataset(row))
         return claimed
 
@@ -218,8 +217,3 @@ class DatasetStore:
         """Make a row handle with the dataset's key."""
         self._clients.bind_tables()
         return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
-
-
-def _claim(row: DatasetRow, actions: list[Action], condition: Condition) -> bool:
-    """Update a row that an index listed, if it still is as the index said."""
-    return applied(lambda: row.update(actions, condition=condition))

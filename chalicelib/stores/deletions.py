@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from typing import Any
 
-from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
@@ -14,7 +11,7 @@ from chalicelib.domain.clock import Clock, to_milliseconds
 from chalicelib.domain.deletion import QUEUED, RUNNING, SUCCEEDED, Deletion
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tables import DeletionRow
-from chalicelib.stores.trouble import applied, store
+from chalicelib.stores.trouble import applied, store, updated
 
 _OPEN = "OPEN"
 _BEGUN = 0.01
@@ -154,14 +151,9 @@ class DeletionStore:
         claimed = []
         for row in list(DeletionRow.open_index.query(_OPEN)):
             actions: list[Action] = [DeletionRow.nudged_at.set(now)]
-            if applied(_update(row, actions, unfinished)):
+            if updated(row, actions, unfinished):
                 claimed.append(_load(row))
         return claimed
-
-
-def _update(row: DeletionRow, actions: list[Action], condition: Condition) -> Callable[[], Any]:
-    """Bind one conditional update."""
-    return lambda: row.update(actions, condition=condition)
 
 
 def _load(row: DeletionRow) -> Deletion:

@@ -9,11 +9,14 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.clock import Clock, to_milliseconds
-from chalicelib.domain.model import OPEN, QUEUED, RUNNING, Model, TrainRequest
+from chalicelib.domain.model import OPEN, QUEUED, RUNNING, Model, ServedModel, TrainRequest
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.model_rows import DELETING, dump_request, load_model, new_row, open_key
 from chalicelib.stores.tables import ModelRow
-from chalicelib.stores.trouble import applied, store
+from chalicelib.stores.trouble import applied, store, updated
+
+SERVED_MEMBERS = ("model_id", "type", "status", "version", "deleted")
+"""Attributes that a prediction reads."""
 
 
 @store
@@ -47,6 +50,23 @@ class ModelStore:
         except ModelRow.DoesNotExist:
             return None
         return None if row.deleted else load_model(row)
+
+    def find_served(self, account_id: str, model_id: str) -> ServedModel | None:
+        """Find what a prediction needs to know of a model; a few members of its row.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        self._clients.bind_tables()
+        try:
+            row = ModelRow.get(
+                account_id, model_id, consistent_read=True, attributes_to_get=list(SERVED_MEMBERS)
+            )
+        except ModelRow.DoesNotExist:
+            return None
+        if row.deleted:
+            return None
+        return ServedModel(model_id, row.type, row.status, row.version or "")
 
     def of_dataset(self, account_id: str, dataset_id: int) -> list[Model]:
         """Return the models of a dataset by creation, then id.
@@ -212,7 +232,7 @@ class ModelStore:
         for key in keys:
             for row in list(ModelRow.open_index.query(key)):
                 actions: list[Action] = [ModelRow.nudged_at.set(now)]
-                if _claim(row, actions, stale):
+                if updated(row, actions, stale):
                     claimed.append(load_model(row))
         return claimed
 
@@ -220,8 +240,3 @@ class ModelStore:
         """Make a row handle with the model's key."""
         self._clients.bind_tables()
         return ModelRow(model.account_id, model.model_id)
-
-
-def _claim(row: ModelRow, actions: list[Action], condition: Condition) -> bool:
-    """Update a row that an index listed, if it still is as the index said."""
-    return applied(lambda: row.update(actions, condition=condition))

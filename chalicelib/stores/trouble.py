@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from inspect import isfunction, isgeneratorfunction
 from typing import Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.exceptions import PynamoDBException
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.models import Model as TableRow
 
 from chalicelib.errors import StorageUnavailable
 
@@ -47,6 +50,15 @@ def applied(write: Callable[[], Any]) -> bool:
             return False
         raise
     return True
+
+
+def updated(row: TableRow, actions: Sequence[Action], condition: Condition) -> bool:
+    """Update a row; False when its condition refused it.
+
+    Raises:
+        PynamoDBException: anything but the condition went wrong.
+    """
+    return applied(lambda: row.update(list(actions), condition=condition))
 
 
 def _translated(method: Callable[..., Any]) -> Callable[..., Any]:

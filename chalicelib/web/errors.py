@@ -32,11 +32,14 @@ class ErrorRecord(msgspec.Struct):
     """For a person."""
     code: str
     """Stable, for programs."""
+    detail: str | msgspec.UnsetType = msgspec.UNSET
+    """More about the cause, where the message is a documented text."""
 
 
 def error_response(error: ServiceError) -> Response:
     """Turn an error into its answer."""
-    return response(ErrorRecord(error.message, error.code), error.status, error_headers(error))
+    record = ErrorRecord(error.message, error.code, error.detail or msgspec.UNSET)
+    return response(record, error.status, error_headers(error))
 
 
 def internal_error() -> Response:

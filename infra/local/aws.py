@@ -14,6 +14,7 @@ from moto import backends
 from moto.moto_server import werkzeug_app
 from werkzeug.serving import DechunkedInput, ThreadedWSGIServer
 
+from infra.local import item_calls
 from infra.local.guard import Guard
 from infra.local.polls import Polls
 from infra.local.s3_access import S3Access
@@ -133,6 +134,7 @@ def run(listener: socket.socket, secret_key: str, region: str) -> None:
     # Moto lists a folder of its package at every request; the answer never changes.
     modules = tuple(backends.list_of_moto_modules())
     backends.list_of_moto_modules = lambda: modules
+    item_calls.install()
     moto = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
     guard = Guard(moto, Polls(region), S3Access(secret_key))
     host, port = listener.getsockname()[:2]

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from infra.local import item_calls
 from infra.local.events import WAKE_HEADER
 from infra.local.polls import Poll, Polls
 from infra.local.s3_access import Refused, S3Access
@@ -40,6 +41,9 @@ class Guard:
         service = _service(environ)
         if service == "sqs":
             return self._sqs(environ, start_response)
+        if service == "dynamodb":
+            with self._data_lock:
+                return item_calls.answer(environ, start_response)
         if service is not None and service != "s3":
             return self._locked(self._data_lock, environ, start_response)
         try:

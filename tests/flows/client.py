@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import json
 import secrets
+import select
 import time
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
@@ -108,6 +109,8 @@ class Client:
         """
         sent = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
         sent |= headers or {}
+        if self._connection is not None and self._is_closed_by_server(self._connection):
+            self.close()
         if self._connection is None:
             place = urllib.parse.urlsplit(self.url).netloc
             self._connection = http.client.HTTPConnection(place, timeout=self._seconds)
@@ -122,6 +125,10 @@ class Client:
         if found.get("connection", "").lower() == "close":
             self.close()
         return Answer(answer.status, found, content)
+
+    def _is_closed_by_server(self, connection: http.client.HTTPConnection) -> bool:
+        """Tell whether an idle connection was ended; nothing has been sent on it yet."""
+        return bool(connection.sock and select.select([connection.sock], [], [], 0)[0])
 
     def get(self, path: str, **query: object) -> Answer:
         """Read something."""

@@ -83,7 +83,8 @@ def test_path_that_is_not_there_is_refused(client, files):
 
     assert answer.status == 400
     documented = "Failed to download the dataset from the public URL."
-    assert answer.data["message"].startswith(documented)
+    assert answer.data["message"] == documented
+    assert answer.data["detail"]
     assert client.get(f"{LANGUAGE}/datasets").ok["data"] == []
 
 

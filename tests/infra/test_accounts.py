@@ -8,7 +8,9 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import jwt
@@ -149,6 +151,8 @@ def stack_process():
     """A process that looks like a running stack."""
     command = [sys.executable, "-c", "import time; time.sleep(60)", "infra.local"]
     with subprocess.Popen(command) as process:
+        while b"infra.local" not in Path(f"/proc/{process.pid}/cmdline").read_bytes():
+            time.sleep(0.01)  # the child has not become the command yet
         yield process
         process.kill()
 

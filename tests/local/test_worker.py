@@ -58,6 +58,7 @@ def test_paid_training_comes_before_free(stack, diary, send):
 
 def test_paid_comes_first_after_a_pause(stack, diary, send):
     """Also when the worker was stopped while the free one came first."""
+    time.sleep(1)  # the worker waits on both queues again, not between asking one and the other
     stack.pause_workers()
     send("train-free", "paused free")
     time.sleep(0.1)

@@ -12,7 +12,7 @@ from chalicelib.errors import Conflict, InvalidParameter, NotFound
 from chalicelib.formats.rsa_key import public_pem_of
 from chalicelib.services.accounts import AccountService
 from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.tables import AccountRow, RefreshTokenRow
+from chalicelib.stores.tables import AccountRow
 from chalicelib.stores.tokens import RefreshTokenStore
 
 EMAIL = "ann@example.com"
@@ -144,26 +144,6 @@ def test_closed_account_is_only_closed_again(service, public_pem, clock):
         service.change_plan(EMAIL, "GOLD")
     with pytest.raises(Conflict):
         service.create(EMAIL, public_pem=public_pem)
-
-
-def test_closed_account_is_due_after_its_time(service, public_pem, clock):
-    """A closed account is listed for deletion when its time has come, and then deleted whole."""
-    service.create(EMAIL, public_pem=public_pem)
-    service.create("bob@example.com", public_pem=public_pem)
-    closed = service.close(EMAIL, 1)
-    clock.advance(hours=23)
-    assert service.list_due() == ()
-
-    clock.advance(hours=1)
-
-    assert service.list_due() == (closed,)
-    RefreshTokenRow(closed.account_id, "a", key_id="k", created_at=0).save()
-    service.delete(closed)
-    assert service.list_due() == ()
-    assert list(RefreshTokenRow.scan()) == []
-    assert [account.email for account in service.list_all()] == ["bob@example.com"]
-    with pytest.raises(Conflict, match=r"close bob@example\.com"):
-        service.delete(service.find("bob@example.com"))
 
 
 def test_reset_keeps_old_keys_through_the_overlap_only(service, clock, public_pem):

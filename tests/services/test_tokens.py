@@ -197,16 +197,6 @@ def test_closed_account_has_no_tokens(world):
         world.grant(sub="1")
 
 
-def test_deleted_account_has_no_tokens(world):
-    """After the account itself is gone its tokens stay dead, also for its address's next owner."""
-    granted = world.offline()
-    world.accounts.delete(world.accounts.close(EMAIL))
-    world.accounts.create(EMAIL, public_pem=public_pem_of(world.private_pem))
-
-    with pytest.raises(InvalidToken):
-        world.tokens.authenticate(granted.access_token)
-
-
 def test_revoked_refresh_token_takes_its_access_tokens_along(world):
     """Revoking kills the refresh token and what was minted from it, and nothing else."""
     granted, kept = world.offline(), world.offline()

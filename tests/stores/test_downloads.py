@@ -179,17 +179,15 @@ def test_check_when_the_file_is_there(site: MakeSite) -> None:
 
 @pytest.mark.parametrize("status", ["404 Not Found", "403 No", "500 Oops", "204 None", "206 Part"])
 def test_check_when_the_status_is_not_200(site: MakeSite, status: str) -> None:
-    """Only an answer of 200 is a file; the message starts as documented."""
+    """Only an answer of 200 is a file; the message is as documented, the cause stands beside it."""
     made = site(_answer(b"x", status=status))
 
     with pytest.raises(DownloadFailed) as caught:
         Downloader(["127.0.0.1"]).check(made.url(), 100)
 
     assert caught.value.status == 400
-    assert caught.value.message == (
-        "Failed to download the dataset from the public URL. "
-        f"The server answered with status {status[:3]}."
-    )
+    assert caught.value.message == "Failed to download the dataset from the public URL."
+    assert caught.value.detail == f"The server answered with status {status[:3]}."
 
 
 def test_check_when_it_is_a_sample(site: MakeSite) -> None:
