@@ -55,7 +55,7 @@ def ingest_upload(event: SQSEvent) -> None:
 
 @app.on_sqs_message(queue="presage-embed", batch_size=1, name="embed_texts")
 def embed_texts(event: SQSEvent) -> None:
-    """Embed a part of an upload; on a queue of its own, so that no upload waits behind it."""
+    """Turn a part of an upload into vectors, on a queue that no upload waits behind."""
     from chalicelib.workers import run_ingest
 
     _run(run_ingest, event)

@@ -60,6 +60,10 @@ class Settings:
     """Time a synchronous upload may take, in seconds; 0 means no limit."""
     threads: int = 1
     """Threads that one engine call may use."""
+    feature_bytes: int = 2 * 1024**3
+    """Features that one training uses; beyond, augmented views are left out, in bytes."""
+    feature_file_bytes: int = 8 * 1024**3
+    """Features that one training keeps in a temporary file; the rest is read from the bucket."""
     log_level: str = "INFO"
     """Lowest level that is logged."""
 
@@ -93,6 +97,8 @@ class Settings:
             max_attempts=reader.integer("PRESAGE_MAX_ATTEMPTS", cls.max_attempts),
             sync_seconds=reader.number("PRESAGE_SYNC_SECONDS", cls.sync_seconds),
             threads=reader.integer("PRESAGE_THREADS", cls.threads),
+            feature_bytes=reader.integer("PRESAGE_FEATURE_BYTES", cls.feature_bytes),
+            feature_file_bytes=reader.integer("PRESAGE_FEATURE_FILE_BYTES", cls.feature_file_bytes),
             log_level=reader.text("PRESAGE_LOG_LEVEL", cls.log_level),
         )
         reader.raise_problems()

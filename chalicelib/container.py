@@ -12,50 +12,68 @@ from pathlib import Path
 from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock, system_clock
+from chalicelib.domain.dataset import LANGUAGE, VISION
+from chalicelib.domain.learning import Learner
 from chalicelib.engines.text.encoder_pool import EncoderPool
+from chalicelib.engines.vision.backbones import LITE2, NANODET, BackbonePool
 from chalicelib.services.datasets import DatasetService
 from chalicelib.services.deletion_runs import DeletionRunService, DeletionStores
 from chalicelib.services.deletions import DeletionService
 from chalicelib.services.embeddings import EmbeddingService
 from chalicelib.services.examples import ExampleService
+from chalicelib.services.features import FeatureService, FeatureStores
 from chalicelib.services.feedback import FeedbackService
-from chalicelib.services.ingest import IngestService, IngestStores
+from chalicelib.services.ingest import IngestService, IngestStores, Reader
 from chalicelib.services.models import ModelService
+from chalicelib.services.picture_ingest import PictureReader, PictureReaderStores
+from chalicelib.services.picture_predictions import PicturePredictionService
 from chalicelib.services.predictions import PredictionService
 from chalicelib.services.receipts import ReceiptService
 from chalicelib.services.sweeping import SweepService, SweepStores
+from chalicelib.services.text_ingest import TextReader
+from chalicelib.services.text_learning import Embedder, TextLearner
 from chalicelib.services.tokens import TokenService
 from chalicelib.services.training import TrainingService, TrainingStores
-from chalicelib.services.training_runs import Embedder, RunStores, TrainingRunService
+from chalicelib.services.training_runs import RunStores, TrainingRunService
 from chalicelib.services.uploads import UploadService, UploadStores
 from chalicelib.services.usage import UsageService
+from chalicelib.services.vision_learning import LearningStores, VisionLearner
 from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.appends import AppendStore
+from chalicelib.stores.appends import AppendStore, AppendStores
 from chalicelib.stores.artifacts import ArtifactStore
+from chalicelib.stores.checkpoints import CheckpointStore
 from chalicelib.stores.clients import Clients
+from chalicelib.stores.curves import CurveStore
 from chalicelib.stores.dataset_leases import DatasetLeases
 from chalicelib.stores.dataset_traces import DatasetTraces
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.deletions import DeletionStore
 from chalicelib.stores.downloads import Downloader
+from chalicelib.stores.example_names import ExampleNames
+from chalicelib.stores.example_views import ExampleViews
 from chalicelib.stores.examples import ExampleStore
 from chalicelib.stores.guards import GuardStore
 from chalicelib.stores.ids import IdStore
 from chalicelib.stores.labels import LabelStore
+from chalicelib.stores.model_cards import ModelCards
 from chalicelib.stores.model_files import ModelFiles
 from chalicelib.stores.model_leases import ModelLeases
 from chalicelib.stores.models import ModelStore
 from chalicelib.stores.parts import PartStore
+from chalicelib.stores.pictures import PictureStore
 from chalicelib.stores.prebuilt import PrebuiltStore
 from chalicelib.stores.queues import Queues
 from chalicelib.stores.quotas import QuotaStore
 from chalicelib.stores.receipts import ReceiptStore
 from chalicelib.stores.secrets import SecretStore
+from chalicelib.stores.served_models import ServedModels
 from chalicelib.stores.tokens import RefreshTokenStore
 from chalicelib.stores.training_examples import TrainingExamples
 
 FAST_ENCODERS = ("minilm", "use")
 """Encoders of the fast set; the service's start installs them."""
+BACKBONES = (LITE2, NANODET)
+"""Backbones of the vision engines."""
 
 
 class Stores:
@@ -75,20 +93,39 @@ class Stores:
         self.artifacts = ArtifactStore(settings, clients)
         self.examples = ExampleStore(clients, self.artifacts)
         self.parts = PartStore(self.artifacts)
+        self.pictures = PictureStore(settings, clients, self.artifacts)
         self.receipts = ReceiptStore(clients)
         self.traces = DatasetTraces(self.examples, self.labels, self.receipts, self.artifacts)
-        self.models = ModelStore(clients, clock)
-        self.model_leases = ModelLeases(clients, clock, settings)
-        self.model_files = ModelFiles(self.artifacts)
+        self._add_models(settings, clock)
         self.deletions = DeletionStore(clients, clock, settings)
         self.queues = Queues(settings, clients)
         self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
-        self.prebuilt = PrebuiltStore(settings.model_dir)
         self.downloads = Downloader(settings.download_allow)
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
-        self.appends = AppendStore(
-            self.datasets, self.dataset_leases, self.examples, self.labels, self.ids, clock
+        self.example_names = ExampleNames(self.examples, self.artifacts)
+        self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
+        appended = AppendStores(
+            datasets=self.datasets,
+            leases=self.dataset_leases,
+            examples=self.examples,
+            names=self.example_names,
+            labels=self.labels,
+            ids=self.ids,
+            pictures=self.pictures,
+            traces=self.traces,
         )
+        self.appends = AppendStore(appended, clock, settings.max_stored_bytes)
+
+    def _add_models(self, settings: Settings, clock: Clock) -> None:
+        """Build the stores of models and their trainings."""
+        self.models = ModelStore(self.clients, clock)
+        self.model_leases = ModelLeases(self.clients, clock, settings)
+        self.model_files = ModelFiles(self.artifacts)
+        self.model_cards = ModelCards(self.artifacts)
+        self.checkpoints = CheckpointStore(self.artifacts)
+        self.curves = CurveStore(self.artifacts)
+        self.prebuilt = PrebuiltStore(settings.model_dir)
+        self.served_models = ServedModels(self.models, self.model_files, self.prebuilt)
 
 
 class Container:
@@ -100,18 +137,24 @@ class Container:
         self.clock = clock
         self.stores = Stores(settings, clock)
         self.encoders = EncoderPool(Path(settings.model_dir))
+        self.backbones = BackbonePool(Path(settings.model_dir))
 
     def engines(self) -> dict[str, str]:
         """Tell for each engine whether it is ready."""
-        is_ready = all(self.encoders.is_installed(name) for name in FAST_ENCODERS)
-        return {"text-fast": "ready" if is_ready else "missing"}
+        has_texts = all(self.encoders.is_installed(name) for name in FAST_ENCODERS)
+        has_pictures = all(self.backbones.is_installed(name) for name in BACKBONES)
+        return {"text-fast": _state(has_texts), "vision": _state(has_pictures)}
 
     def warm(self) -> None:
         """Load the installed engines now, so that the first call does not wait for them."""
         import_module("chalicelib.engines.text.run")
+        import_module("chalicelib.formats.pictures")
         for name in FAST_ENCODERS:
             if self.encoders.is_installed(name):
                 self.encoders.get(name).encode(["warm"])
+        for name in BACKBONES:
+            if self.backbones.is_installed(name):
+                self.backbones.get(name)
 
     @cached_property
     def tokens(self) -> TokenService:
@@ -156,7 +199,12 @@ class Container:
             queues=s.queues,
             downloads=s.downloads,
         )
-        return IngestService(stores, self.clock, self.settings)
+        pictures = PictureReaderStores(s.labels, s.examples, s.pictures)
+        readers: dict[str, Reader] = {
+            LANGUAGE: TextReader(s.labels, s.examples),
+            VISION: PictureReader(pictures),
+        }
+        return IngestService(stores, readers, self.clock, self.settings)
 
     @cached_property
     def embeddings(self) -> EmbeddingService:
@@ -175,13 +223,13 @@ class Container:
     def examples(self) -> ExampleService:
         """Lists and adds examples."""
         s = self.stores
-        return ExampleService(s.datasets, s.labels, s.examples, s.appends)
+        return ExampleService(s.datasets, s.labels, s.examples, s.appends, s.example_views)
 
     @cached_property
     def feedback(self) -> FeedbackService:
         """Adds feedback."""
         s = self.stores
-        return FeedbackService(s.datasets, s.labels, s.appends)
+        return FeedbackService(s.datasets, s.labels, s.appends, s.example_views)
 
     @cached_property
     def training(self) -> TrainingService:
@@ -191,26 +239,43 @@ class Container:
         return TrainingService(stores, self.clock, self.settings)
 
     @cached_property
+    def features(self) -> FeatureService:
+        """Turns pictures into features."""
+        s = self.stores
+        stores = FeatureStores(s.datasets, s.artifacts, s.parts, s.pictures, s.queues)
+        return FeatureService(stores, self.backbones, self.settings)
+
+    @cached_property
     def training_runs(self) -> TrainingRunService:
         """Runs trainings."""
         s = self.stores
-        stores = RunStores(
-            s.datasets, s.training_examples, s.model_leases, s.model_files, s.guards, s.queues
-        )
+        stores = RunStores(s.datasets, s.models, s.model_leases, s.model_files, s.guards, s.queues)
         embedder = Embedder(self.embeddings.vectors, self.embeddings.embed, self.encoders)
-        return TrainingRunService(stores, embedder, self.clock, self.settings)
+        pictures = LearningStores(s.training_examples, s.pictures, s.checkpoints, s.curves)
+        learners: dict[str, Learner] = {
+            LANGUAGE: TextLearner(s.training_examples, s.curves, embedder, self.clock),
+            VISION: VisionLearner(
+                pictures, self.features, self.backbones, self.clock, self.settings
+            ),
+        }
+        return TrainingRunService(stores, learners, self.clock, self.settings)
 
     @cached_property
     def models(self) -> ModelService:
         """Reads models."""
         s = self.stores
-        return ModelService(s.models, s.model_files, s.prebuilt)
+        return ModelService(s.models, s.model_files, s.curves, s.prebuilt)
 
     @cached_property
     def predictions(self) -> PredictionService:
         """Predicts."""
+        return PredictionService(self.stores.served_models, self.encoders)
+
+    @cached_property
+    def picture_predictions(self) -> PicturePredictionService:
+        """Predicts and detects in pictures."""
         s = self.stores
-        return PredictionService(s.models, s.model_files, s.prebuilt, self.encoders)
+        return PicturePredictionService(s.served_models, s.downloads, self.backbones)
 
     @cached_property
     def deletions(self) -> DeletionService:
@@ -223,7 +288,14 @@ class Container:
         """Runs deletions."""
         s = self.stores
         stores = DeletionStores(
-            s.datasets, s.traces, s.models, s.model_files, s.deletions, s.queues
+            datasets=s.datasets,
+            labels=s.labels,
+            traces=s.traces,
+            models=s.models,
+            files=s.model_files,
+            cards=s.model_cards,
+            deletions=s.deletions,
+            queues=s.queues,
         )
         return DeletionRunService(stores, self.clock)
 
@@ -233,3 +305,8 @@ class Container:
         s = self.stores
         stores = SweepStores(s.accounts, s.datasets, s.models, s.guards, s.deletions, s.queues)
         return SweepService(stores, self.clock, self.settings)
+
+
+def _state(is_ready: bool) -> str:
+    """Say a truth as answers do."""
+    return "ready" if is_ready else "missing"

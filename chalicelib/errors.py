@@ -8,7 +8,8 @@ ServiceError                     base, never raised itself
 │                                ├─ DeletionNotFound  ├─ RouteNotFound  └─ PrebuiltNotInstalled
 ├─ MethodNotAllowed 405
 ├─ Conflict 409                  ├─ DatasetInTraining  ├─ DatasetNotReady  ├─ DatasetBeingDeleted
-│                                ├─ ModelBusy  ├─ ModelNotReady  └─ EncoderMissing
+│                                ├─ ExampleNameTaken  ├─ ModelBusy  ├─ ModelNotReady
+│                                └─ EncoderMissing
 ├─ TooLarge 413
 ├─ UnsupportedType 415
 ├─ QuotaExceeded 429             ├─ PredictionQuotaExceeded  ├─ ExampleQuotaExceeded  └─ TooManyOpen
@@ -273,6 +274,18 @@ class DatasetBeingDeleted(Conflict):
         super().__init__(f"Dataset {dataset_id} is being deleted; use another dataset.")
 
 
+class ExampleNameTaken(Conflict):
+    """Feedback pictures are told apart by their names."""
+
+    code = "example_name_taken"
+
+    def __init__(self, dataset_id: object, name: str) -> None:
+        super().__init__(
+            f"Dataset {dataset_id} has an example of the name '{name}' already. "
+            "Send another 'name'."
+        )
+
+
 class ModelBusy(Conflict):
     """A model that is queued or running can be neither retrained nor deleted."""
 
@@ -306,6 +319,19 @@ class EncoderMissing(Conflict):
         super().__init__(
             f"Model {model_id} needs the encoder {encoder}, which is not installed. "
             "Install it with: python -m infra.models install"
+        )
+
+
+class BackboneMissing(Conflict):
+    """The model needs a backbone that is not installed; others are never used in its place."""
+
+    code = "backbone_missing"
+
+    def __init__(self, model_id: str, backbone: str) -> None:
+        super().__init__(
+            f"Model {model_id} needs the backbone {backbone} in the version it was trained on, "
+            "which is not installed. Install it with: python -m infra.models install, "
+            "or train the model again."
         )
 
 

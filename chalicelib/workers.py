@@ -2,7 +2,8 @@
 
 What a service raises goes back to the queue; services end their job for good themselves, when it
 was refused or is out of attempts. A message that cannot be read is dropped with a log line.
-See app.py, chalicelib/services/ingest.py and chalicelib/services/training_runs.py.
+See app.py, chalicelib/services/ingest.py, chalicelib/services/features.py and
+chalicelib/services/training_runs.py.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from chalicelib.container import Container
 def run_ingest(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
-    """Read an upload, or embed a part of one.
+    """Read an upload, or turn a part of one into vectors.
 
     Raises:
         StorageUnavailable: the queue tries again.
     """
     if job.get("job") == "embed":
         container.embeddings.run_part(job)
+    elif job.get("job") == "features":
+        container.features.run_part(job, remaining_seconds)
     elif job.get("job") == "ingest":
         container.ingest.run(job)
     else:

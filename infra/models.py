@@ -1,6 +1,6 @@
 """The command that installs, lists and verifies model files, and its functions for the local stack.
 
-`python -m infra.models install` needs the Python package index the first time and nothing
+`python -m infra.models install` needs the package registries the first time and nothing
 afterwards. See: infra/model_files/install.py
 """
 
@@ -50,9 +50,10 @@ def _status(options: argparse.Namespace) -> int:
     absent = missing(options.dir, tuple(MODELS))
     for name, model in MODELS.items():
         state = "missing" if name in absent else "installed"
-        source = f"{model.source.package} {model.source.version}"
-        size = f"{model.installed_bytes // MEGABYTE} MB"
-        print(f"{name:20} {state:10} {size:>6}  {model.source.licence:10}  from {source}")
+        packages = [f"{source.package} {source.version}" for source in model.sources]
+        origin = ", ".join(packages or model.needs)
+        size = f"{model.installed_bytes / MEGABYTE:g} MB"
+        print(f"{name:26} {state:10} {size:>6}  {model.source.licence:10}  from {origin}")
     return _FAILED if absent else 0
 
 

@@ -6,6 +6,7 @@ the same upload and ingest as everybody's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,11 +15,17 @@ from pathlib import Path
 from chalicelib.config import Settings
 from chalicelib.container import Container
 from chalicelib.domain.account import ACTIVE, GLOBAL_ACCOUNT_ID, Account
-from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.dataset import FAMILY_TYPES, LANGUAGE
 from chalicelib.domain.upload import UploadFields, UploadSource
 
 GLOBAL_FOLDER = Path(__file__).parent.parent / "chalicelib" / "assets" / "global"
-GLOBAL_DATASETS = {"text-intent": "general intents", "text-sentiment": "general sentiments"}
+GLOBAL_DATASETS = {
+    "text-intent": "general intents",
+    "text-sentiment": "general sentiments",
+    "image": "weather symbols",
+    "image-multi-label": "fruit baskets",
+    "image-detection": "fruits on a table",
+}
 """Names of the global datasets by type; their files are called by the type."""
 
 
@@ -29,17 +36,23 @@ def install_globals(settings: Settings, progress: Callable[[str], None] = lambda
         RuntimeError: a shipped file cannot be read.
     """
     container = Container(replace(settings, sync_seconds=0))
-    there = {d.type for d in container.stores.datasets.owned(GLOBAL_ACCOUNT_ID, LANGUAGE)}
-    for dataset_type, name in GLOBAL_DATASETS.items():
-        if dataset_type in there:
-            continue
-        progress(f"installing the global dataset {name!r}")
-        content = (GLOBAL_FOLDER / f"{dataset_type}.csv").read_bytes()
-        source = UploadSource(content=content, file_name=f"{dataset_type}.csv")
-        fields = UploadFields(name=name, type=dataset_type)
-        view = container.uploads.create_sync(_owner(), LANGUAGE, source, fields, 0)
-        if not view.dataset.available:
-            raise RuntimeError(f"Global dataset {name!r}: {view.dataset.status_message}")
+    for family, types in FAMILY_TYPES.items():
+        there = {d.type for d in container.stores.datasets.owned(GLOBAL_ACCOUNT_ID, family)}
+        for dataset_type in types:
+            if dataset_type not in there:
+                progress(f"installing the global dataset {GLOBAL_DATASETS[dataset_type]!r}")
+                _install(container, family, dataset_type)
+
+
+def _install(container: Container, family: str, dataset_type: str) -> None:
+    """Upload one global dataset."""
+    name = GLOBAL_DATASETS[dataset_type]
+    file = GLOBAL_FOLDER / f"{dataset_type}.{'csv' if family == LANGUAGE else 'zip'}"
+    source = UploadSource(content=file.read_bytes(), file_name=file.name)
+    fields = UploadFields(name=name, type=dataset_type)
+    view = container.uploads.create_sync(_owner(), family, source, fields, math.inf)
+    if not view.dataset.available:
+        raise RuntimeError(f"Global dataset {name!r}: {view.dataset.status_message}")
 
 
 def _owner() -> Account:

@@ -20,7 +20,7 @@ from chalicelib import workers
 from chalicelib.config import Settings
 from chalicelib.container import Container
 from chalicelib.domain.account import ACTIVE, Account
-from chalicelib.domain.dataset import LANGUAGE, DatasetView
+from chalicelib.domain.dataset import LANGUAGE, VISION, DatasetView
 from chalicelib.domain.model import Model, ModelView, TrainRequest
 from chalicelib.domain.upload import UploadFields, UploadSource
 from chalicelib.engines.text.encoders import EncoderFacts
@@ -29,6 +29,7 @@ from chalicelib.stores.queues import DELETE, EMBED, INGEST, TRAIN_FREE, TRAIN_PA
 from chalicelib.stores.tables import ROWS, DeletionRow, TableRow, table_name
 from infra.resources import provision
 from tests.conftest import MovableClock
+from tests.pictures import make_zip
 
 WORKERS = {
     INGEST: workers.run_ingest,
@@ -138,6 +139,35 @@ class World:
             a_source(rows),
             fields or UploadFields("intents", "text-intent"),
         )
+
+    def upload_pictures(
+        self,
+        files: Mapping[str, bytes] | bytes,
+        kind: str = "image",
+        *,
+        account: Account | None = None,
+    ) -> DatasetView:
+        """Accept an archive of files by path as a new dataset, without reading it yet."""
+        return self.container.uploads.create(
+            account or self.account, VISION, an_archive(files), UploadFields("pictures", kind)
+        )
+
+    def pictures(
+        self, files: Mapping[str, bytes] | bytes, kind: str = "image", **more: Any
+    ) -> DatasetView:
+        """Upload an archive and read it; the features of its pictures are not made."""
+        view = self.upload_pictures(files, kind, **more)
+        self.read_files()
+        return self.get(view)
+
+    def read_files(self) -> list[Message]:
+        """Let the workers read what was uploaded; return the messages that this sends."""
+        for message in self.messages():
+            if message[0] == INGEST:
+                self.deliver(message)
+            else:
+                raise AssertionError(f"This was not expected to wait: {message}")
+        return self.messages()
 
     def dataset(self, rows: Iterable[tuple[str, str]], **more: Any) -> DatasetView:
         """Upload a file and read it."""
@@ -257,6 +287,12 @@ def _words(item: Any) -> set[str]:
 def a_source(rows: Iterable[tuple[str, str]]) -> UploadSource:
     """Make a csv file of texts and labels."""
     return UploadSource(content=a_csv(rows), file_name="intents.csv")
+
+
+def an_archive(files: Mapping[str, bytes] | bytes, name: str = "pictures.zip") -> UploadSource:
+    """Make a zip archive of files by path, or take one as it is."""
+    content = files if isinstance(files, bytes) else make_zip(files)
+    return UploadSource(content=content, file_name=name)
 
 
 def a_csv(rows: Iterable[tuple[str, str]]) -> bytes:

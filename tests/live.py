@@ -28,6 +28,7 @@ from chalicelib.stores.accounts import AccountStore
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tokens import RefreshTokenStore
 from infra.local.testing import LocalStack
+from tests.studio import Studio
 from tests.tricks import Tricks
 
 TIMEOUT_SECONDS = 20.0
@@ -193,6 +194,7 @@ class Live:
             environment={"PRESAGE_DOWNLOAD_ALLOW": f"127.0.0.1:{self.tricks.port}"}
         )
         self.pem = new_private_pem()
+        self.studio = Studio(self)
         self._url = ""
 
     @property

@@ -8,7 +8,11 @@ import socket
 import threading
 import time
 
+from tests.pictures import draw, label_folders, make_zip
+
 ROWS = b"where is it,delivery\nmoney back,refund\n"
+PICTURE = draw()
+ARCHIVE = make_zip(label_folders({"circle": 2, "square": 2}))
 BOMB = gzip.compress(bytes(4_000_000))
 SECONDS_A_BYTE = 1.0
 
@@ -76,6 +80,16 @@ class Tricks:
         """A file as it should be."""
         _head(connection, "200 OK", f"Content-Length: {len(ROWS)}")
         connection.sendall(ROWS)
+
+    def _picture(self, connection: socket.socket) -> None:
+        """A picture as it should be."""
+        _head(connection, "200 OK", f"Content-Length: {len(PICTURE)}")
+        connection.sendall(PICTURE)
+
+    def _archive(self, connection: socket.socket) -> None:
+        """An archive of pictures as it should be."""
+        _head(connection, "200 OK", f"Content-Length: {len(ARCHIVE)}")
+        connection.sendall(ARCHIVE)
 
     def _missing(self, connection: socket.socket) -> None:
         """No such file."""

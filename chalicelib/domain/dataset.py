@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 LANGUAGE = "language"
@@ -55,6 +55,12 @@ class LabelCounts:
     def count(self, source: str) -> int:
         """Examples of one source."""
         return self.upload if source == UPLOAD else self.feedback
+
+    def grown(self, source: str) -> LabelCounts:
+        """Count one more example of a source."""
+        if source == UPLOAD:
+            return replace(self, upload=self.upload + 1)
+        return replace(self, feedback=self.feedback + 1)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ class Deletion:
     """Family of the dataset."""
     attempts: int = 0
     """How often the job was taken."""
+    urls_until: int = 0
+    """When the last temporary URL of the dataset dies, in milliseconds since 1970; 0 for none."""
 
 
 def deletion_of(account_id: str, kind: str, object_id: str, family: str = "") -> Deletion:

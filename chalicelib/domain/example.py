@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
+from chalicelib.domain.box import Box
 from chalicelib.domain.dataset import Label
 
 CHUNK_EXAMPLES = 100
@@ -16,6 +17,22 @@ DIGEST_BYTES = 16
 def text_digest(text: str) -> bytes:
     """Digest that decides whether two texts are the same, 16 bytes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:DIGEST_BYTES]
+
+
+def picture_digest(content: bytes) -> bytes:
+    """Digest that decides whether two picture files are the same, 16 bytes."""
+    return hashlib.sha256(content).digest()[:DIGEST_BYTES]
+
+
+def box_digest(picture: bytes, box: Box) -> bytes:
+    """Digest that decides whether two boxes of one picture are the same, 16 bytes.
+
+    Args:
+        picture: digest of the picture file.
+        box: with sides of any precision.
+    """
+    sides = ",".join(repr(float(side)) for side in (box.x, box.y, box.width, box.height))
+    return hashlib.sha256(picture + sides.encode()).digest()[:DIGEST_BYTES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +47,18 @@ class Example:
     """When it was added."""
     label_id: int = 0
     """Label of the example."""
-    artifact: str = ""
-    """Vision: where the image lies in the bucket; empty for texts."""
+    picture: str = ""
+    """Vision: digest of the picture file, 32 hex digits; empty for texts."""
+    box: Box | None = None
+    """Detection: where the object is."""
+
+    @property
+    def digest(self) -> bytes:
+        """What makes two examples of one label duplicates, 16 bytes."""
+        if not self.picture:
+            return text_digest(self.name)
+        picture = bytes.fromhex(self.picture)
+        return picture if self.box is None else box_digest(picture, self.box)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,17 @@ def embed_job(dataset: Dataset, part: str) -> Job:
     }
 
 
+def features_job(dataset: Dataset, part: str) -> Job:
+    """Name a part of an upload whose pictures wait for their features."""
+    return {
+        "job": "features",
+        "account_id": dataset.account_id,
+        "family": dataset.family,
+        "dataset_id": dataset.dataset_id,
+        "part": part,
+    }
+
+
 def train_job(model: Model) -> Job:
     """Name a training run."""
     return {

@@ -6,6 +6,30 @@ MAX_TEXT_FILE_BYTES = 25 * 1024 * 1024
 """Text upload file: 25 MB. Contract section 5, Limits."""
 MAX_TEXT_CHARACTERS = 20_000
 """A text or `document`: 20,000 characters. Contract section 5, Limits."""
+MAX_ARCHIVE_BYTES_IN_CALL = 50 * 1024 * 1024
+"""Zip sent in the call: 50 MB. Contract section 5, Limits."""
+MAX_ARCHIVE_BYTES_BY_PATH = 2 * 1024**3
+"""Zip by `path`: 2 GB. Contract section 5, Limits."""
+MAX_ARCHIVE_ENTRIES = 100_000
+"""Entries of a zip: 100,000. Contract section 5, Limits."""
+MAX_IMAGE_BYTES = 1024 * 1024
+"""Dataset image: 1 MB. Contract section 5, Limits."""
+MAX_DETECTION_IMAGE_BYTES = 5 * 1024 * 1024
+"""Detection image: 5 MB. Spec: Limits, Detection image size."""
+MAX_PREDICTED_IMAGE_BYTES = 5 * 1024 * 1024
+"""Image to predict: 5 MB. Contract section 5, Limits."""
+MAX_IMAGE_NAME_CHARACTERS = 150
+"""Image file names are cut to 150. Spec: Limits, Image file name length."""
+IMAGE_URL_SECONDS = 1800
+"""Temporary image URL: 30 minutes. Spec: Limits."""
+DEFAULT_EPOCHS = {"image": 30, "image-multi-label": 30, "image-detection": 20}
+"""Epochs of image trainings unless sent. Contract section 5."""
+DEFAULT_LEARNING_RATE = 0.001
+"""Learning rate of image trainings unless sent. Contract section 5."""
+TOP_LABELS = 5
+"""Labels of an image prediction unless `numResults` is sent. Contract section 5."""
+MAX_EPOCH_RESULTS = 1_000
+"""Test examples that a learning curve record lists. Contract section 4."""
 MAX_DATASET_BYTES = 2 * 1024**3
 """Maximum dataset size: 2 GB. Spec: Limits."""
 MAX_DATASET_EXAMPLES = 1_000_000

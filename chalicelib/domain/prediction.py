@@ -16,6 +16,32 @@ class Probability:
     """0 to 1."""
 
 
+@dataclass(frozen=True, slots=True)
+class PixelBox:
+    """Whole pixels of the picture as displayed; the origin is its top left. Spec: BoundingBox."""
+
+    min_x: int
+    """Left side, from the left edge."""
+    min_y: int
+    """Top, from the top edge."""
+    max_x: int
+    """Right side, from the left edge."""
+    max_y: int
+    """Bottom, from the top edge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """One object that was found."""
+
+    label: str
+    """Label name."""
+    probability: float
+    """0 to 1."""
+    box: PixelBox
+    """Where it is."""
+
+
 def ordered(items: Iterable[Probability], count: int | None = None) -> tuple[Probability, ...]:
     """Sort by probability, descending, equal ones by label; keep the top `count`."""
     ranked = sorted(items, key=lambda item: (-item.probability, item.label))

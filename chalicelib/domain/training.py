@@ -8,22 +8,32 @@ from collections.abc import Iterable, Mapping
 from chalicelib.domain.dataset import (
     DELETION_PENDING,
     FEEDBACK,
+    LANGUAGE,
     UPLOAD,
+    VISION,
     Dataset,
     DatasetView,
 )
-from chalicelib.domain.limits import MAX_TRAINING_WORDS, MIN_EXAMPLES_PER_LABEL, MIN_LABELS
-from chalicelib.domain.model import ALGORITHM_ALIASES, ALGORITHMS
+from chalicelib.domain.limits import (
+    DEFAULT_EPOCHS,
+    DEFAULT_LEARNING_RATE,
+    MAX_TRAINING_WORDS,
+    MIN_EXAMPLES_PER_LABEL,
+    MIN_LABELS,
+)
+from chalicelib.domain.model import ALGORITHM_ALIASES, ALGORITHMS, Model
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
     DatasetNotReady,
     InvalidParameter,
+    StorageUnavailable,
     TooFewExamples,
 )
 
 GUARD_GRACE_MILLISECONDS = 60_000
 """Age from which a guard entry without an open model is taken for a left-over."""
+OUT_OF_MEMORY = "the worker ran out of memory"
 _SHOWN_LABELS = 20
 
 
@@ -90,6 +100,48 @@ def check_enough_texts(view: DatasetView, *, with_feedback: bool) -> None:
         )
 
 
+def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
+    """Refuse an image dataset with too few labels that have examples, naming every empty label.
+
+    Spec: Limits, Minimum examples; contract section 5, Enough examples.
+
+    Raises:
+        TooFewExamples: with the counts and the remedy.
+    """
+    sources = used_sources(with_feedback=with_feedback)
+    counts = {c.label_id: sum(c.count(s) for s in sources) for c in view.dataset.counts}
+    empty = [label.name for label in view.labels if not counts[label.label_id]]
+    filled = len(view.labels) - len(empty)
+    is_detection = view.dataset.type == "image-detection"
+    if filled >= (1 if is_detection else MIN_LABELS):
+        return
+    needed = "1 box" if is_detection else f"{MIN_LABELS} labels that have examples"
+    short = [f"'{name}' has 0" for name in empty]
+    named = f": {_listed(short)}" if short else ""
+    remedy = "boxes" if is_detection else "examples of another label"
+    raise TooFewExamples(
+        f"Training needs at least {needed}; dataset {view.dataset.dataset_id} has {filled}{named}. "
+        f"Add {remedy}, then train again."
+    )
+
+
+def shown_epochs(model: Model) -> int:
+    """Epochs that answers show. Contract section 4, Training.
+
+    Images: what is used. Texts: what was really run, 0 before.
+    """
+    default = DEFAULT_EPOCHS.get(model.type)
+    return model.epochs if default is None else model.request.epochs or default
+
+
+def shown_learning_rate(model: Model) -> float:
+    """Learning rate that answers show: texts have none, detection has what was sent."""
+    if model.family == LANGUAGE:
+        return 0.0
+    default = 0.0 if model.type == "image-detection" else DEFAULT_LEARNING_RATE
+    return model.request.learning_rate or default
+
+
 def check_words(dataset: Dataset, *, with_feedback: bool) -> None:
     """Refuse a text dataset with more words than may be trained. Spec: Errors 3.
 
@@ -103,6 +155,23 @@ def check_words(dataset: Dataset, *, with_feedback: bool) -> None:
             "can be trained. Upload a dataset with fewer or shorter texts.",
             code="too_many_words",
         )
+
+
+def attempt_cause(family: str, error: Exception) -> str:
+    """Say what broke an attempt of a training, in words that a caller understands."""
+    if family == VISION and isinstance(error, MemoryError):
+        return OUT_OF_MEMORY
+    if family == VISION and isinstance(error, StorageUnavailable):
+        return "the dataset's images could not be read from storage"
+    return f"{type(error).__name__}: {error}"
+
+
+def gave_up(attempts: int, cause: str) -> str:
+    """Say why a training is out of attempts, with the remedy."""
+    remedy = "Train again; if it fails again, upload the dataset anew."
+    if cause == OUT_OF_MEMORY:
+        remedy = "Use smaller images or fewer examples, then train again."
+    return f"Training stopped after {attempts} attempts{f': {cause}' if cause else ''}. {remedy}"
 
 
 def new_guard(model_id: str, milliseconds: int) -> str:

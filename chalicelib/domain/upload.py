@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from chalicelib.domain.dataset import UPLOAD
+from chalicelib.domain.limits import MAX_DERIVED_NAME_CHARACTERS
 
 
 @dataclass(frozen=True)
@@ -15,6 +20,21 @@ class UploadSource:
     """Base name of the sent file."""
     path: str | None = None
     """URL of the file."""
+
+    @property
+    def derived_name(self) -> str:
+        """Dataset name taken from the file's name: without extension, cut to 100."""
+        name = self.file_name or _last_part(self.path or "")
+        stem = "".join(c if c.isprintable() else " " for c in PurePosixPath(name).stem)
+        return stem[:MAX_DERIVED_NAME_CHARACTERS].strip() or "dataset"
+
+
+def _last_part(url: str) -> str:
+    """Return the last part of a URL's path; empty for what is none, which the download refuses."""
+    try:
+        return unquote(PurePosixPath(urlsplit(url).path).name)
+    except ValueError:
+        return ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +67,8 @@ class Upload:
     """How many label ids are reserved."""
     first_example: int = 0
     """First of the example ids reserved for this upload; 0 before they are."""
+    source: str = UPLOAD
+    """What its examples become: `upload` or `feedback`."""
 
     def to_json(self) -> dict[str, object]:
         """Return the JSON form that the row stores."""

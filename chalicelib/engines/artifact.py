@@ -11,7 +11,7 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -105,15 +105,32 @@ def load(data: bytes, kind: str, version: int) -> Artifact:
     return Artifact(header, members)
 
 
-def _read_members(data: bytes) -> dict[str, Array]:
-    """Read every array of the archive, without pickle."""
+def read_kind(data: bytes) -> str:
+    """Tell what an archive written by `dump` holds, reading its header alone.
+
+    Args:
+        data: the bytes.
+
+    Returns:
+        The kind in its header; empty when the header names none.
+
+    Raises:
+        ArtifactError: damaged bytes.
+    """
+    header = _read_header(_read_members(data, {_HEADER}).get(_HEADER))
+    return str(header.get("kind", ""))
+
+
+def _read_members(data: bytes, names: Container[str] | None = None) -> dict[str, Array]:
+    """Read the named arrays of the archive, or every one, without pickle."""
     import numpy as np
 
     if not data.startswith(b"PK"):
         raise ArtifactError("These bytes are not an artifact.")
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            members = {name: archive[name] for name in archive.files}
+            wanted = [name for name in archive.files if names is None or name in names]
+            members = {name: archive[name] for name in wanted}
     except _DAMAGE as cause:
         raise ArtifactError(f"The artifact is damaged: {cause}") from cause
     # A member that is no array comes back as its bytes.

@@ -16,7 +16,7 @@ from chalicelib.errors import InvalidUpload
 MAX_RECORD_CHARACTERS = 200_000
 """Longest record, its line ends included; a quote that is still open then was never closed."""
 
-_MAX_REREAD_CHARACTERS = 20 * MAX_RECORD_CHARACTERS
+_MAX_REREAD_RECORDS = 20
 _SAMPLE_RECORDS = 500
 _TEXT_NAMES = frozenset({"text", "document", "utterance"})
 _LABEL_NAMES = frozenset({"label", "intent", "sentiment"})
@@ -43,8 +43,9 @@ class _TooLong(Exception):
 class _Lines:
     """Lines for the csv reader; remembers those of the record being read, to read them again."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, max_characters: int) -> None:
         self._readline = stream.readline
+        self.max_characters = max_characters
         self._waiting: deque[str] = deque()
         self._reread_characters = 0
         self.taken: list[str] = []
@@ -57,12 +58,12 @@ class _Lines:
         if self._waiting:
             line = self._waiting.popleft()
         else:
-            line = self._readline(MAX_RECORD_CHARACTERS + 1)
+            line = self._readline(self.max_characters + 1)
             if not line:
                 raise StopIteration
         self.taken.append(line)
         self._taken_characters += len(line)
-        if self._taken_characters > MAX_RECORD_CHARACTERS:
+        if self._taken_characters > self.max_characters:
             raise _TooLong
         return line
 
@@ -81,7 +82,7 @@ class _Lines:
             InvalidUpload: so many quotes are broken that this would take too long.
         """
         self._reread_characters += self._taken_characters - len(self.taken[0])
-        if self._reread_characters > _MAX_REREAD_CHARACTERS:
+        if self._reread_characters > _MAX_REREAD_RECORDS * self.max_characters:
             raise InvalidUpload(
                 f"Too many quotes are opened and never closed, the last in row {number}. "
                 'Close each quoted text, and write a quote inside it twice: "say ""hi""".'
@@ -90,12 +91,14 @@ class _Lines:
 
     def skip_line(self) -> None:
         """Drop the rest of a line that is longer than a record may be."""
-        while line := self._readline(MAX_RECORD_CHARACTERS):
+        while line := self._readline(self.max_characters):
             if line.endswith(("\n", "\r")):
                 return
 
 
-def read_records(stream: TextIO, separator: str) -> Iterator[Record]:
+def read_records(
+    stream: TextIO, separator: str, max_characters: int = MAX_RECORD_CHARACTERS
+) -> Iterator[Record]:
     """Read records one by one, in file order.
 
     A record whose quoting is broken is reported with a fault and ends with its first line, so that
@@ -104,6 +107,7 @@ def read_records(stream: TextIO, separator: str) -> Iterator[Record]:
     Args:
         stream: as text_encoding.open_text gives it.
         separator: "," or tab.
+        max_characters: longest record, its line ends included.
 
     Yields:
         Every record, blank ones too; holds at most one in memory.
@@ -111,7 +115,7 @@ def read_records(stream: TextIO, separator: str) -> Iterator[Record]:
     Raises:
         InvalidUpload: too many quotes are broken.
     """
-    lines = _Lines(stream)
+    lines = _Lines(stream, max_characters)
     reader = csv.reader(lines, delimiter=separator, strict=True)
     number = 0
     while True:
@@ -134,7 +138,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
     if too_long and len(lines.taken) == 1:
         if not first.endswith(("\n", "\r")):
             lines.skip_line()
-        return Record(number, [], f"the row is longer than {MAX_RECORD_CHARACTERS:,} characters.")
+        return Record(number, [], f"the row is longer than {lines.max_characters:,} characters.")
     lines.give_back(number)
     cells = first.rstrip("\r\n").split(separator)
     if separator == "\t" and len(cells) == 2:

@@ -1,12 +1,14 @@
 """Every operation of the interface: one module a resource, views of a few lines."""
 
 from chalicelib.routes import (
+    bulk_feedback,
     datasets,
     deletions,
     examples,
     feedback,
     models,
     oauth,
+    picture_predictions,
     predictions,
     receipts,
     service,
@@ -22,10 +24,12 @@ OPERATIONS = (
     *uploads.OPERATIONS,
     *examples.OPERATIONS,
     *feedback.OPERATIONS,
+    *bulk_feedback.OPERATIONS,
     *training.OPERATIONS,
     *models.OPERATIONS,
     *receipts.OPERATIONS,
     *predictions.OPERATIONS,
+    *picture_predictions.OPERATIONS,
     *deletions.OPERATIONS,
     *service.OPERATIONS,
 )

@@ -6,16 +6,18 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from chalicelib.domain.dataset import DELETION_PENDING, LANGUAGE, DatasetView, Label
+from chalicelib.domain.dataset import DELETION_PENDING, LANGUAGE, VISION, DatasetView, Label
 from chalicelib.domain.limits import EXAMPLES_PAGE
 from chalicelib.domain.texts import checked_text
 from chalicelib.errors import DatasetNotFound, LabelNotFound
 from chalicelib.web import describe, identifiers, records
 from chalicelib.web.call import Call
-from chalicelib.web.fields import Document, Name
+from chalicelib.web.fields import Document, Filled, Name
 from chalicelib.web.locate import dataset_in_path
 from chalicelib.web.operation import BOTH, Operation
 from chalicelib.web.paging import ListAnswer, list_answer
+from chalicelib.web.picture_files import sent_picture
+from chalicelib.web.request import MULTIPART
 
 DEPRECATED = {
     "Deprecation": "@1606953600",  # 3 December 2020, as RFC 9745 writes dates
@@ -50,6 +52,20 @@ class NewExampleForm(msgspec.Struct, rename="camel"):
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
         checked_text(self.document)
+
+
+class NewPictureForm(msgspec.Struct, rename="camel"):
+    """Fields of a single picture, besides the file `data`; a label id or a label is needed."""
+
+    form_rules: ClassVar[dict[str, Any]] = {
+        "required": ["data"],
+        "anyOf": [{"required": ["labelId"]}, {"required": ["label"]}],
+    }
+    media_types: ClassVar[tuple[str, ...]] = (MULTIPART,)
+
+    label_id: int | None = None
+    label: Name | None = None
+    name: Filled | None = None
 
 
 def list_dataset_examples(call: Call) -> ListAnswer:
@@ -113,6 +129,15 @@ def add_example(call: Call) -> records.ExampleRecord:
     )
 
 
+def add_picture(call: Call) -> records.ExampleRecord:
+    """Add a single picture to a dataset. Spec: Main concepts 1."""
+    form: NewPictureForm = call.form
+    file, examples = sent_picture(call, form.name), call.container.examples
+    return describe.example(
+        examples.add_picture(call.account, call.located, file, form.label_id, form.label)
+    )
+
+
 OPERATIONS = (
     Operation(
         name="list_dataset_examples",
@@ -137,6 +162,19 @@ OPERATIONS = (
         locate=dataset_in_path,
         summary="Add a single text to a dataset.",
         form=NewExampleForm,
+        answer=records.ExampleRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="add_picture",
+        method="POST",
+        path="/v2/:family/datasets/{dataset_id}/examples",
+        families=(VISION,),
+        view=add_picture,
+        locate=dataset_in_path,
+        summary="Add a single picture to a dataset of type image.",
+        form=NewPictureForm,
+        files=("data",),
         answer=records.ExampleRecord,
         statuses=(409, 429),
     ),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import msgspec
 
-from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.dataset import LANGUAGE, VISION
 from chalicelib.domain.texts import checked_text
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
-from chalicelib.web.fields import Document, ModelId, Name
+from chalicelib.web.fields import Document, Filled, ModelId, Name
 from chalicelib.web.locate import model_in_body
 from chalicelib.web.operation import Operation
+from chalicelib.web.picture_files import sent_picture
+from chalicelib.web.request import MULTIPART
 
 
 class FeedbackForm(msgspec.Struct, rename="camel"):
@@ -25,12 +29,32 @@ class FeedbackForm(msgspec.Struct, rename="camel"):
         checked_text(self.document)
 
 
+class PictureFeedbackForm(msgspec.Struct, rename="camel"):
+    """Fields of a picture's feedback, besides the file `data`."""
+
+    form_rules: ClassVar[dict[str, Any]] = {"required": ["modelId", "expectedLabel", "data"]}
+    media_types: ClassVar[tuple[str, ...]] = (MULTIPART,)
+
+    model_id: ModelId
+    expected_label: Name
+    name: Filled | None = None
+
+
 def add_feedback(call: Call) -> records.ExampleRecord:
     """Add a text to the model's dataset as feedback. Spec: Main concepts 2."""
     form: FeedbackForm = call.form
     feedback = call.container.feedback
     return describe.example(
         feedback.add_text(call.account, call.located, form.document, form.expected_label)
+    )
+
+
+def add_picture_feedback(call: Call) -> records.ExampleRecord:
+    """Add a picture to the model's dataset as feedback. Spec: Main concepts 2."""
+    form: PictureFeedbackForm = call.form
+    file, feedback = sent_picture(call, form.name), call.container.feedback
+    return describe.example(
+        feedback.add_picture(call.account, call.located, file, form.expected_label)
     )
 
 
@@ -44,6 +68,19 @@ OPERATIONS = (
         locate=model_in_body,
         summary="Add a misclassified text with its right label to the model's dataset.",
         form=FeedbackForm,
+        answer=records.ExampleRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="add_picture_feedback",
+        method="POST",
+        path="/v2/:family/feedback",
+        families=(VISION,),
+        view=add_picture_feedback,
+        locate=model_in_body,
+        summary="Add a misclassified picture with its right label to the model's dataset.",
+        form=PictureFeedbackForm,
+        files=("data",),
         answer=records.ExampleRecord,
         statuses=(409, 429),
     ),

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.model import TrainRequest
 from chalicelib.errors import InvalidParameter
 from chalicelib.web import describe, records
@@ -114,7 +113,7 @@ OPERATIONS = (
         method="POST",
         path="/v2/:family/train",
         aliases=("/v2/language/datasets/train",),
-        families=(LANGUAGE,),
+        families=BOTH,
         view=train,
         locate=dataset_in_body,
         summary="Queue a training of a dataset.",
@@ -127,7 +126,7 @@ OPERATIONS = (
         method="POST",
         path="/v2/:family/retrain",
         aliases=("/v2/language/datasets/retrain",),
-        families=(LANGUAGE,),
+        families=BOTH,
         view=retrain,
         locate=model_in_body,
         summary="Queue another training of a model; it keeps its id and predicts meanwhile.",

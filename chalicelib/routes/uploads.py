@@ -6,26 +6,22 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from chalicelib.domain.dataset import LANGUAGE
-from chalicelib.domain.upload import UploadFields, UploadSource
-from chalicelib.errors import BadRequest, MissingParameter
+from chalicelib.domain.dataset import LANGUAGE, VISION
+from chalicelib.domain.upload import UploadFields
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
-from chalicelib.web.fields import Language, Name, TextType, Url
+from chalicelib.web.fields import Language, Name, PictureType, TextType, Url
 from chalicelib.web.locate import dataset_in_path
-from chalicelib.web.operation import Operation
-from chalicelib.web.request import DUPLICATED
+from chalicelib.web.operation import BOTH, Operation
+from chalicelib.web.upload_source import upload_source
 
-NO_SOURCE = "Uploading a dataset requires either the 'data' field or the 'path' field."
+ONE_SOURCE = {"oneOf": [{"required": ["data"]}, {"required": ["path"]}]}
 
 
 class UploadForm(msgspec.Struct):
-    """Fields of an upload, besides the file `data`."""
+    """Fields of an upload of texts, besides the file `data`."""
 
-    form_rules: ClassVar[dict[str, Any]] = {
-        "required": ["type"],
-        "oneOf": [{"required": ["data"]}, {"required": ["path"]}],
-    }
+    form_rules: ClassVar[dict[str, Any]] = {"required": ["type"], **ONE_SOURCE}
     json_rules: ClassVar[dict[str, Any]] = {"required": ["type", "path"]}
 
     type: TextType | None = None
@@ -34,55 +30,67 @@ class UploadForm(msgspec.Struct):
     language: Language | None = None
 
 
+class PictureUploadForm(msgspec.Struct):
+    """Fields of an upload of pictures, besides the file `data`."""
+
+    form_rules: ClassVar[dict[str, Any]] = ONE_SOURCE
+    json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
+
+    type: PictureType | None = None
+    path: Url | None = None
+    name: Name | None = None
+
+
 class AddForm(msgspec.Struct):
     """Fields of an upload that adds to a dataset, besides the file `data`."""
 
-    form_rules: ClassVar[dict[str, Any]] = {
-        "oneOf": [{"required": ["data"]}, {"required": ["path"]}]
-    }
+    form_rules: ClassVar[dict[str, Any]] = ONE_SOURCE
     json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
 
     path: Url | None = None
 
 
 def upload_dataset(call: Call) -> records.DatasetRecord:
-    """Accept a file as a dataset, to be read in the background. Spec: Other operations."""
-    source, fields = _source(call, call.form.path), _fields(call.form)
+    """Accept a file of texts as a dataset, to be read in the background."""
+    return _created(call, UploadFields(call.form.name, call.form.type, call.form.language))
+
+
+def upload_pictures(call: Call) -> records.DatasetRecord:
+    """Accept an archive of pictures as a dataset, to be read in the background."""
+    return _created(call, UploadFields(call.form.name, call.form.type))
+
+
+def upload_dataset_sync(call: Call) -> records.DatasetRecord:
+    """Accept a file of texts as a dataset and read it within the call."""
+    return _finished(call, UploadFields(call.form.name, call.form.type, call.form.language))
+
+
+def upload_pictures_sync(call: Call) -> records.DatasetRecord:
+    """Accept an archive of pictures as a dataset and read it within the call."""
+    return _finished(call, UploadFields(call.form.name, call.form.type))
+
+
+def add_to_dataset(call: Call) -> records.DatasetRecord:
+    """Accept a file whose examples are added to a dataset. Spec: Other operations."""
+    source = upload_source(call)
+    return describe.dataset(call.container.uploads.add(call.account, call.located, source))
+
+
+def _created(call: Call, fields: UploadFields) -> records.DatasetRecord:
+    """Accept a file. Spec: Other operations."""
+    source = upload_source(call)
     return describe.dataset(
         call.container.uploads.create(call.account, call.family, source, fields)
     )
 
 
-def upload_dataset_sync(call: Call) -> records.DatasetRecord:
-    """Accept a file as a dataset and read it within the call. Spec: Other operations."""
-    source, fields = _source(call, call.form.path), _fields(call.form)
+def _finished(call: Call, fields: UploadFields) -> records.DatasetRecord:
+    """Accept a file and read it, as far as time allows. Spec: Other operations."""
+    source = upload_source(call)
     view = call.container.uploads.create_sync(
         call.account, call.family, source, fields, call.seconds_left
     )
     return describe.dataset(view)
-
-
-def add_to_dataset(call: Call) -> records.DatasetRecord:
-    """Accept a file whose examples are added to a dataset. Spec: Other operations."""
-    source = _source(call, call.form.path)
-    return describe.dataset(call.container.uploads.add(call.account, call.located, source))
-
-
-def _source(call: Call, path: str | None) -> UploadSource:
-    """Take the file or the address, exactly one of which must be there."""
-    sent = call.fields.files.get("data")
-    if sent is not None and path is not None:
-        raise BadRequest(DUPLICATED, "duplicated_parameter")
-    if sent is not None:
-        return UploadSource(content=sent.content, file_name=sent.name)
-    if path is None:
-        raise MissingParameter("data", NO_SOURCE)
-    return UploadSource(path=path)
-
-
-def _fields(form: UploadForm) -> UploadFields:
-    """Hand the optional fields on."""
-    return UploadFields(name=form.name, type=form.type, language=form.language)
 
 
 OPERATIONS = (
@@ -94,6 +102,18 @@ OPERATIONS = (
         view=upload_dataset,
         summary="Upload a file as a dataset; it is read in the background.",
         form=UploadForm,
+        files=("data",),
+        answer=records.DatasetRecord,
+        statuses=(429,),
+    ),
+    Operation(
+        name="upload_pictures",
+        method="POST",
+        path="/v2/:family/datasets/upload",
+        families=(VISION,),
+        view=upload_pictures,
+        summary="Upload a zip archive as a dataset; it is read in the background.",
+        form=PictureUploadForm,
         files=("data",),
         answer=records.DatasetRecord,
         statuses=(429,),
@@ -111,10 +131,22 @@ OPERATIONS = (
         statuses=(429,),
     ),
     Operation(
+        name="upload_pictures_sync",
+        method="POST",
+        path="/v2/:family/datasets/upload/sync",
+        families=(VISION,),
+        view=upload_pictures_sync,
+        summary="Upload a zip archive as a dataset, and wait until it is read.",
+        form=PictureUploadForm,
+        files=("data",),
+        answer=records.DatasetRecord,
+        statuses=(429,),
+    ),
+    Operation(
         name="add_to_dataset",
         method="PUT",
         path="/v2/:family/datasets/{dataset_id}/upload",
-        families=(LANGUAGE,),
+        families=BOTH,
         view=add_to_dataset,
         locate=dataset_in_path,
         summary="Upload a file whose examples are added to a dataset.",

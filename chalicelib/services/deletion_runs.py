@@ -5,16 +5,20 @@ Every step may be repeated, so the job may be delivered twice or taken up by ano
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from chalicelib import log
 from chalicelib.domain.clock import Clock, to_milliseconds
+from chalicelib.domain.data_report import without_examples
 from chalicelib.domain.dataset import Dataset
 from chalicelib.domain.deletion import MODEL, Deletion
 from chalicelib.domain.jobs import Job, delete_job
 from chalicelib.stores.dataset_traces import DatasetTraces
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.deletions import DeletionStore
+from chalicelib.stores.labels import LabelStore
+from chalicelib.stores.model_cards import ModelCards
 from chalicelib.stores.model_files import ModelFiles
 from chalicelib.stores.models import ModelStore
 from chalicelib.stores.queues import DELETE, Queues
@@ -26,12 +30,16 @@ class DeletionStores:
 
     datasets: DatasetStore
     """Dataset rows."""
+    labels: LabelStore
+    """Label names."""
     traces: DatasetTraces
     """Everything else of a dataset."""
     models: ModelStore
     """Model rows."""
     files: ModelFiles
     """Everything of a model in the bucket."""
+    cards: ModelCards
+    """Cards that name examples."""
     deletions: DeletionStore
     """The records."""
     queues: Queues
@@ -56,30 +64,29 @@ class DeletionRunService:
         if deletion is None:
             return
         try:
-            is_done = self._delete(deletion)
+            done = self._delete(deletion)
         except Exception:
             self._stores.deletions.release(deletion)
             raise
-        if is_done:
-            self._stores.deletions.finish(deletion)
+        if done is not None:
+            self._stores.deletions.finish(done)
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
-    def _delete(self, deletion: Deletion) -> bool:
-        """Delete rows and artifacts; False when a writer must be waited for."""
+    def _delete(self, deletion: Deletion) -> Deletion | None:
+        """Delete rows and artifacts; None when a writer must be waited for."""
         if deletion.kind == MODEL:
             self._delete_model(deletion)
-            return True
+            return deletion
         dataset_id = int(deletion.object_id)
         dataset = self._stores.datasets.find(deletion.account_id, deletion.family, dataset_id)
         if dataset is None:
-            return True
+            return deletion
         wait_seconds = self._writer_seconds(dataset)
         if wait_seconds > 0:
             self._stores.deletions.release(deletion)
             self._stores.queues.send(DELETE, delete_job(deletion), wait_seconds)
-            return False
-        self._delete_dataset(deletion, dataset)
-        return True
+            return None
+        return self._delete_dataset(deletion, dataset)
 
     def _delete_model(self, deletion: Deletion) -> None:
         """Delete a model's artifacts, then its row."""
@@ -87,18 +94,44 @@ class DeletionRunService:
         self._stores.files.delete(deletion.object_id)
         self._stores.models.delete(deletion.account_id, deletion.object_id)
 
-    def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> None:
-        """Delete all that a dataset has, then its row."""
+    def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion:
+        """Delete all that a dataset has, then its row; what names its examples elsewhere too."""
         stores = self._stores
 
         def report(share: float) -> None:
             stores.deletions.report(deletion, round(0.05 + 0.9 * share, 4))
 
+        # No URL is handed out any more, so this moment is the last; it must outlive the row.
+        urls_until = stores.datasets.urls_until(dataset)
+        if urls_until:
+            stores.deletions.note_urls(deletion, urls_until)
+        self._strip_cards(dataset)
         stores.traces.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
         stores.datasets.delete(dataset)
+        return replace(deletion, urls_until=urls_until)
+
+    def _strip_cards(self, dataset: Dataset) -> None:
+        """Take texts and ids of examples out of the cards of the dataset's models."""
+        stores = self._stores
+        ids = (counts.label_id for counts in dataset.counts)
+        names = frozenset(stores.labels.names(ids).values())
+        for model in stores.models.of_dataset(dataset.account_id, dataset.dataset_id):
+            is_changed = stores.cards.change(
+                model.model_id, lambda card: _forget_examples(card, names)
+            )
+            if is_changed and stores.models.find(model.account_id, model.model_id) is None:
+                # It was deleted meanwhile; its own deletion may have passed already.
+                stores.cards.delete(model.model_id)
 
     def _writer_seconds(self, dataset: Dataset) -> int:
         """Return how long an upload that was cut off may still be writing, in seconds."""
         until = self._stores.datasets.lease_until(dataset)
         rest = until - to_milliseconds(self._clock())
         return max(0, -(-rest // 1000))
+
+
+def _forget_examples(card: dict[str, Any], labels: frozenset[str]) -> dict[str, Any]:
+    """Make the card of a model whose dataset is deleted."""
+    if "dataReport" not in card:
+        return card
+    return {**card, "dataReport": without_examples(card["dataReport"], labels)}

@@ -53,7 +53,7 @@ class EmbeddingService:
             StorageUnavailable: the storage did not answer; the queue tries again.
         """
         dataset_id, part = int(str(job["dataset_id"])), str(job["part"])
-        texts = self._parts.texts(part)
+        texts = self._parts.items(part)
         dataset = self._datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
         if texts is None or dataset is None or dataset.status == DELETION_PENDING:
             return

@@ -10,23 +10,29 @@ from chalicelib.domain.dataset import (
     DELETION_PENDING,
     SOURCES,
     UPLOAD,
+    Dataset,
     DatasetView,
     Label,
 )
-from chalicelib.domain.example import Example, ExampleView
+from chalicelib.domain.example import ExampleView
 from chalicelib.domain.fields import checked_label
 from chalicelib.domain.growth import check_can_grow
+from chalicelib.domain.limits import MAX_IMAGE_BYTES
+from chalicelib.domain.new_example import NewExample, PictureFile, new_picture, new_text
 from chalicelib.domain.paging import Page
 from chalicelib.domain.texts import checked_text
 from chalicelib.errors import (
+    BadRequest,
     DatasetNotFound,
     InvalidParameter,
     LabelNotFound,
     MissingParameter,
 )
-from chalicelib.stores.appends import AppendStore, NewText
+from chalicelib.formats.pictures import check_picture, content_type
+from chalicelib.stores.appends import AppendStore
 from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.examples import ExampleSequence, ExampleStore
+from chalicelib.stores.example_views import ExampleViews
+from chalicelib.stores.examples import ExampleSequence, ExampleStore, Stretch
 from chalicelib.stores.labels import LabelStore, owner_key
 
 
@@ -48,11 +54,13 @@ class ExampleService:
         labels: LabelStore,
         examples: ExampleStore,
         appends: AppendStore,
+        views: ExampleViews,
     ) -> None:
         self._datasets = datasets
         self._labels = labels
         self._examples = examples
         self._appends = appends
+        self._views = views
 
     def list_dataset(
         self, account: Account, view: DatasetView, source: str, offset: int, count: int
@@ -68,7 +76,7 @@ class ExampleService:
         if source not in (*SOURCES, "all"):
             raise InvalidParameter("source", f"{source[:100]!r} is none of all, feedback, upload.")
         sources = SOURCES if source == "all" else (source,)
-        return self._page(list(_runs(view, sources, view.labels)), offset, count)
+        return self._page(view.dataset, _runs(view, sources, view.labels), offset, count)
 
     def list_label(
         self, account: Account, view: DatasetView, label: Label, offset: int, count: int
@@ -80,7 +88,7 @@ class ExampleService:
             StorageUnavailable: the storage did not answer.
         """
         _check_readable(view)
-        return self._page(list(_runs(view, SOURCES, [label])), offset, count)
+        return self._page(view.dataset, _runs(view, SOURCES, [label]), offset, count)
 
     def find_label(self, account_id: str, family: str, label_id: int) -> tuple[DatasetView, Label]:
         """Find a label by its id alone.
@@ -136,24 +144,61 @@ class ExampleService:
         target = _target(view, label_id, label)
         check_can_grow(view.dataset, has_new_label=target is None)
         name = target.name if target else checked_label(label or "", view.dataset.type)
-        new = NewText(text, name, target.label_id if target else 0, UPLOAD)
-        example, dataset = self._appends.append(view.dataset, new)
-        grown = self._labels.view(dataset).label(example.label_id)
-        if grown is None:
-            raise LabelNotFound(example.label_id)
-        return ExampleView(example, grown, example.name)
+        new = new_text(text, view.dataset.language, UPLOAD, name, target.label_id if target else 0)
+        return self._append(view.dataset, new)
 
-    def _page(self, runs: Sequence[_Run], offset: int, count: int) -> Page[ExampleView]:
+    def add_picture(
+        self,
+        account: Account,
+        view: DatasetView,
+        file: PictureFile,
+        label_id: int | None,
+        label: str | None,
+    ) -> ExampleView:
+        """Add one picture to a label, or return the equal one that is there.
+
+        Raises:
+            MissingParameter: neither label id nor label name is given.
+            LabelNotFound: the dataset has no label of this id.
+            InvalidParameter: the label is not allowed.
+            TooLarge: the picture is over 1 MB, or the dataset is full.
+            UnsupportedType: the file is no PNG or JPEG.
+            BadRequest: the picture is broken, or the dataset takes no single pictures.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+            TooManyOpen: the account stores as much as is allowed.
+            StorageUnavailable: the outcome is not known.
+        """
+        target = _target(view, label_id, label)
+        _check_takes_pictures(view.dataset)
+        name = target.name if target else checked_label(label or "", view.dataset.type)
+        check_picture(file.content, MAX_IMAGE_BYTES)
+        check_can_grow(view.dataset, has_new_label=target is None)
+        kind = content_type(file.content)
+        new = new_picture(file, kind, UPLOAD, name, target.label_id if target else 0)
+        return self._append(view.dataset, new)
+
+    def _append(self, dataset: Dataset, new: NewExample) -> ExampleView:
+        """Add an example and show it."""
+        example, grown = self._appends.append(dataset, new)
+        return self._views.show_one(grown, example)
+
+    def _page(
+        self, dataset: Dataset, runs: Iterator[_Run], offset: int, count: int
+    ) -> Page[ExampleView]:
         """Read a stretch of the runs laid end to end."""
-        items: list[ExampleView] = []
+        stretches: list[Stretch] = []
+        labels: list[Label] = []
         position, end = 0, offset + count
         for run in runs:
             first, last = max(offset, position), min(end, position + run.count)
             if first < last:
-                found = self._examples.read(run.sequence, first - position, last - first)
-                items += [_shown(example, run.label) for example in found]
+                stretches.append(Stretch(run.sequence, first - position, last - first))
+                labels.append(run.label)
             position += run.count
-        return Page(tuple(items), offset, position > end)
+        found = zip(self._examples.read_many(stretches), labels, strict=True)
+        items = [(example, label) for examples, label in found for example in examples]
+        return Page(self._views.show(dataset, items), offset, position > end)
 
 
 def _runs(view: DatasetView, sources: Sequence[str], labels: Sequence[Label]) -> Iterator[_Run]:
@@ -163,11 +208,6 @@ def _runs(view: DatasetView, sources: Sequence[str], labels: Sequence[Label]) ->
         for label in labels:
             sequence = ExampleSequence(view.dataset.dataset_id, source, label.label_id)
             yield _Run(sequence, label, counts[label.label_id].count(source))
-
-
-def _shown(example: Example, label: Label) -> ExampleView:
-    """Show a text: its location is the text itself."""
-    return ExampleView(example, label, example.name)
 
 
 def _target(view: DatasetView, label_id: int | None, label: str | None) -> Label | None:
@@ -186,3 +226,13 @@ def _check_readable(view: DatasetView) -> None:
     """Hide the examples of a dataset that is being deleted."""
     if view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)
+
+
+def _check_takes_pictures(dataset: Dataset) -> None:
+    """Refuse datasets whose examples are more than a picture with one label."""
+    if dataset.type != "image":
+        raise BadRequest(
+            f"Dataset {dataset.dataset_id} is of type {dataset.type}; single pictures are added "
+            "to datasets of type image. Add a zip file with PUT upload in place of it.",
+            code="wrong_dataset_type",
+        )

@@ -1,35 +1,54 @@
-"""Adds a misclassified text with its right label to the model's dataset. Spec: Concepts."""
+"""Adds a misclassified text or picture with its right label to the model's dataset.
+
+Spec: Main concepts 2; contract section 5, feedback.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from chalicelib.domain.account import Account
 from chalicelib.domain.dataset import (
     FAMILY_TYPES,
     FEEDBACK,
     LANGUAGE,
+    Dataset,
     DatasetView,
 )
 from chalicelib.domain.example import ExampleView
 from chalicelib.domain.growth import check_can_grow
+from chalicelib.domain.limits import MAX_IMAGE_BYTES
 from chalicelib.domain.model import Model
+from chalicelib.domain.new_example import NewExample, PictureFile, new_picture, new_text
 from chalicelib.domain.texts import checked_text
 from chalicelib.errors import (
     BadRequest,
     InvalidParameter,
-    LabelNotFound,
 )
-from chalicelib.stores.appends import AppendStore, NewText
+from chalicelib.formats.pictures import check_picture, content_type
+from chalicelib.stores.appends import AppendStore
 from chalicelib.stores.datasets import DatasetStore
+from chalicelib.stores.example_views import ExampleViews
 from chalicelib.stores.labels import LabelStore
+
+PICTURE_TYPES = ("image", "image-multi-label")
+"""Types whose feedback is one picture with one label."""
 
 
 class FeedbackService:
     """Feedback goes to the dataset that the model was trained from."""
 
-    def __init__(self, datasets: DatasetStore, labels: LabelStore, appends: AppendStore) -> None:
+    def __init__(
+        self,
+        datasets: DatasetStore,
+        labels: LabelStore,
+        appends: AppendStore,
+        views: ExampleViews,
+    ) -> None:
         self._datasets = datasets
         self._labels = labels
         self._appends = appends
+        self._views = views
 
     def add_text(
         self, account: Account, model: Model, document: str, expected_label: str
@@ -54,18 +73,40 @@ class FeedbackService:
         if label is None and model.type == "text-sentiment":
             label = view.label_named(expected_label.strip().lower())
         if label is None:
-            names = ", ".join(label.name for label in view.labels[:20])
-            raise InvalidParameter(
-                "expectedLabel",
-                f"{expected_label[:100]!r} is no label of dataset "
-                f"{view.dataset.dataset_id}; it has: {names}.",
-            )
-        new = NewText(text, label.name, label.label_id, FEEDBACK)
-        example, dataset = self._appends.append(view.dataset, new)
-        grown = self._labels.view(dataset).label(example.label_id)
-        if grown is None:
-            raise LabelNotFound(example.label_id)
-        return ExampleView(example, grown, example.name)
+            raise _unknown_label(view, expected_label)
+        new = new_text(text, view.dataset.language, FEEDBACK, label.name, label.label_id)
+        return self._append(view.dataset, new)
+
+    def add_picture(
+        self, account: Account, model: Model, file: PictureFile, expected_label: str
+    ) -> ExampleView:
+        """Add a picture as feedback, or return the equal one that is there.
+
+        Raises:
+            BadRequest: the picture is broken, or the model's dataset was deleted.
+            InvalidParameter: the model takes no such feedback, or the label is unknown.
+            TooLarge: the picture is over 1 MB, or the dataset is full.
+            UnsupportedType: the file is no PNG or JPEG.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: the dataset is being deleted.
+            ExampleNameTaken: another example of the dataset has the name.
+            TooManyOpen: the account stores as much as is allowed.
+            StorageUnavailable: the outcome is not known.
+        """
+        _check_takes_pictures(model)
+        check_picture(file.content, MAX_IMAGE_BYTES)
+        view = self._view(model)
+        label = view.label_named(expected_label.strip())
+        if label is None:
+            raise _unknown_label(view, expected_label)
+        kind = content_type(file.content)
+        new = new_picture(file, kind, FEEDBACK, label.name, label.label_id)
+        return self._append(view.dataset, replace(new, needs_own_name=True))
+
+    def _append(self, dataset: Dataset, new: NewExample) -> ExampleView:
+        """Add an example and show it."""
+        example, grown = self._appends.append(dataset, new)
+        return self._views.show_one(grown, example)
 
     def _view(self, model: Model) -> DatasetView:
         """Read the model's dataset in a state that takes feedback."""
@@ -78,3 +119,23 @@ class FeedbackService:
             )
         check_can_grow(dataset, has_new_label=False)
         return self._labels.view(dataset)
+
+
+def _unknown_label(view: DatasetView, expected_label: str) -> InvalidParameter:
+    """Name the labels that there are."""
+    names = ", ".join(label.name for label in view.labels[:20])
+    return InvalidParameter(
+        "expectedLabel",
+        f"{expected_label[:100]!r} is no label of dataset {view.dataset.dataset_id}; "
+        f"it has: {names}.",
+    )
+
+
+def _check_takes_pictures(model: Model) -> None:
+    """Refuse models whose feedback is of another kind."""
+    if model.type in PICTURE_TYPES:
+        return
+    remedy = "use a model of type image or image-multi-label"
+    if model.type == "image-detection":
+        remedy = "send its pictures and boxes with PUT /v2/vision/bulkfeedback"
+    raise InvalidParameter("modelId", f"model {model.model_id} is of type {model.type}; {remedy}.")

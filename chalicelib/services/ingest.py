@@ -1,8 +1,9 @@
-"""Reads an uploaded file into a dataset: scan, reserve ids, write chunks, commit.
+"""Reads an uploaded file into a dataset: decide, reserve ids, write chunks, commit.
 
-Entered by the queue and by synchronous uploads. The scan decides everything before anything is
-written; ids are reserved once and remembered, so an attempt that is repeated writes the same
-rows again; the commit is one conditional write of the dataset's row.
+Entered by the queue and by synchronous uploads. The family's reader decides over the whole file
+before a row is written; ids are reserved once and remembered, so an attempt that is repeated
+writes the same rows again; the commit is one conditional write of the dataset's row. Readers:
+chalicelib/services/text_ingest.py, chalicelib/services/picture_ingest.py.
 """
 
 from __future__ import annotations
@@ -10,19 +11,27 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import UPLOAD, Dataset, LabelCounts
-from chalicelib.domain.jobs import Job, embed_job
-from chalicelib.domain.limits import MAX_TEXT_FILE_BYTES
+from chalicelib.domain.dataset import DELETION_PENDING, VISION, Dataset, LabelCounts
+from chalicelib.domain.example import Example
+from chalicelib.domain.jobs import Job, embed_job, features_job
+from chalicelib.domain.reading import Reading
 from chalicelib.domain.receipt import Receipt
 from chalicelib.domain.upload import Upload
-from chalicelib.errors import InvalidUpload, LeaseLost, ServiceError, StorageUnavailable, TimedOut
-from chalicelib.formats.language_scan import Scan, ScanRules, kept_rows, scan
-from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
+from chalicelib.domain.watch import Watch
+from chalicelib.errors import (
+    DownloadFailed,
+    InvalidUpload,
+    LeaseLost,
+    ServiceError,
+    StorageUnavailable,
+    TimedOut,
+)
+from chalicelib.stores.artifacts import ArtifactStore, raw_key
 from chalicelib.stores.chunk_writer import ChunkWriter
 from chalicelib.stores.dataset_leases import Addition, DatasetLeases, OwnedDataset
 from chalicelib.stores.dataset_traces import DatasetTraces
@@ -36,8 +45,30 @@ from chalicelib.stores.parts import PartStore
 from chalicelib.stores.queues import EMBED, Queues
 from chalicelib.stores.receipts import ReceiptStore, parse_receipt_key
 
-DOWNLOAD_SECONDS = 300.0
-"""Longest time that a `path` may take to download, in seconds."""
+
+class Reader(Protocol):
+    """Knows the files of one family."""
+
+    max_bytes: int
+    """Largest file behind a `path`."""
+    download_seconds: float
+    """Longest time that a `path` may take to download, in seconds."""
+
+    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> Reading:
+        """Decide what becomes of a file; `check` is called often and raises to stop.
+
+        Raises:
+            InvalidUpload: the file is of no use, or breaks a limit of the dataset.
+            StorageUnavailable: the storage did not answer.
+        """
+
+    def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
+        """Remove what reading a file that failed has stored.
+
+        Raises:
+            LeaseLost: another worker owns the dataset, or it is being deleted.
+            StorageUnavailable: some of it may still be there.
+        """
 
 
 @dataclass(frozen=True)
@@ -61,9 +92,9 @@ class IngestStores:
     receipts: ReceiptStore
     """Receipts."""
     parts: PartStore
-    """Texts that wait to be embedded."""
+    """What waits for its vectors."""
     queues: Queues
-    """Embedding jobs."""
+    """Jobs that make vectors."""
     downloads: Downloader
     """Files behind a URL."""
 
@@ -71,8 +102,23 @@ class IngestStores:
 class IngestService:
     """Runs the jobs of the ingest queue that read files."""
 
-    def __init__(self, stores: IngestStores, clock: Clock, settings: Settings) -> None:
+    def __init__(
+        self,
+        stores: IngestStores,
+        readers: Mapping[str, Reader],
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        """Keep what is needed.
+
+        Args:
+            stores: what is read and written.
+            readers: by family.
+            clock: tells the time.
+            settings: leases and attempts.
+        """
         self._stores = stores
+        self._readers = readers
         self._clock = clock
         self._settings = settings
 
@@ -107,35 +153,42 @@ class IngestService:
             self._retry(owned, trouble)
             raise
         except ServiceError as refusal:
-            self._fail(owned, str(refusal))
+            self._fail(owned, str(refusal), refusal.detail)
         except Exception as error:
             self._retry(owned, error)
             raise
 
     def _read(self, owned: OwnedDataset, remaining_seconds: float) -> None:
         """Read the file under a heartbeat."""
-        leases = self._stores.leases
-        beat = Heartbeat(
-            lambda: leases.renew(owned.dataset, owned.lease), self._settings.lease_seconds
-        )
-        with beat, tempfile.TemporaryFile() as file:
+        with self._heartbeat(owned) as beat, tempfile.TemporaryFile() as file:
             watch = Watch(beat.check, self._clock, remaining_seconds)
-            upload = self._fetch(owned, file)
-            rules = self._rules(owned.dataset)
-            decision = scan(file, rules)
-            watch.check()
-            upload = self._reserve(owned, upload, decision)
             try:
-                self._put_names(owned, upload, decision)
-                counts = self._write(owned, upload, (file, rules, decision), watch)
+                owned = self._fetch(owned, file, watch)
+                reading = self._reader(owned).read(owned, file, watch.check)
                 watch.check()
-                self._commit(owned, counts, decision)
-            except LeaseLost:
-                self._withdraw_if_deleted(owned, upload)
+                owned = self._reserve(owned, reading)
+                self._put_names(owned, reading)
+                counts = self._write(owned, reading, watch)
+                watch.check()
+                self._commit(owned, counts, reading)
+            except (LeaseLost, ServiceError):
+                self._withdraw_if_deleted(owned)
                 raise
+        self._drop_raw(owned)
         self._fan_out(owned)
 
-    def _fetch(self, owned: OwnedDataset, file: BinaryIO) -> Upload:
+    def _heartbeat(self, owned: OwnedDataset) -> Heartbeat:
+        """Make what renews the lease in the background."""
+        leases = self._stores.leases
+        return Heartbeat(
+            lambda: leases.renew(owned.dataset, owned.lease), self._settings.lease_seconds
+        )
+
+    def _reader(self, owned: OwnedDataset) -> Reader:
+        """Return the reader of the dataset's files."""
+        return self._readers[owned.dataset.family]
+
+    def _fetch(self, owned: OwnedDataset, file: BinaryIO, watch: Watch) -> OwnedDataset:
         """Bring the raw file here; one behind a URL is kept for later attempts."""
         upload, artifacts = owned.upload, self._stores.artifacts
         if upload.raw:
@@ -143,130 +196,153 @@ class IngestService:
                 raise InvalidUpload(
                     "The uploaded file is not in the storage any more. Upload again."
                 )
-            return upload
-        fetched = self._stores.downloads.fetch(
-            upload.path, file, MAX_TEXT_FILE_BYTES, DOWNLOAD_SECONDS
-        )
-        receipt_id = owned.dataset.upload_id.partition("#")[2]
-        key = f"{dataset_prefix(owned.dataset.dataset_id)}raw/{receipt_id}"
+            return owned
+        size_bytes = self._download(owned, file, watch)
+        key = raw_key(owned.dataset.dataset_id, _receipt_id(owned.dataset))
         file.seek(0)
-        artifacts.put_file(key, file)
+        artifacts.put_file(key, file, watch.check)
         file.seek(0)
-        upload = replace(upload, raw=key, size_bytes=fetched.size_bytes)
+        return self._remember(owned, replace(upload, raw=key, size_bytes=size_bytes))
+
+    def _download(self, owned: OwnedDataset, file: BinaryIO, watch: Watch) -> int:
+        """Download the file behind a URL within the time there is; return its size in bytes."""
+        reader = self._reader(owned)
+        seconds = min(reader.download_seconds, watch.remaining_seconds)
+        try:
+            fetched = self._stores.downloads.fetch(
+                owned.upload.path, file, reader.max_bytes, seconds
+            )
+        except DownloadFailed:
+            # Out of time is no fault of the file: the queue goes on with it.
+            watch.check()
+            raise
+        return fetched.size_bytes
+
+    def _remember(self, owned: OwnedDataset, upload: Upload) -> OwnedDataset:
+        """Note in the dataset's row what a later attempt must find."""
         self._stores.leases.put_upload(owned.dataset, owned.lease, upload)
-        return upload
+        return replace(owned, upload=upload)
 
-    def _rules(self, dataset: Dataset) -> ScanRules:
-        """Collect what the dataset has, so that duplicates are found."""
-        names = self._stores.labels.names(c.label_id for c in dataset.counts)
-        known = {
-            names[c.label_id]: frozenset(
-                self._stores.examples.digests(dataset.dataset_id, UPLOAD, [c])
-            )
-            for c in dataset.counts
-        }
-        return ScanRules(
-            language=dataset.language,
-            is_sentiment=dataset.type == "text-sentiment",
-            known=known,
-            examples=dataset.total,
-            bytes=dataset.bytes,
-        )
-
-    def _reserve(self, owned: OwnedDataset, upload: Upload, decision: Scan) -> Upload:
+    def _reserve(self, owned: OwnedDataset, reading: Reading) -> OwnedDataset:
         """Reserve ids once; a repetition finds them in the dataset's row."""
-        dataset, labels = owned.dataset, len(decision.new_labels)
-        if not upload.first_example:
-            ids = self._stores.ids
-            upload = replace(
-                upload,
-                labels=labels,
-                first_label=ids.reserve("labels", labels) if labels else 0,
-                first_example=ids.reserve("examples", max(1, decision.kept)),
-            )
-            self._stores.leases.put_upload(dataset, owned.lease, upload)
-        return upload
+        upload, labels = owned.upload, len(reading.new_labels)
+        if upload.first_example:
+            return owned
+        ids = self._stores.ids
+        reserved = replace(
+            upload,
+            labels=labels,
+            first_label=ids.reserve("labels", labels) if labels else 0,
+            first_example=ids.reserve("examples", max(1, reading.kept)),
+        )
+        return self._remember(owned, reserved)
 
-    def _put_names(self, owned: OwnedDataset, upload: Upload, decision: Scan) -> None:
+    def _put_names(self, owned: OwnedDataset, reading: Reading) -> None:
         """Write the new labels' names under the reserved ids."""
-        names = dict(zip(upload.label_ids, decision.new_labels, strict=True))
+        names = dict(zip(owned.upload.label_ids, reading.new_labels, strict=True))
         owner = owner_key(owned.dataset.account_id, owned.dataset.family)
         self._stores.labels.put(owner, owned.dataset.dataset_id, names)
 
-    def _withdraw_if_deleted(self, owned: OwnedDataset, upload: Upload) -> None:
+    def _withdraw_if_deleted(self, owned: OwnedDataset) -> None:
         """Take back what was written after the dataset's deletion had waited long enough."""
         dataset = owned.dataset
         found = self._stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
-        if found is None:
-            label_ids = {c.label_id for c in dataset.counts} | set(upload.label_ids)
+        if found is None or found.status == DELETION_PENDING:
+            label_ids = {c.label_id for c in dataset.counts} | set(owned.upload.label_ids)
             self._stores.traces.delete(dataset.dataset_id, label_ids)
 
     def _write(
-        self,
-        owned: OwnedDataset,
-        upload: Upload,
-        source: tuple[BinaryIO, ScanRules, Scan],
-        watch: Watch,
+        self, owned: OwnedDataset, reading: Reading, watch: Watch
     ) -> tuple[LabelCounts, ...]:
-        """Write chunks and embedding parts; return the counts to commit."""
-        file, rules, decision = source
-        dataset = owned.dataset
-        ids = self._label_ids(dataset, upload, decision)
+        """Write chunks, and parts that wait for vectors; return the counts to commit."""
+        dataset, upload = owned.dataset, owned.upload
+        ids = self._label_ids(owned, reading)
         counts = {c.label_id: c for c in dataset.counts}
         counts |= {i: LabelCounts(i) for i in upload.label_ids}
         writer = ChunkWriter(
-            self._stores.examples, dataset.dataset_id, owned.lease.fence, counts, watch.check
+            self._stores.examples,
+            dataset.dataset_id,
+            owned.lease.fence,
+            counts,
+            watch.check,
+            source=upload.source,
         )
-        parts = self._stores.parts.writer(dataset, dataset.upload_id.partition("#")[2])
+        parts = self._stores.parts.writer(dataset, _receipt_id(dataset))
         now = dataset.updated_at
-        for number, row in enumerate(kept_rows(file, rules, decision)):
-            writer.add(ids[row.label], upload.first_example + number, row.text, now)
-            parts.add(row.text)
+        for number, found in enumerate(reading.examples(), upload.first_example):
+            label_id = ids[found.label]
+            writer.add(Example(number, found.name, now, label_id, found.picture, found.box))
+            if found.waiting:
+                parts.add(found.waiting)
         parts.close()
         return writer.close()
 
-    def _label_ids(self, dataset: Dataset, upload: Upload, decision: Scan) -> Mapping[str, int]:
+    def _label_ids(self, owned: OwnedDataset, reading: Reading) -> Mapping[str, int]:
         """Map label names to ids, old and new."""
-        names = self._stores.labels.names(c.label_id for c in dataset.counts)
+        names = self._stores.labels.names(c.label_id for c in owned.dataset.counts)
         ids = {name: label_id for label_id, name in names.items()}
-        return ids | dict(zip(decision.new_labels, upload.label_ids, strict=True))
+        return ids | dict(zip(reading.new_labels, owned.upload.label_ids, strict=True))
 
-    def _commit(self, owned: OwnedDataset, counts: tuple[LabelCounts, ...], decision: Scan) -> None:
+    def _commit(
+        self, owned: OwnedDataset, counts: tuple[LabelCounts, ...], reading: Reading
+    ) -> None:
         """Write the receipt, then make everything visible at once."""
         dataset = owned.dataset
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
-        receipt = _filled(replace(receipt, status="SUCCEEDED"), decision)
+        receipt = _filled(replace(receipt, status="SUCCEEDED"), reading)
         self._stores.receipts.put(receipt, owned.lease.fence)
         addition = Addition(
             counts=counts,
-            duplicates=dataset.duplicates + decision.duplicates,
-            words_upload=dataset.words_upload + decision.words,
+            duplicates=dataset.duplicates + reading.duplicates,
+            words_upload=dataset.words_upload + reading.words,
             words_feedback=dataset.words_feedback,
-            bytes=dataset.bytes + decision.bytes,
+            bytes=dataset.bytes + reading.bytes,
         )
         self._stores.leases.commit_upload(dataset, owned.lease, addition)
 
+    def _drop_raw(self, owned: OwnedDataset) -> None:
+        """Delete an archive that is not read again; one that stays dies with its dataset."""
+        if owned.dataset.family != VISION:
+            return
+        key = raw_key(owned.dataset.dataset_id, _receipt_id(owned.dataset))
+        try:
+            self._stores.artifacts.delete_file(key)
+        except StorageUnavailable:
+            log.warning("raw_file_left", dataset=owned.dataset.dataset_id)
+
     def _fan_out(self, owned: OwnedDataset) -> None:
-        """Send the embedding jobs; one that is lost is made up for by the training."""
+        """Send a job for each part; one that is lost is made up for by the training."""
         dataset = owned.dataset
+        job = features_job if dataset.family == VISION else embed_job
         try:
             for part in self._stores.parts.waiting(dataset.dataset_id):
-                self._stores.queues.send(EMBED, embed_job(dataset, part))
+                self._stores.queues.send(EMBED, job(dataset, part))
         except StorageUnavailable:
             log.warning("fan_out_failed", dataset=dataset.dataset_id)
 
-    def _fail(self, owned: OwnedDataset, message: str) -> None:
+    def _fail(self, owned: OwnedDataset, message: str, detail: str = "") -> None:
         """End the upload as FAILED, with a receipt that says why."""
         dataset = owned.dataset
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
-        receipt = replace(receipt, status="FAILED", message=message)
+        full = message if detail in message else f"{message}: {detail}"
+        receipt = replace(receipt, status="FAILED", message=full)
         try:
             # An end whose reply was lost must keep the receipt that it has.
             self._stores.leases.renew(dataset, owned.lease)
+            self._discard(owned)
             self._stores.receipts.put(receipt, owned.lease.fence)
             self._stores.leases.fail_upload(owned, message)
+            self._drop_raw(owned)
         except LeaseLost:
             log.warning("ingest_lease_lost", dataset=dataset.dataset_id)
+
+    def _discard(self, owned: OwnedDataset) -> None:
+        """Remove what a failed upload has stored, before others may use the dataset again."""
+        if owned.dataset.family != VISION:
+            return
+        with self._heartbeat(owned) as beat:
+            self._reader(owned).discard(owned, beat.check)
+            self._stores.parts.discard(owned.dataset.dataset_id, _receipt_id(owned.dataset))
 
     def _retry(self, owned: OwnedDataset, error: Exception) -> None:
         """Give the job back to the queue, or end it when it is out of attempts."""
@@ -289,35 +365,18 @@ class IngestService:
         )
 
 
-class Watch:
-    """Stops a job whose lease is lost or whose time is up."""
-
-    def __init__(
-        self, check_lease: Callable[[], None], clock: Clock, remaining_seconds: float
-    ) -> None:
-        self._check_lease = check_lease
-        self._clock = clock
-        self._deadline = clock().timestamp() + remaining_seconds if remaining_seconds else None
-
-    def check(self) -> None:
-        """Return while work may go on.
-
-        Raises:
-            LeaseLost: another worker owns the job, or it was ended.
-            TimedOut: the time given is up; the queue goes on.
-        """
-        self._check_lease()
-        if self._deadline is not None and self._clock().timestamp() > self._deadline:
-            raise TimedOut("The file was not read in time; the queue goes on with it.")
+def _receipt_id(dataset: Dataset) -> str:
+    """Return the receipt of the upload that is going on."""
+    return dataset.upload_id.partition("#")[2]
 
 
-def _filled(receipt: Receipt, decision: Scan) -> Receipt:
-    """Fill a receipt with the numbers of a scan."""
+def _filled(receipt: Receipt, reading: Reading) -> Receipt:
+    """Fill a receipt with the numbers of a file."""
     return replace(
         receipt,
-        seen=decision.seen,
-        kept=decision.kept,
-        duplicates=decision.duplicates,
-        rejected=decision.rejected,
-        rejections=tuple(decision.rejections),
+        seen=reading.seen,
+        kept=reading.kept,
+        duplicates=reading.duplicates,
+        rejected=reading.rejected,
+        rejections=tuple(reading.rejections),
     )

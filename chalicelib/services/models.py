@@ -11,6 +11,7 @@ from chalicelib.domain.ids import STRING_ID
 from chalicelib.domain.model import PREBUILT, Model
 from chalicelib.domain.paging import Page
 from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
+from chalicelib.stores.curves import CurveStore
 from chalicelib.stores.model_files import CARD, METRICS, ModelFiles
 from chalicelib.stores.models import ModelStore
 from chalicelib.stores.prebuilt import PrebuiltStore
@@ -31,9 +32,12 @@ class Metrics:
 class ModelService:
     """The models of an account."""
 
-    def __init__(self, models: ModelStore, files: ModelFiles, prebuilt: PrebuiltStore) -> None:
+    def __init__(
+        self, models: ModelStore, files: ModelFiles, curves: CurveStore, prebuilt: PrebuiltStore
+    ) -> None:
         self._models = models
         self._files = files
+        self._curves = curves
         self._prebuilt = prebuilt
 
     def get(self, account_id: str, model_id: str) -> Model:
@@ -67,9 +71,7 @@ class ModelService:
         Raises:
             StorageUnavailable: the storage did not answer.
         """
-        records = self._files.curve(model)
-        end = offset + count
-        return Page(tuple(records[offset:end]), offset, len(records) > end)
+        return self._curves.page(model, offset, count)
 
     def card(self, account_id: str, model_id: str) -> dict[str, Any]:
         """Read the card of a model's last successful version, or of a prebuilt model.

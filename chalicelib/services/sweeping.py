@@ -50,7 +50,7 @@ class SweepService:
         self._settings = settings
 
     def run(self) -> int:
-        """Send every stale job again and delete what closed accounts leave; return how many.
+        """Send stale jobs again, empty closed accounts, end deletions that wait; return how many.
 
         Raises:
             StorageUnavailable: the storage did not answer; the next sweep goes on.
@@ -58,6 +58,7 @@ class SweepService:
         older_than = to_milliseconds(self._clock()) - round(2000 * self._settings.lease_seconds)
         sent = self._uploads(older_than) + self._trainings(older_than)
         sent += self._deletions(older_than) + self._closed_accounts()
+        sent += self._stores.deletions.end_waiting()
         if sent:
             log.info("swept", sent=sent)
         return sent

@@ -11,12 +11,13 @@ from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.account import GLOBAL_ACCOUNT_ID, Account
 from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import FAMILY_TYPES, LANGUAGE, Dataset, DatasetView
+from chalicelib.domain.dataset import LANGUAGE, Dataset, DatasetView
 from chalicelib.domain.fields import checked_name
 from chalicelib.domain.ids import new_string_id
 from chalicelib.domain.jobs import train_job
 from chalicelib.domain.model import OPEN, QUEUED, Model, ModelView, TrainRequest
 from chalicelib.domain.training import (
+    check_enough_pictures,
     check_enough_texts,
     check_trainable,
     check_words,
@@ -149,10 +150,11 @@ class TrainingService:
         algorithm = checked_algorithm(dataset.type, request.algorithm)
         self._check_global(dataset, request.param("withGlobalDatasetId"))
         check_trainable(dataset)
-        if dataset.type not in FAMILY_TYPES[LANGUAGE]:
-            raise InvalidParameter("datasetId", f"datasets of type {dataset.type} are no texts.")
-        check_enough_texts(view, with_feedback=request.with_feedback)
-        check_words(dataset, with_feedback=request.with_feedback)
+        if dataset.family == LANGUAGE:
+            check_enough_texts(view, with_feedback=request.with_feedback)
+            check_words(dataset, with_feedback=request.with_feedback)
+        else:
+            check_enough_pictures(view, with_feedback=request.with_feedback)
         return replace(request, algorithm=algorithm)
 
     def _check_global(self, dataset: Dataset, global_id: object) -> None:

@@ -5,45 +5,43 @@ See chalicelib/services/ingest.py and chalicelib/routes/uploads.py.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
-from urllib.parse import unquote, urlsplit
 
 from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.account import Account
 from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import DELETION_PENDING, UPLOADING, Dataset, DatasetView
+from chalicelib.domain.dataset import FEEDBACK, UPLOAD, UPLOADING, Dataset, DatasetView
 from chalicelib.domain.fields import checked_language, checked_name, checked_type
+from chalicelib.domain.growth import check_room, check_takes_file
 from chalicelib.domain.ids import new_string_id
 from chalicelib.domain.jobs import Job, ingest_job
-from chalicelib.domain.limits import (
-    MAX_DATASET_BYTES,
-    MAX_DERIVED_NAME_CHARACTERS,
-    MAX_TEXT_FILE_BYTES,
-)
+from chalicelib.domain.model import Model
 from chalicelib.domain.receipt import Receipt
 from chalicelib.domain.upload import Upload, UploadFields, UploadSource
 from chalicelib.errors import (
     BadRequest,
-    DatasetBeingDeleted,
     DatasetNotYetAvailable,
     DownloadFailed,
-    InvalidUpload,
+    InvalidParameter,
     StorageUnavailable,
-    TooLarge,
     TooManyOpen,
-    UnsupportedType,
 )
-from chalicelib.formats.text_encoding import HEAD_BYTES, explain_foreign_type
-from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
+from chalicelib.formats.upload_files import check_content, explain_head, max_path_bytes
+from chalicelib.stores.artifacts import ArtifactStore, raw_key
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.downloads import Downloader
 from chalicelib.stores.ids import IdStore
 from chalicelib.stores.labels import LabelStore
 from chalicelib.stores.queues import INGEST, Queues
 from chalicelib.stores.receipts import ReceiptStore, receipt_key
+
+DETECTION = "image-detection"
+"""Dataset type that takes feedback in bulk."""
+EMPTY = "The file has 0 bytes."
+"""What is wrong with an address behind which there is nothing."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class UploadService:
         Raises:
             BadRequest: a field or the URL is not allowed.
             TooLarge: the file is over its limit.
-            UnsupportedType: the file is no text.
+            UnsupportedType: the file is none of the family.
             TooManyOpen: the account has too much going on, or stores too much.
             StorageUnavailable: nothing was accepted.
         """
@@ -110,13 +108,16 @@ class UploadService:
         Raises:
             BadRequest: a field or the URL is not allowed.
             TooLarge: the file is over its limit.
-            UnsupportedType: the file is no text.
+            UnsupportedType: the file is none of the family.
             TooManyOpen: the account has too much going on, or stores too much.
             StorageUnavailable: nothing was accepted.
         """
+        started = time.monotonic()
         dataset, job = self._accept(account, family, source, fields)
+        remaining_seconds -= time.monotonic() - started
         try:
-            self._ingest(job, remaining_seconds)
+            if remaining_seconds > 0:
+                self._ingest(job, remaining_seconds)
         except StorageUnavailable:
             log.warning("sync_ingest_failed", dataset=dataset.dataset_id)
         try:
@@ -137,14 +138,50 @@ class UploadService:
             DatasetBeingDeleted: it is being deleted.
             BadRequest: it was not created from a file, or its first upload failed.
             TooLarge: the file, or the dataset with it, is over its limit.
-            UnsupportedType: the file is no text.
+            UnsupportedType: the file is none of the dataset's family.
+            TooManyOpen: the account has too much going on, or stores too much.
             StorageUnavailable: nothing was accepted.
         """
-        dataset = view.dataset
-        _check_can_grow(dataset)
-        self._check_room(account, len(source.content or b""))
+        _check(view.dataset.family, source)
+        return self._add(account, view.dataset, source, UPLOAD)
+
+    def add_feedback(self, account: Account, model: Model, source: UploadSource) -> DatasetView:
+        """Accept an archive whose boxes become feedback of the dataset of a detection model.
+
+        Raises:
+            InvalidParameter: the model is of another type.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: the dataset is being deleted.
+            BadRequest: the dataset was deleted.
+            TooLarge: the file, or the dataset with it, is over its limit.
+            UnsupportedType: the file is no zip archive.
+            TooManyOpen: the account has too much going on, or stores too much.
+            StorageUnavailable: nothing was accepted.
+        """
+        if model.type != DETECTION:
+            raise InvalidParameter(
+                "modelId",
+                f"model {model.model_id} is of type {model.type}; use a model of type {DETECTION}.",
+            )
+        _check(model.family, source)
+        dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
+        if dataset is None:
+            raise BadRequest(
+                f"Dataset {model.dataset_id} of model {model.model_id} was deleted, so it takes "
+                "no feedback. Train a model from another dataset.",
+                code="dataset_deleted",
+            )
+        return self._add(account, dataset, source, FEEDBACK)
+
+    def _add(
+        self, account: Account, dataset: Dataset, source: UploadSource, becomes: str
+    ) -> DatasetView:
+        """Begin to add a file to a dataset, whose examples become those of a source."""
+        check_takes_file(dataset)
         receipt = Receipt(new_string_id(), dataset.dataset_id, self._clock())
-        upload = replace(self._described(dataset.dataset_id, receipt, source), adds=True)
+        upload = self._described(dataset.family, receipt, source)
+        upload = replace(upload, adds=True, source=becomes)
+        self._check_room(account, upload.size_bytes)
         self._keep(upload, source)
         started = self._stores.datasets.start_upload(dataset, receipt_key(receipt), upload)
         if started is None:
@@ -161,12 +198,12 @@ class UploadService:
         """Check the fields, keep the file, and write the dataset's row last."""
         dataset_type = checked_type(family, fields.type)
         language = checked_language(family, fields.language)
-        name = checked_name(fields.name or _name_from(source))
-        self._check_room(account, len(source.content or b""))
-        _check_content(source)
+        name = checked_name(fields.name or source.derived_name)
+        _check(family, source)
         dataset_id = self._stores.ids.reserve("datasets")
         receipt = Receipt(new_string_id(), dataset_id, self._clock())
-        upload = self._described(dataset_id, receipt, source)
+        upload = self._described(family, receipt, source)
+        self._check_room(account, upload.size_bytes)
         dataset = Dataset(
             account_id=account.account_id,
             family=family,
@@ -191,16 +228,15 @@ class UploadService:
         self._note(receipt)
         return dataset, ingest_job(dataset)
 
-    def _described(self, dataset_id: int, receipt: Receipt, source: UploadSource) -> Upload:
+    def _described(self, family: str, receipt: Receipt, source: UploadSource) -> Upload:
         """Say where the file's bytes will lie, or check that its URL can be read."""
         if source.path is not None:
-            probe = self._stores.downloads.check(source.path, MAX_TEXT_FILE_BYTES)
-            explanation = explain_foreign_type(probe.head)
+            probe = self._stores.downloads.check(source.path, max_path_bytes(family))
+            explanation = explain_head(family, probe.head) if probe.head else EMPTY
             if explanation:
                 raise DownloadFailed(explanation)
             return Upload(path=source.path, size_bytes=probe.size_bytes or 0)
-        _check_content(source)
-        key = f"{dataset_prefix(dataset_id)}raw/{receipt.receipt_id}"
+        key = raw_key(receipt.dataset_id, receipt.receipt_id)
         return Upload(raw=key, size_bytes=len(source.content or b""))
 
     def _keep(self, upload: Upload, source: UploadSource) -> None:
@@ -225,12 +261,7 @@ class UploadService:
                 f"{self._settings.max_open_uploads}. Wait until one has finished.",
                 retry_after_seconds=10,
             )
-        if stored + size_bytes > self._settings.max_stored_bytes:
-            raise TooManyOpen(
-                f"The account stores {stored} bytes and this file has {size_bytes}; the limit is "
-                f"{self._settings.max_stored_bytes}. Delete datasets that are not needed.",
-                retry_after_seconds=60,
-            )
+        check_room(stored, size_bytes, self._settings.max_stored_bytes)
 
     def _note(self, receipt: Receipt) -> None:
         """Write the receipt of an accepted upload; when it fails, the ingest writes it later."""
@@ -247,58 +278,7 @@ class UploadService:
             log.warning("enqueue_failed", job="ingest", dataset=job["dataset_id"])
 
 
-def _check_can_grow(dataset: Dataset) -> None:
-    """Refuse files for a dataset that cannot take one."""
-    if dataset.status == DELETION_PENDING:
-        raise DatasetBeingDeleted(dataset.dataset_id)
-    if dataset.status == UPLOADING:
-        raise DatasetNotYetAvailable
-    if not dataset.available:
-        raise BadRequest(
-            f"The first upload of dataset {dataset.dataset_id} failed. "
-            "Delete the dataset, then upload the file as a new one.",
-            code="dataset_failed",
-        )
-    if not dataset.is_uploaded:
-        raise BadRequest(
-            f"Dataset {dataset.dataset_id} was not created from a file, so no file can be added. "
-            "Add examples singly, or upload the file as a new dataset.",
-            code="dataset_not_uploaded",
-        )
-    if dataset.bytes >= MAX_DATASET_BYTES:
-        raise TooLarge(
-            f"Dataset {dataset.dataset_id} has {dataset.bytes} bytes; at most {MAX_DATASET_BYTES} "
-            "(2 GB) are allowed. Upload the file as a new dataset."
-        )
-
-
-def _check_content(source: UploadSource) -> None:
-    """Refuse a file that is empty, over its limit, or no text."""
-    if source.content is None:
-        return
-    size = len(source.content)
-    if size == 0:
-        raise InvalidUpload("The file has 0 bytes. Send a file with one text and label a row.")
-    if size > MAX_TEXT_FILE_BYTES:
-        raise TooLarge(
-            f"The file has {size} bytes; at most {MAX_TEXT_FILE_BYTES} (25 MB) are allowed. "
-            "Split it, and add the other parts with PUT."
-        )
-    explanation = explain_foreign_type(source.content[:HEAD_BYTES])
-    if explanation:
-        raise UnsupportedType(explanation)
-
-
-def _name_from(source: UploadSource) -> str:
-    """Derive a dataset name from the file's name: without extension, cut to 100."""
-    name = source.file_name or _last_part(source.path or "")
-    stem = "".join(c if c.isprintable() else " " for c in PurePosixPath(name).stem)
-    return stem[:MAX_DERIVED_NAME_CHARACTERS].strip() or "dataset"
-
-
-def _last_part(url: str) -> str:
-    """Return the last part of a URL's path; empty for what is none, which the download refuses."""
-    try:
-        return unquote(PurePosixPath(urlsplit(url).path).name)
-    except ValueError:
-        return ""
+def _check(family: str, source: UploadSource) -> None:
+    """Refuse a file that was sent in the call and cannot be an upload of the family."""
+    if source.content is not None:
+        check_content(family, source.content)

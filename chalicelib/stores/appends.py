@@ -1,4 +1,8 @@
-"""Adds one text to a dataset: own the row, write the tail chunk, commit the counts."""
+"""Adds one example to a dataset: own the row, write the tail chunk, commit the counts.
+
+A picture file is written under the same lease, so that the deletion of the dataset, which waits
+for writers, finds it. See chalicelib/services/deletion_runs.py.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +11,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import FEEDBACK, UPLOAD, Dataset, LabelCounts
-from chalicelib.domain.example import CHUNK_EXAMPLES, Example, text_digest
-from chalicelib.domain.growth import check_can_grow
-from chalicelib.domain.words import count_words
+from chalicelib.domain.dataset import FEEDBACK, Dataset, LabelCounts
+from chalicelib.domain.example import CHUNK_EXAMPLES, Example
+from chalicelib.domain.growth import check_can_grow, check_room
+from chalicelib.domain.new_example import NewExample
 from chalicelib.errors import (
     DatasetNotFound,
     DatasetNotYetAvailable,
+    ExampleNameTaken,
     LeaseLost,
     ServiceError,
     StorageUnavailable,
 )
 from chalicelib.stores.dataset_leases import Addition, DatasetLeases, OwnedDataset
+from chalicelib.stores.dataset_traces import DatasetTraces
 from chalicelib.stores.datasets import DatasetStore
+from chalicelib.stores.example_names import ExampleNames
 from chalicelib.stores.examples import ExampleSequence, ExampleStore
 from chalicelib.stores.ids import IdStore
 from chalicelib.stores.labels import LabelStore, owner_key
+from chalicelib.stores.pictures import PictureStore
 from chalicelib.stores.trouble import store
 
 WAIT_SECONDS = 8.0
@@ -30,41 +38,38 @@ WAIT_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
-class NewText:
-    """A text to add; `label_id` 0 makes a label of the name `label`."""
+class AppendStores:
+    """Where additions are written."""
 
-    text: str
-    """The text."""
-    label: str
-    """Label name."""
-    label_id: int
-    """Label of the dataset, or 0."""
-    source: str
-    """`upload` or `feedback`."""
+    datasets: DatasetStore
+    """Dataset rows."""
+    leases: DatasetLeases
+    """Ownership of a row."""
+    examples: ExampleStore
+    """Chunks."""
+    names: ExampleNames
+    """Names that are in use."""
+    labels: LabelStore
+    """Label names."""
+    ids: IdStore
+    """Integer ids."""
+    pictures: PictureStore
+    """Picture files."""
+    traces: DatasetTraces
+    """Everything of a dataset that is gone."""
 
 
 @store
 class AppendStore:
     """Serialises the additions to one dataset by the lease of its row."""
 
-    def __init__(
-        self,
-        datasets: DatasetStore,
-        leases: DatasetLeases,
-        examples: ExampleStore,
-        labels: LabelStore,
-        ids: IdStore,
-        clock: Clock,
-    ) -> None:
-        self._datasets = datasets
-        self._leases = leases
-        self._examples = examples
-        self._labels = labels
-        self._ids = ids
+    def __init__(self, stores: AppendStores, clock: Clock, max_stored_bytes: int) -> None:
+        self._stores = stores
         self._clock = clock
+        self._max_stored_bytes = max_stored_bytes
 
-    def append(self, dataset: Dataset, new: NewText) -> tuple[Example, Dataset]:
-        """Add a text, or find the equal one that the label has already.
+    def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
+        """Add an example, or find the equal one that the label has already in its source.
 
         Returns:
             The example, and the dataset with its new counts.
@@ -74,12 +79,15 @@ class AppendStore:
             DatasetBeingDeleted: it is being deleted.
             InvalidParameter: it has as many labels as are allowed.
             TooLarge: it is full.
+            TooManyOpen: the account stores as much as is allowed.
+            ExampleNameTaken: another example has the name, and this one needs its own.
             StorageUnavailable: the outcome is not known; a repetition finds what was added.
         """
+        self._prepare(dataset, new)
         deadline = time.monotonic() + WAIT_SECONDS
         pause = 0.01
         while True:
-            owned = self._leases.take_addition(dataset)
+            owned = self._stores.leases.take_addition(dataset)
             if owned is not None:
                 try:
                     return self._append(owned, new)
@@ -88,7 +96,7 @@ class AppendStore:
                 except ServiceError:
                     self._give_back(owned)
                     raise
-            current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
+            current = self._find_dataset(dataset)
             if current is None:
                 raise DatasetNotFound(dataset.dataset_id)
             check_can_grow(current, has_new_label=False)
@@ -97,87 +105,121 @@ class AppendStore:
             time.sleep(pause)
             pause = min(0.2, pause * 1.5)
 
-    def _append(self, owned: OwnedDataset, new: NewText) -> tuple[Example, Dataset]:
+    def _append(self, owned: OwnedDataset, new: NewExample) -> tuple[Example, Dataset]:
         """Add under the lease."""
         counts, label_id = self._with_label(owned, new)
         found = self._find(owned.dataset, new, counts, label_id)
         if found is not None:
-            self._leases.release(owned.dataset, owned.lease)
+            self._stores.leases.release(owned.dataset, owned.lease)
             return found, owned.dataset
         has_new_label = len(counts) > len(owned.dataset.counts)
         check_can_grow(owned.dataset, has_new_label=has_new_label)
+        self._check_name(owned, new)
         if has_new_label:
             self._put_label(owned, label_id, new.label)
-        example = self._write(owned, new, next(c for c in counts if c.label_id == label_id))
-        counts = tuple(_grown(c, new.source) if c.label_id == label_id else c for c in counts)
-        addition = _addition(owned.dataset, counts, new)
-        self._leases.commit_addition(owned.dataset, owned.lease, addition)
+        try:
+            example = self._write(owned, new, next(c for c in counts if c.label_id == label_id))
+            counts = tuple(c.grown(new.source) if c.label_id == label_id else c for c in counts)
+            addition = _addition(owned.dataset, counts, new)
+            self._stores.leases.commit_addition(owned.dataset, owned.lease, addition)
+        except LeaseLost:
+            self._clear_up(owned.dataset, label_id)
+            raise
         return example, replace(owned.dataset, counts=counts)
 
-    def _with_label(self, owned: OwnedDataset, new: NewText) -> tuple[tuple[LabelCounts, ...], int]:
-        """Return the counts with the text's label among them, under a new id when it is new."""
+    def _clear_up(self, dataset: Dataset, label_id: int) -> None:
+        """Remove what was written after the lease was over, when the deletion went by meanwhile."""
+        if self._find_dataset(dataset) is None:
+            self._stores.traces.delete(dataset.dataset_id, [label_id])
+
+    def _find_dataset(self, dataset: Dataset) -> Dataset | None:
+        """Read a dataset again; None when it was deleted."""
+        key = dataset.account_id, dataset.family, dataset.dataset_id
+        return self._stores.datasets.find(*key)
+
+    def _with_label(
+        self, owned: OwnedDataset, new: NewExample
+    ) -> tuple[tuple[LabelCounts, ...], int]:
+        """Return the counts with the example's label among them, under a new id when it is new."""
         dataset = owned.dataset
         if new.label_id:
             return dataset.counts, new.label_id
-        names = self._labels.names(c.label_id for c in dataset.counts)
+        names = self._stores.labels.names(c.label_id for c in dataset.counts)
         for label_id, name in names.items():
             if name == new.label:
                 return dataset.counts, label_id
-        label_id = self._ids.reserve("labels")
+        label_id = self._stores.ids.reserve("labels")
         return (*dataset.counts, LabelCounts(label_id)), label_id
 
     def _put_label(self, owned: OwnedDataset, label_id: int, name: str) -> None:
         """Write a new label's name, where the dataset's deletion finds it."""
         dataset = owned.dataset
-        self._leases.note_label(dataset, owned.lease, label_id)
+        self._stores.leases.note_label(dataset, owned.lease, label_id)
         owner = owner_key(dataset.account_id, dataset.family)
-        self._labels.put(owner, dataset.dataset_id, {label_id: name})
+        self._stores.labels.put(owner, dataset.dataset_id, {label_id: name})
 
     def _find(
-        self, dataset: Dataset, new: NewText, counts: Sequence[LabelCounts], label_id: int
+        self, dataset: Dataset, new: NewExample, counts: Sequence[LabelCounts], label_id: int
     ) -> Example | None:
-        """Find the same text among the committed ones of its label and source."""
+        """Find the same text or picture among the committed ones of its label and source."""
         mine = [c for c in counts if c.label_id == label_id]
-        digest = text_digest(new.text)
-        if digest not in self._examples.digests(dataset.dataset_id, new.source, mine):
+        sought = Example(0, new.name, self._clock(), picture=new.picture)
+        if sought.digest not in self._stores.examples.digests(dataset.dataset_id, new.source, mine):
             return None
-        examples = self._examples.read_all(dataset.dataset_id, new.source, mine)
-        return next((e for e in examples if e.name == new.text), None)
+        examples = self._stores.examples.read_all(dataset.dataset_id, new.source, mine)
+        if new.picture:
+            return next((e for e in examples if e.picture == new.picture), None)
+        return next((e for e in examples if e.name == new.name), None)
 
-    def _write(self, owned: OwnedDataset, new: NewText, counts: LabelCounts) -> Example:
-        """Write the tail chunk with the text behind the committed ones."""
+    def _prepare(self, dataset: Dataset, new: NewExample) -> None:
+        """Do what takes long before the dataset is owned, and others must wait."""
+        if new.content:
+            stored, _ = self._stores.datasets.load(dataset.account_id)
+            check_room(stored, new.size_bytes, self._max_stored_bytes)
+        if new.needs_own_name:
+            self._stores.names.prepare(dataset)
+
+    def _check_name(self, owned: OwnedDataset, new: NewExample) -> None:
+        """Refuse a name that is in use where each must be there once."""
+        if new.needs_own_name and self._stores.names.has(owned.dataset, new.name):
+            raise ExampleNameTaken(owned.dataset.dataset_id, new.name)
+
+    def _write(self, owned: OwnedDataset, new: NewExample, counts: LabelCounts) -> Example:
+        """Write the picture, then the tail chunk with the example behind the committed ones."""
+        if new.content:
+            self._stores.pictures.put(
+                owned.dataset.dataset_id, new.picture, new.content, new.content_type
+            )
         sequence = ExampleSequence(owned.dataset.dataset_id, new.source, counts.label_id)
         count = counts.count(new.source)
         start = count - count % CHUNK_EXAMPLES
-        tail = self._examples.read(sequence, start, count - start)
-        example = Example(self._ids.reserve("examples"), new.text, self._clock(), counts.label_id)
+        tail = self._stores.examples.read(sequence, start, count - start)
+        example = Example(
+            self._stores.ids.reserve("examples"),
+            new.name,
+            self._clock(),
+            counts.label_id,
+            new.picture,
+        )
         number = start // CHUNK_EXAMPLES
-        self._examples.put_chunk(sequence, number, [*tail, example], owned.lease.fence)
+        self._stores.examples.put_chunk(sequence, number, [*tail, example], owned.lease.fence)
         return example
 
     def _give_back(self, owned: OwnedDataset) -> None:
         """End the lease after a failure; when that fails too, it ends by itself."""
         try:
-            self._leases.release(owned.dataset, owned.lease)
+            self._stores.leases.release(owned.dataset, owned.lease)
         except StorageUnavailable:
             return
 
 
-def _grown(counts: LabelCounts, source: str) -> LabelCounts:
-    """Count one more example."""
-    if source == UPLOAD:
-        return replace(counts, upload=counts.upload + 1)
-    return replace(counts, feedback=counts.feedback + 1)
-
-
-def _addition(dataset: Dataset, counts: Sequence[LabelCounts], new: NewText) -> Addition:
-    """Sum up the totals with one more text."""
-    words = count_words(new.text, dataset.language)
+def _addition(dataset: Dataset, counts: Sequence[LabelCounts], new: NewExample) -> Addition:
+    """Sum up the totals with one more example."""
     is_feedback = new.source == FEEDBACK
     return Addition(
         counts=counts,
         duplicates=dataset.duplicates,
-        words_upload=dataset.words_upload + (0 if is_feedback else words),
-        words_feedback=dataset.words_feedback + (words if is_feedback else 0),
-        bytes=dataset.bytes + len(new.text.encode("utf-8", "surrogatepass")),
+        words_upload=dataset.words_upload + (0 if is_feedback else new.words),
+        words_feedback=dataset.words_feedback + (new.words if is_feedback else 0),
+        bytes=dataset.bytes + new.size_bytes,
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, BinaryIO
 
 from botocore.exceptions import ClientError
@@ -13,10 +14,19 @@ from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.trouble import store
 
+PIECE_BYTES = 32 * 1024 * 1024
+"""Bytes of one object of a long file."""
+_PAGE_KEYS = 1_000
+
 
 def dataset_prefix(dataset_id: int) -> str:
     """Everything that belongs to a dataset and dies with it."""
     return f"datasets/{dataset_id}/"
+
+
+def raw_key(dataset_id: int, receipt_id: str) -> str:
+    """Place of an upload's file, until it is read or for good."""
+    return f"{dataset_prefix(dataset_id)}raw/{receipt_id}"
 
 
 def model_prefix(model_id: str) -> str:
@@ -40,14 +50,31 @@ class ArtifactStore:
         """
         self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=content)
 
-    def put_file(self, key: str, file: BinaryIO) -> None:
-        """Write an object from an open file, streaming; the file stays open.
+    def put_file(self, key: str, file: BinaryIO, check: Callable[[], None] = lambda: None) -> None:
+        """Write an open file, in several objects when it is long; the file stays open.
+
+        A single long write outlasts the time that a call may take.
+
+        Args:
+            key: of the file; read it with `get_file` and delete it with `delete_file`.
+            file: is read from where it stands.
+            check: called before each object is written; raises to stop.
 
         Raises:
             StorageUnavailable: it may not have been written.
         """
-        # Not upload_fileobj, which closes what it is given.
-        self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=file)
+        piece = file.read(PIECE_BYTES)
+        if len(piece) < PIECE_BYTES:
+            self.put(key, piece)
+            return
+        # An attempt that broke off may have left more pieces than there are now.
+        self.delete_prefix(f"{key}/")
+        number = 0
+        while piece:
+            check()
+            self.put(_piece_key(key, number), piece)
+            number += 1
+            piece = file.read(PIECE_BYTES)
 
     def get(self, key: str) -> bytes | None:
         """Read an object whole; None when there is none.
@@ -59,18 +86,28 @@ class ArtifactStore:
         content: bytes | None = None if body is None else body.read()
         return content
 
-    def get_file(self, key: str, target: BinaryIO) -> bool:
-        """Stream an object into an open file; False when there is none.
+    def get_range(self, key: str, start: int, length: int) -> bytes | None:
+        """Read some bytes of an object, fewer at its end; None when there is none.
 
         Raises:
             StorageUnavailable: the bucket did not answer.
         """
-        body = self._open(key)
-        if body is None:
-            return False
-        for block in body.iter_chunks(1 << 20):
-            target.write(block)
-        return True
+        body = self._open(key, Range=f"bytes={start}-{start + length - 1}")
+        content: bytes | None = None if body is None else body.read()
+        return content
+
+    def get_file(self, key: str, target: BinaryIO) -> bool:
+        """Stream what `put` or `put_file` wrote into an open file; False when there is nothing.
+
+        Raises:
+            StorageUnavailable: the bucket did not answer.
+        """
+        if self._copy(key, target):
+            return True
+        number = 0
+        while self._copy(_piece_key(key, number), target):
+            number += 1
+        return number > 0
 
     def put_json(self, key: str, value: object) -> None:
         """Write a value as JSON.
@@ -105,6 +142,15 @@ class ArtifactStore:
         """
         self._clients.s3.delete_object(Bucket=self._bucket, Key=key)
 
+    def delete_file(self, key: str) -> None:
+        """Delete what `put` or `put_file` wrote; a missing file is fine.
+
+        Raises:
+            StorageUnavailable: some of it may still be there.
+        """
+        self.delete(key)
+        self.delete_prefix(f"{key}/")
+
     def delete_prefix(self, prefix: str) -> None:
         """Delete everything below a prefix.
 
@@ -112,19 +158,43 @@ class ArtifactStore:
             StorageUnavailable: some of it may still be there.
         """
         for page in self._pages(prefix):
-            if page:
-                objects = [{"Key": key} for key in page]
-                answer = self._clients.s3.delete_objects(
-                    Bucket=self._bucket, Delete={"Objects": objects, "Quiet": True}
-                )
-                # The call as a whole succeeds even when single keys were refused.
-                if answer.get("Errors"):
-                    raise StorageUnavailable
+            self._delete_page(page)
 
-    def _open(self, key: str) -> Any:
+    def delete_keys(self, keys: Iterable[str]) -> None:
+        """Delete objects; missing ones are fine.
+
+        Raises:
+            StorageUnavailable: some of them may still be there.
+        """
+        left = iter(keys)
+        while page := list(islice(left, _PAGE_KEYS)):
+            self._delete_page(page)
+
+    def _delete_page(self, page: list[str]) -> None:
+        """Delete up to 1,000 objects in one call."""
+        if not page:
+            return
+        objects = [{"Key": key} for key in page]
+        answer = self._clients.s3.delete_objects(
+            Bucket=self._bucket, Delete={"Objects": objects, "Quiet": True}
+        )
+        # The call as a whole succeeds even when single keys were refused.
+        if answer.get("Errors"):
+            raise StorageUnavailable
+
+    def _copy(self, key: str, target: BinaryIO) -> bool:
+        """Stream one object into an open file; False when there is none."""
+        body = self._open(key)
+        if body is None:
+            return False
+        for block in body.iter_chunks(1 << 20):
+            target.write(block)
+        return True
+
+    def _open(self, key: str, **more: str) -> Any:
         """Begin to read an object; None when there is none."""
         try:
-            return self._clients.s3.get_object(Bucket=self._bucket, Key=key)["Body"]
+            return self._clients.s3.get_object(Bucket=self._bucket, Key=key, **more)["Body"]
         except ClientError as trouble:
             if trouble.response["Error"]["Code"] in ("NoSuchKey", "404"):
                 return None
@@ -135,3 +205,8 @@ class ArtifactStore:
         paginator = self._clients.s3.get_paginator("list_objects_v2")
         for page in paginator.paginate(Bucket=self._bucket, Prefix=prefix):
             yield [entry["Key"] for entry in page.get("Contents", ())]
+
+
+def _piece_key(key: str, number: int) -> str:
+    """Place of one object of a long file."""
+    return f"{key}/{number:05d}"

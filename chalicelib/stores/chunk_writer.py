@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from datetime import datetime
 
 from chalicelib.domain.dataset import UPLOAD, LabelCounts
 from chalicelib.domain.example import CHUNK_EXAMPLES, Example
@@ -20,6 +18,7 @@ class ChunkWriter:
         fence: of the owner's lease.
         counts: committed counts by label id, in label order.
         check: called before each write; raises when the writer must stop.
+        source: `upload` or `feedback`.
     """
 
     def __init__(
@@ -29,26 +28,28 @@ class ChunkWriter:
         fence: int,
         counts: Mapping[int, LabelCounts],
         check: Callable[[], None],
+        *,
+        source: str = UPLOAD,
     ) -> None:
         self._examples = examples
         self._dataset_id = dataset_id
         self._fence = fence
         self._counts = dict(counts)
         self._check = check
+        self._source = source
         self._open: dict[int, list[Example]] = {}
 
-    def add(self, label_id: int, example_id: int, text: str, created_at: datetime) -> None:
-        """Append one text to the upload examples of a label.
+    def add(self, example: Example) -> None:
+        """Append one example to those of its label.
 
         Raises:
             LeaseLost: another owner writes this dataset now.
             StorageUnavailable: a chunk may not have been written.
         """
-        chunk = self._chunk(label_id)
-        chunk.append(Example(example_id, text, created_at, label_id))
-        counts = self._counts[label_id]
-        self._counts[label_id] = replace(counts, upload=counts.upload + 1)
-        if len(chunk) == CHUNK_EXAMPLES:
+        label_id = example.label_id
+        self._chunk(label_id).append(example)
+        self._counts[label_id] = self._counts[label_id].grown(self._source)
+        if len(self._open[label_id]) == CHUNK_EXAMPLES:
             self._put(label_id)
 
     def close(self) -> tuple[LabelCounts, ...]:
@@ -65,7 +66,7 @@ class ChunkWriter:
     def _chunk(self, label_id: int) -> list[Example]:
         """Return the open chunk of a label, with its committed examples."""
         if label_id not in self._open:
-            count = self._counts[label_id].upload
+            count = self._counts[label_id].count(self._source)
             start = count - count % CHUNK_EXAMPLES
             tail = self._examples.read(self._sequence(label_id), start, count - start)
             self._open[label_id] = tail
@@ -75,9 +76,9 @@ class ChunkWriter:
         """Write the open chunk of a label and start the next one."""
         chunk = self._open.pop(label_id)
         self._check()
-        number = (self._counts[label_id].upload - 1) // CHUNK_EXAMPLES
+        number = (self._counts[label_id].count(self._source) - 1) // CHUNK_EXAMPLES
         self._examples.put_chunk(self._sequence(label_id), number, chunk, self._fence)
 
     def _sequence(self, label_id: int) -> ExampleSequence:
-        """Name the upload examples of a label."""
-        return ExampleSequence(self._dataset_id, UPLOAD, label_id)
+        """Name the examples of a label that are added to."""
+        return ExampleSequence(self._dataset_id, self._source, label_id)

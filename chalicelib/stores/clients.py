@@ -8,6 +8,7 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import NoCredentialsError
 
 from chalicelib.config import Settings
 from chalicelib.stores import tables
@@ -38,6 +39,23 @@ class Clients:
         return self._client(
             "s3", Config(signature_version="s3v4", s3={"addressing_style": "path"}), url
         )
+
+    @property
+    def presigned_url(self) -> str:
+        """Scheme and host of presigned URLs."""
+        return str(self.presigning_s3.meta.endpoint_url)
+
+    @property
+    def credentials(self) -> Any:
+        """The credentials of this moment.
+
+        Raises:
+            NoCredentialsError: there are none.
+        """
+        found = self._session.get_credentials()
+        if found is None:
+            raise NoCredentialsError
+        return found.get_frozen_credentials()
 
     @cached_property
     def sqs(self) -> Any:

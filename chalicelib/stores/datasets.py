@@ -160,6 +160,35 @@ class DatasetStore:
         current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
         return current is None or current.status == DELETION_PENDING
 
+    def note_urls(self, dataset: Dataset, until: int) -> bool:
+        """Remember how long temporary URLs to pictures live; False when it is being deleted.
+
+        Args:
+            dataset: whose pictures are shown.
+            until: milliseconds since 1970; a later moment that is there stays.
+
+        Raises:
+            StorageUnavailable: the outcome is not known; hand no URL out.
+        """
+        row = self._row(dataset)
+        kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
+        later = DatasetRow.urls_until.does_not_exist() | (DatasetRow.urls_until <= until)
+        actions: list[Action] = [DatasetRow.urls_until.set(until)]
+        if applied(lambda: row.update(actions, condition=kept & later)):
+            return True
+        current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        return current is not None and current.status != DELETION_PENDING
+
+    def urls_until(self, dataset: Dataset) -> int:
+        """Return when the last temporary URL dies, in milliseconds since 1970; 0 for none.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        row = self._row(dataset)
+        row.refresh(consistent_read=True)
+        return int(row.urls_until or 0)
+
     def delete(self, dataset: Dataset) -> None:
         """Delete the row; a missing one is fine.
 

@@ -8,12 +8,13 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock, to_milliseconds
-from chalicelib.domain.deletion import QUEUED, RUNNING, SUCCEEDED, Deletion
+from chalicelib.domain.deletion import QUEUED, RUNNING, SUCCEEDED, WAITING, Deletion
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tables import DeletionRow
 from chalicelib.stores.trouble import applied, store, updated
 
 _OPEN = "OPEN"
+"""Index key of what has work left."""
 _BEGUN = 0.01
 
 
@@ -115,22 +116,54 @@ class DeletionStore:
             )
         )
 
-    def finish(self, deletion: Deletion, status: str = SUCCEEDED) -> None:
-        """End the job.
+    def note_urls(self, deletion: Deletion, until: int) -> None:
+        """Remember when the last temporary URL dies, before the dataset's row goes.
+
+        Raises:
+            StorageUnavailable: it may not have been written.
+        """
+        self._clients.bind_tables()
+        row = DeletionRow(deletion.account_id, deletion.deletion_id)
+        actions: list[Action] = [DeletionRow.urls_until.set(until)]
+        applied(lambda: row.update(actions, condition=DeletionRow.status == RUNNING))
+
+    def finish(self, deletion: Deletion) -> None:
+        """End the job; the record waits while a temporary URL may still live.
 
         Raises:
             StorageUnavailable: the outcome is not known.
         """
         self._clients.bind_tables()
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
+        now = to_milliseconds(self._clock())
+        is_waiting = deletion.urls_until > now
         actions: list[Action] = [
-            DeletionRow.status.set(status),
+            DeletionRow.status.set(WAITING if is_waiting else SUCCEEDED),
             DeletionRow.progress.set(1),
             DeletionRow.lease_until.set(0),
-            DeletionRow.updated_at.set(to_milliseconds(self._clock())),
+            DeletionRow.updated_at.set(now),
+            DeletionRow.open.set(WAITING) if is_waiting else DeletionRow.open.remove(),
+        ]
+        unfinished = DeletionRow.status.is_in(QUEUED, RUNNING)
+        applied(lambda: row.update(actions, condition=unfinished))
+
+    def end_waiting(self) -> int:
+        """End the records whose last temporary URL has died; return how many.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        self._clients.bind_tables()
+        now = to_milliseconds(self._clock())
+        dead = DeletionRow.urls_until <= now
+        actions: list[Action] = [
+            DeletionRow.status.set(SUCCEEDED),
+            DeletionRow.updated_at.set(now),
             DeletionRow.open.remove(),
         ]
-        applied(lambda: row.update(actions, condition=DeletionRow.deletion_id.exists()))
+        still_waiting = dead & (DeletionRow.status == WAITING)
+        waiting = list(DeletionRow.open_index.query(WAITING, filter_condition=dead))
+        return sum(updated(row, actions, still_waiting) for row in waiting)
 
     def nudge(self, older_than: int) -> list[Deletion]:
         """Claim deletions that nobody owns and that were not nudged since a moment.
@@ -168,4 +201,5 @@ def _load(row: DeletionRow) -> Deletion:
         message=row.message,
         family=row.family,
         attempts=int(row.attempts),
+        urls_until=int(row.urls_until or 0),
     )

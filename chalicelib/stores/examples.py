@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from chalicelib.domain.box import Box
 from chalicelib.domain.clock import from_milliseconds, to_milliseconds
 from chalicelib.domain.dataset import LabelCounts
-from chalicelib.domain.example import CHUNK_EXAMPLES, DIGEST_BYTES, Example, text_digest
+from chalicelib.domain.example import CHUNK_EXAMPLES, DIGEST_BYTES, Example
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
 from chalicelib.stores.clients import Clients
@@ -41,6 +42,24 @@ class ExampleSequence:
     def key(self) -> str:
         """Partition key of the chunks."""
         return f"{self.dataset_id}#{self.source}#{self.label_id}"
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Neighbouring examples of one sequence; whoever asks knows that they are committed."""
+
+    sequence: ExampleSequence
+    """Where they are."""
+    start: int
+    """Position of the first, from 0."""
+    count: int
+    """How many."""
+
+    @property
+    def chunks(self) -> range:
+        """Numbers of the chunks that hold them."""
+        end = self.start + max(0, self.count)
+        return range(self.start // CHUNK_EXAMPLES, -(-end // CHUNK_EXAMPLES))
 
 
 @store
@@ -71,7 +90,7 @@ class ExampleStore:
             self._artifacts.put(row.artifact, body)
         else:
             row.body = body
-        row.digests = b"".join(text_digest(example.name) for example in examples)
+        row.digests = b"".join(example.digest for example in examples)
         free = ExampleChunkRow.fence.does_not_exist() | (ExampleChunkRow.fence <= fence)
         if not applied(lambda: row.save(condition=free)):
             raise LeaseLost
@@ -82,16 +101,17 @@ class ExampleStore:
         Raises:
             StorageUnavailable: the table did not answer.
         """
-        if count <= 0:
-            return []
-        first, last = start // CHUNK_EXAMPLES, (start + count - 1) // CHUNK_EXAMPLES
-        keys = [(sequence.key, number) for number in range(first, last + 1)]
-        chunks = self._chunks(keys)
-        examples: list[Example] = []
-        for key in keys:
-            examples += self._examples(chunks[key], sequence.label_id) if key in chunks else []
-        skip = start - first * CHUNK_EXAMPLES
-        return examples[skip : skip + count]
+        return self.read_many([Stretch(sequence, start, count)])[0]
+
+    def read_many(self, stretches: Sequence[Stretch]) -> list[list[Example]]:
+        """Read several stretches at once, each as a list of its own, in their order.
+
+        Raises:
+            StorageUnavailable: the table did not answer.
+        """
+        keys = [(s.sequence.key, number) for s in stretches for number in s.chunks if s.count > 0]
+        chunks = self._chunks(list(dict.fromkeys(keys))) if keys else {}
+        return [self._cut(stretch, chunks) for stretch in stretches]
 
     def read_all(
         self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
@@ -142,6 +162,19 @@ class ExampleStore:
             for row in rows:
                 batch.delete(row)
 
+    def _cut(
+        self, stretch: Stretch, chunks: Mapping[tuple[str, int], ExampleChunkRow]
+    ) -> list[Example]:
+        """Take a stretch out of the chunks that were read."""
+        if stretch.count <= 0:
+            return []
+        examples: list[Example] = []
+        for number in stretch.chunks:
+            row = chunks.get((stretch.sequence.key, number))
+            examples += self._examples(row, stretch.sequence.label_id) if row else []
+        skip = stretch.start % CHUNK_EXAMPLES
+        return examples[skip : skip + stretch.count]
+
     def _chunks(self, keys: list[tuple[str, int]]) -> dict[tuple[str, int], ExampleChunkRow]:
         """Read chunk rows by key."""
         self._clients.bind_tables()
@@ -182,13 +215,32 @@ def _batches(
 
 def _dump(examples: Sequence[Example]) -> bytes:
     """Pack examples; level 1 is fast and texts shrink well all the same."""
-    rows = [(e.example_id, to_milliseconds(e.created_at), e.name, e.artifact) for e in examples]
+    rows = [_row(example) for example in examples]
     return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), 1)
+
+
+def _row(example: Example) -> list[object]:
+    """List what a chunk holds of an example; only a box needs more than four members."""
+    row: list[object] = [
+        example.example_id,
+        to_milliseconds(example.created_at),
+        example.name,
+        example.picture,
+    ]
+    box = example.box
+    return row if box is None else [*row, box.x, box.y, box.width, box.height]
 
 
 def _load(body: bytes, label_id: int) -> list[Example]:
     """Unpack examples."""
     return [
-        Example(example_id, name, from_milliseconds(created_at), label_id, artifact)
-        for example_id, created_at, name, artifact in json.loads(zlib.decompress(body))
+        Example(
+            example_id,
+            name,
+            from_milliseconds(created_at),
+            label_id,
+            picture,
+            Box(*sides) if sides else None,
+        )
+        for example_id, created_at, name, picture, *sides in json.loads(zlib.decompress(body))
     ]

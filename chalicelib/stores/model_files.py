@@ -1,4 +1,4 @@
-"""A model's files in the bucket: one folder a version, and the learning curve of each run."""
+"""The files of a model's versions in the bucket, one folder a version."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ CARD = "card.json"
 
 
 class ModelFiles:
-    """Reads and writes the files of models; a version is written once and never changed."""
+    """Reads and writes the files of models; a version is written once.
+
+    Only its card changes afterwards, see chalicelib/stores/model_cards.py.
+    """
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
@@ -47,22 +50,6 @@ class ModelFiles:
         """
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
 
-    def put_curve(self, model: Model, records: list[dict[str, Any]]) -> None:
-        """Write the learning curve of a run as far as it has come.
-
-        Raises:
-            StorageUnavailable: the one of before may still be there.
-        """
-        self._artifacts.put_json(_curve_key(model), records)
-
-    def curve(self, model: Model) -> list[dict[str, Any]]:
-        """Read the learning curve of the model's last run; empty before its first epoch.
-
-        Raises:
-            StorageUnavailable: the bucket did not answer.
-        """
-        return self._artifacts.get_json(_curve_key(model)) or []
-
     def delete_version(self, model: Model, version: str) -> None:
         """Delete a version that was never published.
 
@@ -83,8 +70,3 @@ class ModelFiles:
 def _folder(model_id: str, version: str) -> str:
     """Folder of a version."""
     return f"{model_prefix(model_id)}{version}/"
-
-
-def _curve_key(model: Model) -> str:
-    """Place of a run's learning curve."""
-    return f"{model_prefix(model.model_id)}curves/{model.run}.json"

@@ -1,12 +1,14 @@
-"""Texts that wait to be embedded, in parts of 1,000; a part disappears once it is done."""
+"""Texts or pictures that wait for their vectors, in parts; a part disappears once it is done."""
 
 from __future__ import annotations
 
-from chalicelib.domain.dataset import Dataset
+from chalicelib.domain.dataset import VISION, Dataset
 from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
 
 PART_TEXTS = 1_000
 """Texts of one part, about a second or two of work."""
+PART_PICTURES = 64
+"""Pictures of one part, a few seconds of work."""
 
 
 class PartStore:
@@ -17,7 +19,9 @@ class PartStore:
 
     def writer(self, dataset: Dataset, upload: str) -> PartWriter:
         """Begin the parts of one upload."""
-        return PartWriter(self._artifacts, f"{_prefix(dataset.dataset_id)}{upload}")
+        is_vision = dataset.family == VISION
+        size = PART_PICTURES if is_vision else PART_TEXTS
+        return PartWriter(self._artifacts, f"{_prefix(dataset.dataset_id)}{upload}", size)
 
     def waiting(self, dataset_id: int) -> list[str]:
         """List the parts that wait, by key.
@@ -27,14 +31,22 @@ class PartStore:
         """
         return self._artifacts.keys(_prefix(dataset_id))
 
-    def texts(self, part: str) -> list[str] | None:
-        """Read the texts of a part; None when it is done.
+    def items(self, part: str) -> list[str] | None:
+        """Read the texts or picture digests (hex) of a part; None when it is done.
 
         Raises:
             StorageUnavailable: the bucket did not answer.
         """
-        texts: list[str] | None = self._artifacts.get_json(part)
-        return texts
+        items: list[str] | None = self._artifacts.get_json(part)
+        return items
+
+    def discard(self, dataset_id: int, upload: str) -> None:
+        """Remove the parts of an upload that failed.
+
+        Raises:
+            StorageUnavailable: some may still be there.
+        """
+        self._artifacts.delete_prefix(f"{_prefix(dataset_id)}{upload}/")
 
     def done(self, part: str) -> None:
         """Remove a part.
@@ -46,22 +58,23 @@ class PartStore:
 
 
 class PartWriter:
-    """Collects texts and writes each full part."""
+    """Collects texts or picture digests and writes each full part."""
 
-    def __init__(self, artifacts: ArtifactStore, prefix: str) -> None:
+    def __init__(self, artifacts: ArtifactStore, prefix: str, size: int) -> None:
         self._artifacts = artifacts
         self._prefix = prefix
-        self._texts: list[str] = []
+        self._size = size
+        self._items: list[str] = []
         self._number = 0
 
-    def add(self, text: str) -> None:
-        """Add one text.
+    def add(self, item: str) -> None:
+        """Add one text, or the digest of a picture.
 
         Raises:
             StorageUnavailable: a part may not have been written.
         """
-        self._texts.append(text)
-        if len(self._texts) == PART_TEXTS:
+        self._items.append(item)
+        if len(self._items) == self._size:
             self.close()
 
     def close(self) -> None:
@@ -70,10 +83,10 @@ class PartWriter:
         Raises:
             StorageUnavailable: the part may not have been written.
         """
-        if self._texts:
-            self._artifacts.put_json(f"{self._prefix}/{self._number:05d}.json", self._texts)
+        if self._items:
+            self._artifacts.put_json(f"{self._prefix}/{self._number:05d}.json", self._items)
             self._number += 1
-            self._texts = []
+            self._items = []
 
 
 def _prefix(dataset_id: int) -> str:

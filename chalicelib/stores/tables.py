@@ -133,6 +133,7 @@ class DatasetRow(TableRow):
     lease_until = NumberAttribute(default=0)
     lease_owner = UnicodeAttribute(null=True)
     nudged_at = NumberAttribute(default=0)
+    urls_until = NumberAttribute(null=True)
     open = UnicodeAttribute(null=True)
     open_index = OpenDatasetIndex()
 
@@ -268,6 +269,7 @@ class DeletionRow(TableRow):
     nudged_at = NumberAttribute(default=0)
     fence = NumberAttribute(default=0)
     attempts = NumberAttribute(default=0)
+    urls_until = NumberAttribute(default=0)
     open = UnicodeAttribute(null=True)
     open_index = OpenDeletionIndex()
 

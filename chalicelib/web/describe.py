@@ -13,12 +13,16 @@ from chalicelib.domain.dates import date_text
 from chalicelib.domain.deletion import Deletion
 from chalicelib.domain.example import ExampleView
 from chalicelib.domain.model import Model, ModelView, TrainStats
-from chalicelib.domain.prediction import Probability
+from chalicelib.domain.prediction import Detection, Probability
 from chalicelib.domain.receipt import Receipt, RejectedItem
+from chalicelib.domain.training import shown_epochs, shown_learning_rate
 from chalicelib.services.usage import UsageFacts
 from chalicelib.web.records import (
+    BoundingBoxRecord,
     DatasetRecord,
     DeletionRecord,
+    DetectedRecord,
+    DetectionRecord,
     ExampleRecord,
     LabelRecord,
     LabelSummary,
@@ -94,8 +98,8 @@ def training(view: ModelView) -> TrainingRecord:
         progress=fraction(row.progress),
         created_at=date_text(row.created_at),
         updated_at=date_text(row.updated_at),
-        learning_rate=fraction(_learning_rate(row)),
-        epochs=row.epochs,
+        learning_rate=fraction(shown_learning_rate(row)),
+        epochs=shown_epochs(row),
         queue_position=UNSET if view.queue_position is None else view.queue_position,
         failure_msg=row.failure if row.status == "FAILED" else UNSET,
         object="training",
@@ -106,11 +110,6 @@ def training(view: ModelView) -> TrainingRecord:
         algorithm=row.request.algorithm or UNSET,
         language=row.language,
     )
-
-
-def _learning_rate(model: Model) -> float:
-    """The learning rate that answers show: texts have none."""
-    return 0 if model.family == "language" else model.request.learning_rate or 0
 
 
 def train_stats(stats: TrainStats) -> TrainStatsRecord:
@@ -158,6 +157,19 @@ def prediction(items: Iterable[Probability], sample_id: str | UnsetType) -> Pred
     """Describe a prediction."""
     probabilities = [ProbabilityRecord(item.label, item.probability) for item in items]
     return PredictionRecord(probabilities, sample_id=sample_id)
+
+
+def detection(items: Iterable[Detection], sample_id: str | UnsetType) -> DetectionRecord:
+    """Describe the objects found in a picture."""
+    found = [
+        DetectedRecord(
+            item.label,
+            item.probability,
+            BoundingBoxRecord(item.box.min_x, item.box.min_y, item.box.max_x, item.box.max_y),
+        )
+        for item in items
+    ]
+    return DetectionRecord(found, sample_id=sample_id)
 
 
 def deletion(row: Deletion) -> DeletionRecord:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chalicelib.domain.dataset import FAMILY_TYPES, LANGUAGE, LANGUAGE_ALIASES, LANGUAGES
+from chalicelib.domain.dataset import FAMILY_TYPES, LANGUAGE, LANGUAGE_ALIASES, LANGUAGES, VISION
 from chalicelib.domain.limits import (
     EPOCHS_RANGE,
     LEARNING_RATE_RANGE,
@@ -47,12 +47,16 @@ Algorithm = Annotated[
         }
     ),
 ]
+Base64 = Annotated[
+    str, Meta(description="The file's bytes.", extra_json_schema={"contentEncoding": "base64"})
+]
 Url = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 AnyType = Annotated[
     str,
     Meta(extra_json_schema={"enum": [kind for kinds in FAMILY_TYPES.values() for kind in kinds]}),
 ]
 TextType = Annotated[str, Meta(extra_json_schema={"enum": [*FAMILY_TYPES[LANGUAGE]]})]
+PictureType = Annotated[str, Meta(extra_json_schema={"enum": [*FAMILY_TYPES[VISION]]})]
 Count = Annotated[int, Meta(ge=1)]
 Epochs = Annotated[int, Meta(ge=EPOCHS_RANGE[0], le=EPOCHS_RANGE[1])]
 LearningRate = Annotated[float, Meta(ge=LEARNING_RATE_RANGE[0], le=LEARNING_RATE_RANGE[1])]

@@ -153,7 +153,8 @@ def _slug(path: str) -> str:
 
 def _body(operation: Operation, family: str, schemas: _Schemas) -> Schema:
     """Describe the body in every content type that is read."""
-    types = [MULTIPART, JSON] + ([URLENCODED] if operation.takes_urlencoded else [])
+    types = [*getattr(operation.form, "media_types", (MULTIPART, JSON))]
+    types += [URLENCODED] if operation.takes_urlencoded else []
     content = {kind: {"schema": schemas.form(operation, family, kind)} for kind in types}
     return {"required": True, "content": content}
 

@@ -44,6 +44,7 @@ class Operation:
     """Struct of the body's fields; None when no body is read.
 
     Its `form_rules` and `json_rules`, where it has them, complete its schema by content type;
+    its `media_types` are those that can succeed, where not both can;
     its `missing_texts` are the texts for required fields that are absent.
     """
     files: tuple[str, ...] = ()
@@ -82,4 +83,5 @@ class Operation:
                 for family in self.families:
                     yield family, path.replace(FAMILY, family)
             else:
-                yield (self.families[0] if len(self.families) == 1 else ""), path
+                named = [f for f in self.families if f"/{f}/" in path] or self.families
+                yield (named[0] if len(named) == 1 else ""), path

@@ -176,6 +176,31 @@ class PredictionRecord(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
 
 
+class BoundingBoxRecord(msgspec.Struct, rename="camel"):
+    """Where an object is, in pixels of the picture as displayed; the origin is its top left."""
+
+    min_x: int
+    min_y: int
+    max_x: int
+    max_y: int
+
+
+class DetectedRecord(msgspec.Struct, rename="camel"):
+    """An object that was found."""
+
+    label: str
+    probability: float
+    bounding_box: BoundingBoxRecord
+
+
+class DetectionRecord(msgspec.Struct, rename="camel"):
+    """The objects that a model finds, most probable first."""
+
+    probabilities: list[DetectedRecord]
+    object: Literal["predictresponse"] = "predictresponse"
+    sample_id: str | UnsetType = UNSET
+
+
 class DeletionRecord(msgspec.Struct, rename="camel"):
     """A removal that goes on in the background."""
 

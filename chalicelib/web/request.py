@@ -26,10 +26,14 @@ FILE_FIELDS = ("data", "sampleContent", "formTemplate")
 """Fields that are files when they come as a part."""
 UNTRIMMED = ("document", "sampleId")
 """Fields whose white space belongs to them."""
-UNCHECKED = (*UNTRIMMED, "trainParams", "formTemplate")
+ENCODED = "sampleBase64Content"
+"""The field that holds a file as text, with or without line breaks."""
+UNCHECKED = (*UNTRIMMED, "trainParams", "formTemplate", ENCODED)
 """Fields that may hold control characters."""
 MAX_SCALAR_BYTES = 1_048_576
 """Bytes of a field that is no file."""
+MAX_ENCODED_BYTES = 15 * 1_048_576
+"""Bytes of a field that holds a file as text: 10 MB, a third more in base64, and line breaks."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -132,10 +136,10 @@ def _add_file(fields: Fields, part: Part) -> None:
 def _add_scalar(fields: Fields, part: Part) -> None:
     """Keep a text part, unless it is empty."""
     size = sum(map(len, part.chunks))
-    if size > MAX_SCALAR_BYTES:
+    limit = MAX_ENCODED_BYTES if part.name == ENCODED else MAX_SCALAR_BYTES
+    if size > limit:
         raise InvalidParameter(
-            part.name,
-            f"it has {size} bytes; at most {MAX_SCALAR_BYTES} are allowed. Send less.",
+            part.name, f"it has {size} bytes; at most {limit} are allowed. Send less."
         )
     text = part.text()
     if part.name not in UNTRIMMED:

@@ -40,8 +40,10 @@ class Service:
         """
         return self._send(urllib.request.Request(self.url + path))  # noqa: S310 - our own service
 
-    def post(self, path: str, fields: dict[str, str], file: Path | None = None) -> dict[str, Any]:
-        """Send a multipart form, with a file as `data` when there is one.
+    def post(
+        self, path: str, fields: dict[str, str], file: Path | None = None, part: str = "data"
+    ) -> dict[str, Any]:
+        """Send a multipart form, with a file under the name `part` when there is one.
 
         Raises:
             CallFailed: the answer is no success.
@@ -49,7 +51,7 @@ class Service:
         boundary = uuid.uuid4().hex
         request = urllib.request.Request(  # noqa: S310 - our own service
             self.url + path,
-            _multipart(boundary, fields, file),
+            _multipart(boundary, fields, file, part),
             {"Content-Type": f"multipart/form-data; boundary={boundary}"},
         )
         return self._send(request)
@@ -83,7 +85,7 @@ class Service:
             raise CallFailed(f"{request.full_url} does not answer: {trouble}") from trouble
 
 
-def _multipart(boundary: str, fields: dict[str, str], file: Path | None) -> bytes:
+def _multipart(boundary: str, fields: dict[str, str], file: Path | None, part: str) -> bytes:
     """Write a form."""
     disposition = "Content-Disposition: form-data; name"
     parts = [
@@ -91,6 +93,6 @@ def _multipart(boundary: str, fields: dict[str, str], file: Path | None) -> byte
         for name, value in fields.items()
     ]
     if file is not None:
-        head = f'--{boundary}\r\n{disposition}="data"; filename="{file.name}"\r\n\r\n'
+        head = f'--{boundary}\r\n{disposition}="{part}"; filename="{file.name}"\r\n\r\n'
         parts.append(head.encode() + file.read_bytes() + b"\r\n")
     return b"".join(parts) + f"--{boundary}--\r\n".encode()

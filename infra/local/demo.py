@@ -1,4 +1,4 @@
-"""What a start shows: models, a demo account with a token, and a first trained model.
+"""What a start shows: models, a demo account with a token, and its first trained models.
 
 Runs as a child of the supervisor, which prints the ready line afterwards.
 See infra/local/supervisor.py.
@@ -8,35 +8,29 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from chalicelib.config import Settings
 from chalicelib.errors import ServiceError
 from infra.accounts import CommandError, ensure_account, request_token
 from infra.local.calls import CallFailed, Service
+from infra.local.first_models import (
+    PICTURE,
+    PICTURES,
+    QUESTION,
+    TEXTS,
+    Sample,
+    Trained,
+    train_first,
+)
 from infra.local.options import Options
 from infra.local.state import State
-from infra.local.surroundings import ROOT
 from infra.models import InstallError, install, missing
 from infra.provision import install_globals
 
 DEMO_EMAIL = "demo@presage.example"
-SAMPLE = ROOT / "chalicelib" / "assets" / "samples" / "shop_intents.csv"
-QUESTION = "When will my parcel arrive?"
-TRAINING_SECONDS = 300.0
-"""Longest wait for the first model, in seconds."""
-
-
-@dataclass(frozen=True)
-class Trained:
-    """The first model."""
-
-    dataset_id: int
-    """Its data set."""
-    model_id: str
-    """The model."""
+UNKNOWN = Trained("DATASET_ID", "MODEL_ID")
+"""Stands in the commands when the demo was left out."""
 
 
 class Teller:
@@ -58,7 +52,9 @@ def run(settings: Settings, state: State, options: Options, url: str) -> None:
         account = ensure_account(settings, DEMO_EMAIL, state.demo_key)
         token = request_token(url, DEMO_EMAIL, state.demo_key, minutes=24 * 60)
         tell(f"account {account.account_id}: {DEMO_EMAIL}, its key is {_shown(state.demo_key)}")
-        trained = _first_model(Service(url, token), tell) if options.has_demo else None
+        service = Service(url, token)
+        samples = (TEXTS, PICTURES) if options.has_demo else ()
+        trained = {sample.family: train_first(service, sample, tell) for sample in samples}
         # Last, because its embeddings keep the ingest worker busy for a while.
         _install_globals(settings, tell)
     except (CallFailed, CommandError, ServiceError) as trouble:
@@ -88,54 +84,11 @@ def _install_globals(settings: Settings, tell: Teller) -> None:
         tell(f"global data sets are missing: {trouble}")
 
 
-def _first_model(service: Service, tell: Teller) -> Trained:
-    """Upload the sample, train it and ask it, all by the public interface.
-
-    Raises:
-        CallFailed: a call was refused or took too long.
-    """
-    fields = {"type": "text-intent", "name": SAMPLE.stem}
-    dataset_id = int(service.post("/v2/language/datasets/upload", fields, SAMPLE)["id"])
-    dataset = service.wait(f"/v2/language/datasets/{dataset_id}", _is_uploaded, 60)
-    if dataset["statusMsg"] != "SUCCEEDED":
-        raise CallFailed(f"the upload of {SAMPLE.name}: {dataset['statusMsg']}")
-    tell(f"data set {dataset_id}: {dataset['totalExamples']} examples of {SAMPLE.name}")
-    request = {"name": SAMPLE.stem, "datasetId": str(dataset_id)}
-    model_id = str(service.post("/v2/language/train", request)["modelId"])
-    status = service.wait(f"/v2/language/train/{model_id}", _is_trained, TRAINING_SECONDS)
-    if status["status"] != "SUCCEEDED":
-        raise CallFailed(f"the training: {status.get('failureMsg', status['status'])}")
-    tell(f"model {model_id}: trained")
-    best = _ask(service, model_id)
-    tell(f'"{QUESTION}" is {best["label"]} with probability {best["probability"]:.3f}')
-    return Trained(dataset_id, model_id)
-
-
-def _is_uploaded(dataset: dict[str, Any]) -> bool:
-    """Tell whether an upload is over."""
-    return str(dataset["statusMsg"]) != "UPLOADING"
-
-
-def _is_trained(status: dict[str, Any]) -> bool:
-    """Tell whether a training is over."""
-    return status["status"] not in ("QUEUED", "RUNNING")
-
-
-def _ask(service: Service, model_id: str) -> dict[str, Any]:
-    """Ask the model one question and return the best answer."""
-    answer = service.post("/v2/language/intent", {"modelId": model_id, "document": QUESTION})
-    return dict(answer["probabilities"][0])
-
-
 def _instructions(
-    url: str, state: State, settings: Settings, token: str, trained: Trained | None
+    url: str, state: State, settings: Settings, token: str, trained: dict[str, Trained]
 ) -> str:
     """Write what a newcomer may type next."""
     key = _shown(state.demo_key)
-    dataset_id = trained.dataset_id if trained else "DATASET_ID"
-    model_id = trained.model_id if trained else "MODEL_ID"
-    curl = 'curl -H "Authorization: Bearer $TOKEN"'
-    language = f"{url}/v2/language"
     lines = [
         "",
         f"  HTTP      {url}",
@@ -146,14 +99,27 @@ def _instructions(
         "",
         f"  TOKEN=$({_shown(Path(sys.executable))} -m infra.accounts token {DEMO_EMAIL} "
         f"--key-file {key})",
-        f"  {curl} -F type=text-intent -F data=@{_shown(SAMPLE)} {language}/datasets/upload",
-        f"  {curl} {language}/datasets/{dataset_id}",
-        f"  {curl} -F name=first -F datasetId={dataset_id} {language}/train",
-        f"  {curl} {language}/train/{model_id}",
-        f"  {curl} -F modelId={model_id} -F 'document={QUESTION}' {language}/intent",
-        "",
     ]
-    return "\n".join(lines)
+    for sample in (TEXTS, PICTURES):
+        lines += _commands(f"{url}/v2/{sample.family}", sample, trained.get(sample.family, UNKNOWN))
+    return "\n".join([*lines, ""])
+
+
+def _commands(base: str, sample: Sample, trained: Trained) -> list[str]:
+    """Write the calls that upload, train and ask."""
+    curl = '  curl -H "Authorization: Bearer $TOKEN"'
+    asks = {
+        "language": f"-F 'document={QUESTION}' {base}/intent",
+        "vision": f"-F sampleContent=@{_shown(PICTURE)} {base}/predict",
+    }
+    return [
+        "",
+        f"{curl} -F type={sample.type} -F data=@{_shown(sample.file)} {base}/datasets/upload",
+        f"{curl} {base}/datasets/{trained.dataset_id}",
+        f"{curl} -F name=first -F datasetId={trained.dataset_id} {base}/train",
+        f"{curl} {base}/train/{trained.model_id}",
+        f"{curl} -F modelId={trained.model_id} {asks[sample.family]}",
+    ]
 
 
 def _shown(path: Path) -> str:

@@ -12,50 +12,19 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import onnx
-from onnx import helper, numpy_helper
 
+from infra.model_files.graph import Graph, tensor
 from infra.model_files.sentencepiece_model import parse_model, tokenizer_json
 
 _CHUNKS = 17
 _BRANCHES = ((2, 0), (3, 1), (5, 2))  # length of the n-grams, tokens left of the middle one
 _WIDTH = 256  # dimensions of one branch
-_OPSET = 17  # the first with LayerNormalization
-_IR_VERSION = 8
 _END = np.iinfo(np.int64).max
 
-Attribute = float | int | list[int]
 Weights = dict[str, npt.NDArray[np.generic]]
 
 
-class _Graph:
-    """Collects nodes and constants of a graph in the order they are added."""
-
-    def __init__(self) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: dict[str, onnx.TensorProto] = {}
-
-    def constant(self, name: str, value: npt.NDArray[np.generic]) -> str:
-        """Add a constant once and return its name."""
-        array = np.ascontiguousarray(value)
-        self.constants.setdefault(name, numpy_helper.from_array(array, name))
-        return name
-
-    def integers(self, *values: int) -> str:
-        """Add a vector of int64 and return its name."""
-        name = "ints_" + "_".join(str(value) for value in values)
-        return self.constant(name, np.array(values, np.int64))
-
-    def add(self, kind: str, inputs: list[str], output: str, **attributes: Attribute) -> str:
-        """Add a node with one output and return that output's name."""
-        node = helper.make_node(kind, inputs, [output], name=output)
-        node.attribute.extend(
-            helper.make_attribute(name, value) for name, value in attributes.items()
-        )
-        self.nodes.append(node)
-        return output
-
-
-def _add_window(graph: _Graph, rows: str, length: int, left: int) -> str:
+def _add_window(graph: Graph, rows: str, length: int, left: int) -> str:
     """Put the n-gram around every token into one row, zeros beyond the text's ends."""
     pads = graph.integers(left, 0, length - 1 - left, 0)
     padded = graph.add("Pad", [rows, pads], f"{rows}_padded")
@@ -67,7 +36,7 @@ def _add_window(graph: _Graph, rows: str, length: int, left: int) -> str:
     return graph.add("Concat", shifted, f"{rows}_window", axis=1)
 
 
-def _add_layer(graph: _Graph, weights: Weights, rows: str, order: tuple[int, int], n: int) -> str:
+def _add_layer(graph: Graph, weights: Weights, rows: str, order: tuple[int, int], n: int) -> str:
     """Add one residual n-gram layer: relu(window · W + b) + rows."""
     length, left = order
     window = _add_window(graph, rows, length, left)
@@ -85,7 +54,7 @@ def _joined(weights: Weights, prefix: str) -> npt.NDArray[np.generic]:
     return np.concatenate([weights[f"{prefix}{length}"] for length, _ in _BRANCHES], axis=-1)
 
 
-def _add_branches(graph: _Graph, weights: Weights, tokens: str) -> list[str]:
+def _add_branches(graph: Graph, weights: Weights, tokens: str) -> list[str]:
     """Project the tokens, normalise the three branches together, add the layers of each."""
     matrix, shift, scale, bias = (
         graph.constant(f"{name}_joined", _joined(weights, name))
@@ -104,13 +73,13 @@ def _add_branches(graph: _Graph, weights: Weights, tokens: str) -> list[str]:
     return outputs
 
 
-def _add_normalisation(graph: _Graph, rows: str, scale: str, bias: str, epsilon: float) -> str:
+def _add_normalisation(graph: Graph, rows: str, scale: str, bias: str, epsilon: float) -> str:
     """Add a layer normalisation over the last axis."""
     inputs = [rows, scale, bias]
     return graph.add("LayerNormalization", inputs, f"{rows}_norm", axis=-1, epsilon=epsilon)
 
 
-def _add_tokens(graph: _Graph, weights: Weights) -> str:
+def _add_tokens(graph: Graph, weights: Weights) -> str:
     """Turn table bytes into embeddings: byte · scale + offset of the token's chunk."""
     for name in ("scale", "lo"):
         graph.constant(name, weights[name].reshape(_CHUNKS, 1))
@@ -120,7 +89,7 @@ def _add_tokens(graph: _Graph, weights: Weights) -> str:
     return graph.add("Add", [graph.add("Mul", [real, scale], "rows_scaled"), offset], "tokens")
 
 
-def _add_pool(graph: _Graph, weights: Weights, features: str) -> str:
+def _add_pool(graph: Graph, weights: Weights, features: str) -> str:
     """Project every token, sum over the text and divide by the root of its length."""
     matrix = graph.constant("cnn_W", weights["cnn_W"])
     product = graph.add("MatMul", [features, matrix], "cnn_product")
@@ -132,7 +101,7 @@ def _add_pool(graph: _Graph, weights: Weights, features: str) -> str:
     return graph.add("Div", [total, graph.add("Sqrt", [real], "count_root")], "pooled")
 
 
-def _add_head(graph: _Graph, weights: Weights, pooled: str) -> None:
+def _add_head(graph: Graph, weights: Weights, pooled: str) -> None:
     """Add the residual layers behind the pooling and scale to length 1: output `vector`."""
     for name in ("d0", "d1", "d2", "d3", "p1", "p3"):
         graph.constant(name, weights[name])
@@ -155,7 +124,7 @@ def build_graph(weights: Weights) -> onnx.ModelProto:
     Inputs are `rows`, uint8 (tokens, 512), the table's rows of one text, and `chunks`, int64
     (tokens,), id modulo 17; output is `vector`, float32 (1, 512), of length 1.
     """
-    graph = _Graph()
+    graph = Graph()
     tokens = _add_tokens(graph, weights)
     branches = _add_branches(graph, weights, tokens)
     features = graph.add("Concat", [tokens, *branches], "features", axis=1)
@@ -164,16 +133,10 @@ def build_graph(weights: Weights) -> onnx.ModelProto:
     _add_head(graph, weights, _add_pool(graph, weights, normal))
     width = len(np.atleast_1d(weights["cnn_b"]))
     inputs = [
-        helper.make_tensor_value_info("rows", onnx.TensorProto.UINT8, ["tokens", width]),
-        helper.make_tensor_value_info("chunks", onnx.TensorProto.INT64, ["tokens"]),
+        tensor("rows", onnx.TensorProto.UINT8, ["tokens", width]),
+        tensor("chunks", onnx.TensorProto.INT64, ["tokens"]),
     ]
-    output = helper.make_tensor_value_info("vector", onnx.TensorProto.FLOAT, [1, width])
-    body = helper.make_graph(graph.nodes, "use", inputs, [output], list(graph.constants.values()))
-    model = helper.make_model(
-        body, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION
-    )
-    onnx.checker.check_model(model)
-    return model
+    return graph.model("use", inputs, [tensor("vector", onnx.TensorProto.FLOAT, [1, width])])
 
 
 def write_table(weights: Weights, path: Path) -> None:

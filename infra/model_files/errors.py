@@ -21,3 +21,7 @@ class BrokenFile(InstallError):
 
 class WrongVectors(InstallError):
     """A converted encoder does not give the reference vectors."""
+
+
+class WrongOutputs(InstallError):
+    """A converted network does not give the reference outputs."""

@@ -1,32 +1,34 @@
-"""Downloads a source with pip and takes its files out, every step checked by sha256.
+"""Downloads a source with its registry's client and takes its files out, checked by sha256.
 
-pip reads the index, mirrors and credentials from the user's own configuration, so no host is
-named here. Called by infra/model_files/install.py.
+pip and npm read registries, mirrors and credentials from the user's own configuration, so no
+host is named here. Called by infra/model_files/install.py.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from infra.model_files import npm, sources
+from infra.model_files.client import Progress, run_client
 from infra.model_files.errors import BrokenFile, DiskFull, DownloadFailed, InstallError
-from infra.model_files.manifest import MEGABYTE, Source
-
-Progress = Callable[[str], None]
+from infra.model_files.manifest import MEGABYTE
+from infra.model_files.sources import Registry, Source
 
 _BLOCK_BYTES = 1 << 20
-_REPORT_SECONDS = 3.0
 _PARTIAL = "partial-"
+_CODE = re.compile(r"npm error (code|errno|syscall|address|port|type) ")
+_NO_ROOM = ("No space left on device", "ENOSPC")
 PIP = (sys.executable, "-m", "pip")
 """The command that downloads; the user's own pip settings hold for it."""
 
@@ -37,10 +39,19 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def is_fetched(source: Source, downloads: Path) -> bool:
-    """Say whether the right archive lies in the downloads folder."""
-    path = downloads / source.file
-    return path.is_file() and file_sha256(path) == source.sha256
+def find_archive(source: Source, folder: Path) -> Path | None:
+    """Return the file of a folder that has a name and digest of the source, None if none has."""
+    for name, digest in source.files.items():
+        path = folder / name
+        if path.is_file() and file_sha256(path) == digest:
+            return path
+    return None
+
+
+def remove_partial(downloads: Path) -> None:
+    """Remove what killed installations left half-downloaded."""
+    for left in downloads.glob(f"{_PARTIAL}*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def fetch(
@@ -55,25 +66,44 @@ def fetch(
         pip: the command that runs pip, `PIP` when none is given.
 
     Raises:
-        DownloadFailed: pip could not get it; the text says what to try.
+        DownloadFailed: the client could not get it; the text says what to try.
         DiskFull: no room was left.
         BrokenFile: another file came than the manifest names.
     """
-    target = downloads / source.file
-    if is_fetched(source, downloads):
-        progress(f"{source.file}: already downloaded")
-        return target
+    here = find_archive(source, downloads)
+    if here:
+        progress(f"{here.name}: already downloaded")
+        return here
     downloads.mkdir(parents=True, exist_ok=True)
-    for left in downloads.glob(f"{_PARTIAL}*"):  # by a killed installation
-        shutil.rmtree(left, ignore_errors=True)
+    by_npm = source.registry is Registry.NODE
+    wheel = fetch(sources.NODE, downloads, progress, pip) if by_npm else None
     with tempfile.TemporaryDirectory(prefix=_PARTIAL, dir=downloads) as name:
         partial = Path(name)
-        _run_pip(source, partial, progress, pip or PIP)
-        arrived = partial / source.file
-        if not arrived.is_file() or file_sha256(arrived) != source.sha256:
+        if wheel:
+            _run_npm(source, wheel, partial, progress)
+        else:
+            _run_pip(source, partial, progress, pip or PIP)
+        arrived = find_archive(source, partial)
+        if arrived is None:
             raise _other_file(source, downloads)
+        target = downloads / arrived.name
         os.replace(arrived, target)
     return target
+
+
+def _run_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> None:
+    """Let npm download the source into the folder `partial`.
+
+    Raises:
+        DownloadFailed: npm could not get it, or does not run here.
+        DiskFull: no room was left.
+    """
+    try:
+        said = npm.download(source, wheel, partial, progress)
+    except (OSError, zipfile.BadZipFile, KeyError) as error:
+        said = f"{wheel.name} gives no npm that runs: {error}"
+    if said is not None:
+        raise _failure(source, partial.parent, "npm", said)
 
 
 def _run_pip(source: Source, partial: Path, progress: Progress, pip: Sequence[str]) -> None:
@@ -87,55 +117,15 @@ def _run_pip(source: Source, partial: Path, progress: Progress, pip: Sequence[st
     # With the digest given, pip refuses another file before it looks into it; a source
     # distribution's metadata is read with the installed setuptools, never a downloaded one.
     wanted = partial / "wanted.txt"
-    wanted.write_text(f"{source.package}=={source.version} --hash=sha256:{source.sha256}\n")
+    digests = " ".join(f"--hash=sha256:{digest}" for digest in source.files.values())
+    wanted.write_text(f"{source.package}=={source.version} {digests}\n")
     kind = "--only-binary" if source.is_wheel else "--no-binary"
     command = [*pip, "download", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
     command += ["--disable-pip-version-check", "--progress-bar", "off", kind, ":all:"]
     command += ["--dest", str(partial), "--requirement", str(wanted)]
-    said = partial / "said.txt"
-    with said.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "TMPDIR": str(partial)},
-        )
-        try:
-            _wait(process, source, partial, progress)
-        finally:
-            process.kill()
-            process.wait()
-    if process.returncode != 0:
-        raise _pip_failure(source, partial.parent, said.read_text("utf-8", "replace"))
-
-
-def _wait(
-    process: subprocess.Popen[bytes], source: Source, partial: Path, progress: Progress
-) -> None:
-    """Wait for pip and say every few seconds how much has arrived."""
-    total = source.archive_bytes / MEGABYTE
-    progress(f"{source.package} {source.version}: downloading {total:.0f} MB")
-    while True:
-        try:
-            process.wait(_REPORT_SECONDS)
-        except subprocess.TimeoutExpired:
-            arrived = min(_folder_bytes(partial) / MEGABYTE, total)
-            progress(f"{source.package} {source.version}: {arrived:.0f} of {total:.0f} MB")
-        else:
-            return
-
-
-def _folder_bytes(folder: Path) -> int:
-    """Return the size of all files below a folder while others write and delete them."""
-    total = 0
-    for root, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.stat(os.path.join(root, name)).st_size
-            except FileNotFoundError:
-                continue
-    return total
+    said = run_client(command, source, partial, progress)
+    if said is not None:
+        raise _failure(source, partial.parent, "pip", said)
 
 
 def _other_file(source: Source, downloads: Path) -> BrokenFile:
@@ -146,19 +136,30 @@ def _other_file(source: Source, downloads: Path) -> BrokenFile:
     )
 
 
-def _pip_failure(source: Source, downloads: Path, said: str) -> InstallError:
-    """Return the error for what pip said, with its own words and the ways out."""
-    if "No space left on device" in said:
+_SETTINGS = {"pip": "pip config list", "npm": "npm config list"}
+"""The command that shows which registry a client is set up with."""
+
+
+def _failure(source: Source, downloads: Path, client: str, said: str) -> InstallError:
+    """Return the error for what a client said, with its own words and the ways out."""
+    if any(words in said for words in _NO_ROOM):
         return disk_full(downloads, source.archive_bytes)
     if "DO NOT MATCH THE HASHES" in said:
         return _other_file(source, downloads)
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR")] or lines[-1:] or ["nothing"]
+    errors = [line for line in lines if line.startswith(("ERROR", "npm error"))]
     return DownloadFailed(
-        f"pip could not download {source.package} {source.version}. Check that this machine has "
-        "a network and that the index pip is set up with has this package (pip config list). "
-        f"{_ways_out(source, downloads)} pip said: {errors[-1]}"
+        f"{client} could not download {source.package} {source.version}. Check that this machine "
+        f"has a network and that the index {client} is set up with has this package "
+        f"({_SETTINGS[client]}). {_ways_out(source, downloads)} "
+        f"{client} said: {_telling(errors or lines[-1:])}"
     )
+
+
+def _telling(lines: Sequence[str]) -> str:
+    """Return the line that says most: pip's last error, npm's first beside its codes."""
+    plain = [line for line in lines if line.startswith("npm error") and not _CODE.match(line)]
+    return next(iter([*plain, *reversed(lines)]), "nothing")
 
 
 def _ways_out(source: Source, downloads: Path) -> str:

@@ -17,7 +17,7 @@ from chalicelib.engines.text.encoder import Encoder
 from chalicelib.engines.text.encoders import FACTS_FILE, load_encoder
 from infra.model_files import installed
 from infra.model_files.errors import InstallError
-from infra.model_files.fetch import disk_full, extract, fetch, file_sha256
+from infra.model_files.fetch import disk_full, extract, fetch, file_sha256, remove_partial
 from infra.model_files.manifest import FAST, MEGABYTE, MODELS, ModelFiles
 
 Progress = Callable[[str], None]
@@ -74,6 +74,9 @@ def install(
     try:
         with installed.locked(directory, progress):
             todo = [MODELS[name] for name in missing(directory, _with_needs(names))]
+            # What a kill left takes room that the check below would miss.
+            remove_partial(directory / DOWNLOADS)
+            shutil.rmtree(directory / installed.STAGING, ignore_errors=True)
             _check_room(directory, todo, progress)
             for model in todo:
                 _install_one(directory, model, progress)
@@ -94,12 +97,13 @@ def _with_needs(names: Sequence[str]) -> list[str]:
 def _needed_bytes(directory: Path, models: Sequence[ModelFiles]) -> int:
     """Return the room an installation takes at its peak, beside downloads already there."""
     here = sum(
-        model.source.archive_bytes
+        source.archive_bytes
         for model in models
-        if (directory / DOWNLOADS / model.source.file).exists()
+        for source in model.sources
+        if (directory / DOWNLOADS / source.file).exists()
     )
     working = max((model.working_bytes for model in models), default=0)
-    kept = sum(model.installed_bytes + model.source.archive_bytes for model in models)
+    kept = sum(model.installed_bytes + model.archive_bytes for model in models)
     return max(0, kept + working - here)
 
 
@@ -124,11 +128,12 @@ def _check_room(directory: Path, models: Sequence[ModelFiles], progress: Progres
 
 def _install_one(directory: Path, model: ModelFiles, progress: Progress) -> None:
     """Fetch, convert, check and put one model in place."""
-    archive = fetch(model.source, directory / DOWNLOADS, progress)
-    with installed.staging(directory, model) as (source, result):
+    archives = [fetch(source, directory / DOWNLOADS, progress) for source in model.sources]
+    with installed.staging(directory, model) as (folder, result):
         progress(f"{model.name}: converting")
-        extract(model.source, archive, source)
-        _BUILDS[model.name](model, directory, source, result, progress)
+        for source, archive in zip(model.sources, archives, strict=True):
+            extract(source, archive, folder)
+        _BUILDS[model.name](model, directory, folder, result, progress)
         installed.write_record(result, model)
         installed.put_in_place(result, directory, model)
     progress(f"{model.name}: installed")
@@ -193,6 +198,24 @@ def _build_minilm(
     references.check_vectors(_load(result), model.name, references.QUANTISED)
 
 
+def _build_backbone(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Convert a backbone and compare it with its reference outputs."""
+    from infra.model_files import backbones
+
+    backbones.build(model, source, result, progress)
+
+
+def _build_vision_prebuilt(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Choose labels of an installed backbone."""
+    from infra.model_files import vision_prebuilt
+
+    vision_prebuilt.build(model, directory, result)
+
+
 def _build_sentiment(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
@@ -205,5 +228,11 @@ def _build_sentiment(
 _BUILDS: dict[str, Build] = {
     "use": _build_use,
     "minilm": _build_minilm,
+    "lite2": _build_backbone,
+    "nanodet": _build_backbone,
     "CommunitySentiment": _build_sentiment,
+    "GeneralImageClassifier": _build_vision_prebuilt,
+    "FoodImageClassifier": _build_vision_prebuilt,
+    "SceneClassifier": _build_vision_prebuilt,
+    "MultiLabelImageClassifier": _build_vision_prebuilt,
 }

@@ -21,8 +21,9 @@ from chalicelib.domain.deletion import Deletion
 from chalicelib.domain.example import Example, ExampleView
 from chalicelib.domain.model import Model, ModelView, TrainRequest
 from chalicelib.domain.paging import Page
-from chalicelib.domain.prediction import Probability
+from chalicelib.domain.prediction import Detection, PixelBox, Probability
 from chalicelib.domain.receipt import Receipt, RejectedItem
+from chalicelib.domain.sample import Sample
 from chalicelib.domain.usage import Usage
 from chalicelib.errors import (
     DatasetNotFound,
@@ -186,6 +187,10 @@ class FakeServices:
             raise LabelNotFound(segment[:100])
         return VIEW.labels[1]
 
+    def add_picture(self, *facts: Any) -> ExampleView:
+        self.work("add picture", *facts)
+        return self._example(9)
+
     def add_text(self, *facts: Any) -> ExampleView:
         self.work("add", *facts)
         return self._example(9)
@@ -209,6 +214,20 @@ class FakeServices:
         self.work("predict", kind, text, count)
         items = (Probability("delivery", 0.75), Probability("refund", 0.25))
         return items[:count]
+
+    def read_picture(self, sample: Sample, model: Model, types: tuple) -> str:
+        self.work("read", sample, types)
+        if model.status != "SUCCEEDED":
+            raise ModelNotReady(model.model_id, model.status)
+        return "pixels"
+
+    def predict_picture(self, model: Model, picture: str, count: int | None) -> tuple:
+        self.work("predict", picture, count)
+        return Probability("delivery", 0.75), Probability("refund", 0.25)
+
+    def detect(self, model: Model, picture: str) -> tuple:
+        self.work("detect", picture)
+        return (Detection("bear", 0.875, PixelBox(1, 2, 30, 40)),)
 
     def card(self, account_id: str, model_id: str) -> dict:
         path = Path(__file__).parents[1] / "spec/examples/card_intent.json"
@@ -257,15 +276,21 @@ class FakeServices:
                 list_global=self.list_global,
                 create=self.create_dataset,
             ),
-            uploads=some(create=self.upload, create_sync=self.upload, add=self.upload),
+            uploads=some(
+                create=self.upload,
+                create_sync=self.upload,
+                add=self.upload,
+                add_feedback=self.upload,
+            ),
             examples=some(
                 list_dataset=self.list_examples,
                 list_label=self.list_examples,
                 find_label=self.find_label,
                 label_of=self.label_of,
                 add_text=self.add_text,
+                add_picture=self.add_picture,
             ),
-            feedback=some(add_text=self.add_text),
+            feedback=some(add_text=self.add_text, add_picture=self.add_picture),
             training=some(
                 request=self.train, retrain=self.train, view=lambda model: ModelView(model)
             ),
@@ -281,6 +306,9 @@ class FakeServices:
             ),
             predictions=some(
                 find_model=self.get_model, check=self.check, predict_text=self.predict_text
+            ),
+            picture_predictions=some(
+                read=self.read_picture, predict=self.predict_picture, detect=self.detect
             ),
             receipts=some(list=self.receipts),
         )

@@ -45,3 +45,14 @@ def victim(live: Live, property_at_first: tuple[Any, ...]) -> Iterator[Caller]:
     """The owner, who must have the same datasets and models after all bad calls of a file."""
     yield live.owner
     assert belongings(live) == property_at_first
+
+
+@pytest.fixture(scope="module")
+def painter(live: Live) -> Iterator[Caller]:
+    """The account of the shared pictures, which must have the same after a file of bad calls."""
+    studio = live.studio
+    assert studio.signs
+    assert studio.scenes
+    before = studio.belongings()
+    yield studio.caller
+    assert studio.belongings() == before

@@ -42,7 +42,11 @@ class Row:
     peer: str
     """A published system measured on the same data; empty when none is known."""
     peer_value: float | None
-    """Its published value."""
+    """Its value, published or measured in the same run."""
+    low: float | None = None
+    """Lower end of the 95 % interval; none when it was not estimated."""
+    high: float | None = None
+    """Its upper end."""
 
 
 class Report:
@@ -50,7 +54,10 @@ class Report:
 
     def __init__(self, title: str) -> None:
         self._rows: list[Row] = []
-        print(f"\n{title}\n{'':4} {'what':52} {'value':>10} {'bar':>10}  peer", flush=True)
+        print(
+            f"\n{title}\n{'':4} {'what':52} {'value':>10} {'bar':>10}  {'interval':16} peer",
+            flush=True,
+        )
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -64,12 +71,14 @@ class Report:
         unit: str = "",
         bar: Bar | None = None,
         peer: tuple[str, float] | None = None,
+        interval: tuple[float, float] | None = None,
     ) -> None:
         """Take a measured value and print its line at once."""
         holds = bar is None or bar.holds(value)
         limit = None if bar is None else bar.limit
         peer_name, peer_value = peer or ("", None)
-        row = Row(name, round(value, 6), unit, limit, holds, peer_name, peer_value)
+        low, high = interval or (None, None)
+        row = Row(name, round(value, 6), unit, limit, holds, peer_name, peer_value, low, high)
         self._rows.append(row)
         print(_line(row, bar), flush=True)
 
@@ -95,4 +104,5 @@ def _line(row: Row, bar: Bar | None) -> str:
     limit = "" if bar is None else f"{sign} {bar.limit:g}"
     peer = "" if row.peer_value is None else f"{row.peer}: {row.peer_value:g}"
     value = f"{row.value:.4g} {row.unit}".strip()
-    return f"{mark:4} {row.name:52} {value:>10} {limit:>10}  {peer}"
+    spread = "" if row.low is None else f"[{row.low:.3g}, {row.high:.3g}]"
+    return f"{mark:4} {row.name:52} {value:>10} {limit:>10}  {spread:16} {peer}".rstrip()

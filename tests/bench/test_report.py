@@ -15,7 +15,7 @@ def test_rows_are_written_and_a_missed_bar_fails(
 ) -> None:
     """A value on the wrong side of its bar is named and makes the status non-zero."""
     report = Report("toy")
-    report.add("accuracy", 0.95, bar=Bar(0.9), peer=("somebody", 0.91))
+    report.add("accuracy", 0.95, bar=Bar(0.9), peer=("somebody", 0.91), interval=(0.93, 0.97))
     report.add("time", 7.5, "ms", Bar(5.0, is_ceiling=True))
 
     status = report.finish(tmp_path / "build" / "toy.json")
@@ -31,6 +31,8 @@ def test_rows_are_written_and_a_missed_bar_fails(
             "holds": True,
             "peer": "somebody",
             "peer_value": 0.91,
+            "low": 0.93,
+            "high": 0.97,
         },
         {
             "name": "time",
@@ -40,6 +42,8 @@ def test_rows_are_written_and_a_missed_bar_fails(
             "holds": False,
             "peer": "",
             "peer_value": None,
+            "low": None,
+            "high": None,
         },
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,14 +10,17 @@ import pytest
 from chalicelib.domain.dataset import Dataset, DatasetView, Label, LabelCounts
 from chalicelib.domain.training import (
     GUARD_GRACE_MILLISECONDS,
+    attempt_cause,
+    check_enough_pictures,
     check_enough_texts,
     check_words,
     checked_algorithm,
+    gave_up,
     guard_model_id,
     is_left_over,
     new_guard,
 )
-from chalicelib.errors import BadRequest, InvalidParameter, TooFewExamples
+from chalicelib.errors import BadRequest, InvalidParameter, StorageUnavailable, TooFewExamples
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -111,3 +115,86 @@ def test_guard_entries() -> None:
     assert not is_left_over(entry, ["A" * 26], grace + 1)
     assert is_left_over(entry, [], 1_000, {"A" * 26: 1_001})
     assert not is_left_over(entry, [], 1_000, {"A" * 26: 1_000})
+
+
+def _pictures(kind: str, *counts: tuple[int, int]) -> DatasetView:
+    """An image dataset with labels of these uploads and feedback."""
+    view = _view(*counts)
+    return replace(view, dataset=replace(view.dataset, family="vision", type=kind))
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "with_feedback", "message"),
+    [
+        ("image", [(1, 0), (1, 0)], False, None),
+        ("image", [(1, 0), (0, 0), (3, 0)], False, None),
+        ("image", [(1, 0), (0, 2)], True, None),
+        (
+            "image",
+            [(1, 0), (0, 2), (0, 0)],
+            False,
+            "Training needs at least 2 labels that have examples; dataset 7 has 1: "
+            "'l1' has 0, 'l2' has 0. Add examples of another label, then train again.",
+        ),
+        (
+            "image-multi-label",
+            [(9, 0)],
+            False,
+            "Training needs at least 2 labels that have examples; dataset 7 has 1. "
+            "Add examples of another label, then train again.",
+        ),
+        (
+            "image-multi-label",
+            [],
+            True,
+            "Training needs at least 2 labels that have examples; dataset 7 has 0. "
+            "Add examples of another label, then train again.",
+        ),
+        ("image-detection", [(0, 0), (1, 0)], False, None),
+        ("image-detection", [(0, 1)], True, None),
+        (
+            "image-detection",
+            [(0, 1), (0, 0)],
+            False,
+            "Training needs at least 1 box; dataset 7 has 0: 'l0' has 0, 'l1' has 0. "
+            "Add boxes, then train again.",
+        ),
+    ],
+)
+def test_enough_pictures(
+    kind: str, counts: list[tuple[int, int]], with_feedback: bool, message: str | None
+) -> None:
+    """Images need two labels that have examples, detection one box; the short ones are named."""
+    view = _pictures(kind, *counts)
+
+    if message is None:
+        check_enough_pictures(view, with_feedback=with_feedback)
+        return
+    with pytest.raises(TooFewExamples) as refusal:
+        check_enough_pictures(view, with_feedback=with_feedback)
+    assert refusal.value.message == message
+
+
+def test_a_thousand_empty_labels_are_not_all_named() -> None:
+    """A refusal names the first empty labels and counts the rest."""
+    view = _pictures("image", (1, 0), *[(0, 0)] * 999)
+
+    with pytest.raises(TooFewExamples, match="'l20' has 0 and 979 more"):
+        check_enough_pictures(view, with_feedback=False)
+
+
+def test_causes_of_broken_attempts() -> None:
+    """Image trainings name causes in plain words, each with its remedy."""
+    memory = attempt_cause("vision", MemoryError("x"))
+    storage = attempt_cause("vision", StorageUnavailable())
+
+    assert gave_up(3, memory) == (
+        "Training stopped after 3 attempts: the worker ran out of memory. "
+        "Use smaller images or fewer examples, then train again."
+    )
+    assert gave_up(3, storage).startswith(
+        "Training stopped after 3 attempts: the dataset's images could not be read from storage. "
+    )
+    assert attempt_cause("vision", KeyError("k")) == "KeyError: 'k'"
+    assert attempt_cause("language", MemoryError("x")) == "MemoryError: x"
+    assert gave_up(2, "").startswith("Training stopped after 2 attempts. Train again;")

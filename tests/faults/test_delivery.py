@@ -12,7 +12,7 @@ import pytest
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.model import RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.domain.upload import UploadFields
-from chalicelib.services import ingest as ingest_service
+from chalicelib.services import text_ingest
 from chalicelib.stores.queues import DELETE, INGEST, TRAIN_FREE
 from chalicelib.stores.tables import DatasetRow, ExampleChunkRow, LabelRow, ReceiptRow
 from tests.builders import World, a_source, some_rows
@@ -245,7 +245,7 @@ def test_deletion_waits_for_a_writer(world: World, monkeypatch: pytest.MonkeyPat
         other.work()
         deleted.append(len(world.rows(DatasetRow)))
 
-    _once_before(monkeypatch, ingest_service, "scan", delete)
+    _once_before(monkeypatch, text_ingest, "scan", delete)
     world.deliver(message)
 
     assert deleted == [1]
@@ -280,7 +280,7 @@ def test_worker_out_of_time_in_a_call_leaves_the_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A synchronous upload that is too slow goes on in the queue, with all its attempts."""
-    monkeypatch.setattr(ingest_service, "scan", _slow(world, ingest_service.scan))
+    monkeypatch.setattr(text_ingest, "scan", _slow(world, text_ingest.scan))
     view = world.container.uploads.create_sync(world.account, LANGUAGE, a_source(ROWS), FIELDS, 25)
 
     assert view.dataset.status_message == "UPLOADING"

@@ -289,6 +289,11 @@ def test_every_call_may_fail_once(
     quick_engine: None,
 ) -> None:
     """Whichever call fails, the end state is as if none had."""
+    strike_every_call(scenario_type, world)
+
+
+def strike_every_call(scenario_type: type[Scenario], world: World) -> None:
+    """Run a scenario once for every AWS call it makes, with that call failing."""
     faults = Faults(world.stores.clients)
     scenario = scenario_type(world)
     scenario.prepare()

@@ -21,6 +21,7 @@ Files = Mapping[str, tuple[str, bytes]]
 
 OPEN = ("QUEUED", "RUNNING")
 LANGUAGE = "/v2/language"
+VISION = "/v2/vision"
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -75,8 +76,11 @@ def encode_multipart(fields: Iterable[tuple[str, object]], files: Files) -> tupl
 class Client:
     """One caller with one connection that is kept open; not for use by several threads."""
 
-    def __init__(self, url: str, token: str | None = None, seconds: float = 120) -> None:
+    def __init__(
+        self, url: str, token: str | None = None, seconds: float = 120, base: str = LANGUAGE
+    ) -> None:
         self.url = url
+        self.base = base
         self.token = token
         self.email = ""
         self._seconds = seconds
@@ -84,7 +88,11 @@ class Client:
 
     def clone(self) -> Client:
         """Make the same caller with a connection of its own."""
-        return Client(self.url, self.token, self._seconds)
+        return Client(self.url, self.token, self._seconds, self.base)
+
+    def vision(self) -> Client:
+        """Make the same caller for the calls below /vision."""
+        return Client(self.url, self.token, self._seconds, VISION)
 
     def __enter__(self) -> Client:
         return self
@@ -170,9 +178,9 @@ class Client:
     def upload(
         self, content: bytes, file_name: str = "texts.csv", call: str = "upload", **fields: object
     ) -> dict[str, Any]:
-        """Upload a file as a dataset of intents unless another type is given."""
-        sent = {"type": "text-intent", **fields}
-        path = f"{LANGUAGE}/datasets/{call}"
+        """Upload a file as a dataset of intents or images unless another type is given."""
+        sent = {"type": "text-intent", **fields} if self.base == LANGUAGE else fields
+        path = f"{self.base}/datasets/{call}"
         return dict(self.multipart("POST", path, sent, {"data": (file_name, content)}).ok)
 
     def dataset(self, content: bytes, **fields: object) -> dict[str, Any]:
@@ -182,7 +190,7 @@ class Client:
     def train(self, dataset_id: int, name: str = "model", **fields: object) -> dict[str, Any]:
         """Queue a training."""
         sent = {"name": name, "datasetId": dataset_id, **fields}
-        return dict(self.json("POST", f"{LANGUAGE}/train", sent).ok)
+        return dict(self.json("POST", f"{self.base}/train", sent).ok)
 
     def model(self, dataset_id: int, name: str = "model", **fields: object) -> str:
         """Train a model that must succeed and return its id."""
@@ -201,6 +209,14 @@ class Client:
     def best(self, model_id: str, document: str, call: str = "intent") -> str:
         """The most probable label of a text."""
         return str(self.predict(model_id, document, call).ok["probabilities"][0]["label"])
+
+    def picture(
+        self, model_id: str, content: bytes, call: str = "predict", **fields: object
+    ) -> Answer:
+        """Ask a vision model about a picture file."""
+        files = {"sampleContent": ("picture.jpg", content)}
+        sent = {"modelId": model_id, **fields}
+        return self.multipart("POST", f"{VISION}/{call}", sent, files)
 
     def wait(
         self, path: str, is_over: Callable[[dict[str, Any]], bool], seconds: float
@@ -221,12 +237,14 @@ class Client:
 
     def wait_dataset(self, dataset_id: int, seconds: float = 60) -> dict[str, Any]:
         """Wait until an upload is over."""
-        path = f"{LANGUAGE}/datasets/{dataset_id}"
+        path = f"{self.base}/datasets/{dataset_id}"
         return self.wait(path, lambda d: d["statusMsg"] != "UPLOADING", seconds)[-1]
 
     def watch_model(self, model_id: str, seconds: float = 90) -> list[dict[str, Any]]:
         """Wait until a training is over; returns every state that was seen."""
-        return self.wait(f"{LANGUAGE}/train/{model_id}", lambda t: t["status"] not in OPEN, seconds)
+        return self.wait(
+            f"{self.base}/train/{model_id}", lambda t: t["status"] not in OPEN, seconds
+        )
 
     def wait_model(self, model_id: str, seconds: float = 90) -> dict[str, Any]:
         """Wait until a training is over."""
@@ -234,5 +252,5 @@ class Client:
 
     def wait_deletion(self, deletion_id: str, seconds: float = 60) -> list[dict[str, Any]]:
         """Wait until a deletion is over; returns every state that was seen."""
-        path = f"{LANGUAGE}/deletion/{deletion_id}"
+        path = f"{self.base}/deletion/{deletion_id}"
         return self.wait(path, lambda d: d["status"] == "SUCCEEDED", seconds)

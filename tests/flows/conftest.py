@@ -8,7 +8,9 @@ import pytest
 
 from infra.local.testing import LocalStack
 from tests.flows.client import Client
+from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes_zip
 from tests.flows.world import FileServer, World, weather
+from tests.pictures import make_zip
 
 
 @pytest.fixture(scope="session")
@@ -58,3 +60,47 @@ def files() -> Iterator[FileServer]:
     """A web server on the loopback address."""
     with FileServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def gallery(world: World) -> Client:
+    """The caller who owns the shared picture datasets and models."""
+    return world.photographer(example_calls=100_000)
+
+
+@pytest.fixture(scope="session")
+def shapes_id(gallery: Client) -> int:
+    """A dataset of type image: two labels of ten drawn pictures each."""
+    return int(gallery.dataset(folders_zip(), file_name="shapes.zip")["id"])
+
+
+@pytest.fixture(scope="session")
+def shapes_model(gallery: Client, shapes_id: int) -> str:
+    """A model of them."""
+    return gallery.model(shapes_id, "shapes", epochs=20)
+
+
+@pytest.fixture(scope="session")
+def baskets_id(gallery: Client) -> int:
+    """A dataset of type image-multi-label."""
+    content = make_zip(basket_files())
+    return int(gallery.dataset(content, file_name="b.zip", type="image-multi-label")["id"])
+
+
+@pytest.fixture(scope="session")
+def baskets_model(gallery: Client, baskets_id: int) -> str:
+    """A model of it."""
+    return gallery.model(baskets_id, "baskets", epochs=10)
+
+
+@pytest.fixture(scope="session")
+def tables_id(gallery: Client) -> int:
+    """A dataset of type image-detection: fruits on tables."""
+    content = scenes_zip(fruit_scenes(6))
+    return int(gallery.dataset(content, file_name="t.zip", type="image-detection")["id"])
+
+
+@pytest.fixture(scope="session")
+def tables_model(gallery: Client, tables_id: int) -> str:
+    """A model of it."""
+    return gallery.model(tables_id, "tables", epochs=8)

@@ -101,6 +101,14 @@ class World:
             self.accounts.set_example_calls(email, example_calls)
         return self.sign_in(email)
 
+    def photographer(self, plan: str = "GOLD", example_calls: int = 1_000) -> Client:
+        """Make an account that calls below /vision."""
+        caller = self.caller(plan, example_calls)
+        made = caller.vision()
+        made.email = caller.email
+        self._clients.append(made)
+        return made
+
     def sign_in(self, email: str) -> Client:
         """Get a token over HTTP."""
         client = Client(self.stack.url)

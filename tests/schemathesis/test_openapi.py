@@ -29,6 +29,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.live import JWT_BEARER, SHOP, Caller, Live
+from tests.schemathesis.album import Album
 
 CALLS = int(os.environ.get("PRESAGE_FUZZ_CALLS") or 300)
 """Calls in all, at least one of each operation in each mode."""
@@ -37,6 +38,8 @@ NEGATIVE_SHARE = 0.2
 """Share of the calls that break the document on purpose."""
 REAL_SHARE = 0.85
 """Share of the ids that exist."""
+ALWAYS_REAL = ("epochs",)
+"""Fields of picture trainings whose generated values would keep the workers busy for hours."""
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -52,6 +55,7 @@ class World:
 
     live: Live
     caller: Caller
+    album: Album
     dataset: dict[str, Any]
     model_id: str
     deletion_id: str
@@ -117,12 +121,13 @@ class Tally:
 def world(live: Live) -> World:
     """An account of its own with a dataset, a model, and deletions that are over."""
     caller = live.caller("fuzz")
+    album = Album.of(live, caller)
     dataset = caller.upload(SHOP, name="fuzz.csv").ok()
     first, second = (caller.train(dataset["id"]).ok()["modelId"] for _ in range(2))
     assert caller.trained(first)["status"] == "SUCCEEDED"
     assert caller.trained(second)["status"] == "SUCCEEDED"
     deletion = caller.delete_and_wait(f"/v2/language/models/{second}")
-    return World(live, caller, dataset, first, deletion["id"], second)
+    return World(live, caller, album, dataset, first, deletion["id"], second)
 
 
 def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], object]]:
@@ -134,18 +139,21 @@ def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], 
             "model_id": lambda: world.deleted_model,
             "token": world.refresh_token,
         }
-    dataset = world.dataset["id"]
+    if family == "vision":
+        return world.album.path_values(path) | {"deletion_id": lambda: world.deletion_id}
     return {
-        "dataset_id": lambda: world.throw_away("vision") if family == "vision" else dataset,
+        "dataset_id": lambda: world.dataset["id"],
         "label_id": lambda: world.pick.choice(world.labels)["id"],
         "model_id": lambda: world.model_id,
         "deletion_id": lambda: world.deletion_id,
     }
 
 
-def body_values(world: World) -> dict[str, Callable[[], object]]:
+def body_values(world: World, path: str) -> dict[str, Callable[[], object]]:
     """Say how to get a real value of the fields that must name something."""
     pick = world.pick
+    if "/vision/" in path:
+        return world.album.body_values(path)
     return {
         "modelId": lambda: world.model_id,
         "datasetId": lambda: world.dataset["id"],
@@ -166,12 +174,14 @@ def make_real(world: World, case: Case) -> None:
         if name in found and world.is_real():
             case.path_parameters[name] = str(found[name]())
     query = case.query or {}
+    is_vision = "/vision/" in case.path
     if "labelId" in query and world.is_real():
-        case.query["labelId"] = world.pick.choice(world.labels)["id"]
+        labels = world.album.labels if is_vision else world.labels
+        case.query["labelId"] = world.pick.choice(labels)["id"]
     if isinstance(case.body, dict):
-        values = body_values(world)
+        values = body_values(world, case.path)
         for name in case.body:
-            if name in values and world.is_real():
+            if name in values and ((is_vision and name in ALWAYS_REAL) or world.is_real()):
                 case.body[name] = values[name]()
 
 

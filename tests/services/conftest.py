@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.config import Settings
+from chalicelib.domain.dataset import DatasetView
 from tests.builders import World, empty_aws
 from tests.conftest import MovableClock
+from tests.pictures import label_folders
+from tests.services.vision_runs import COUNTS
+from tests.tiny_vision import TinyVision, install
 
 
 @pytest.fixture
@@ -14,3 +18,17 @@ def world(aws_in_memory: None, settings: Settings, clock: MovableClock) -> World
     """The service."""
     empty_aws(settings)
     return World(settings, clock)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> TinyVision:
+    """The stand-in of the vision engines."""
+    return install(monkeypatch)
+
+
+@pytest.fixture
+def album(world: World, tiny: TinyVision) -> DatasetView:
+    """A dataset of pictures whose features are not made yet."""
+    made = world.pictures(label_folders(COUNTS))
+    world.messages()
+    return made

@@ -201,7 +201,7 @@ def test_encodings_of_a_file(world: World, encoding: str) -> None:
         LANGUAGE,
         UploadSource(content=content, file_name="f.csv"),
         UploadFields("f", "text-intent", "fr"),
-        0,
+        25,
     )
 
     page = world.container.examples.list_dataset(world.account, view, "upload", 0, 100)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from chalicelib.domain.model import TrainRequest
@@ -62,7 +65,7 @@ def test_model_without_metrics(world: World) -> None:
         world.container.models.card(model.account_id, model.model_id)
 
 
-def test_models_are_their_owners(world: World) -> None:
+def test_models_are_their_owners(world: World, tmp_path: Path) -> None:
     """Another account's model answers exactly like one that does not exist."""
     model = world.model(world.dataset(ROWS))
     other = world.new_account("other@example.com")
@@ -76,5 +79,6 @@ def test_models_are_their_owners(world: World) -> None:
         texts.append(refusal.value.message.replace(model_id, "X"))
 
     assert texts == ["Unable to find model X."] * 2
+    bare = world.another(replace(world.settings, model_dir=str(tmp_path)))
     with pytest.raises(PrebuiltNotInstalled):
-        world.container.models.card(other.account_id, "FoodImageClassifier")
+        bare.container.models.card(other.account_id, "FoodImageClassifier")

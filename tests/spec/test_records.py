@@ -28,12 +28,12 @@ from chalicelib.errors import (
     InvalidToken,
     StorageUnavailable,
 )
-from chalicelib.routes.uploads import NO_SOURCE
 from chalicelib.services.usage import UsageFacts
 from chalicelib.web import describe, records
 from chalicelib.web.errors import ErrorRecord, error_response
 from chalicelib.web.headers import rate_limit_headers
 from chalicelib.web.paging import Window, list_answer
+from chalicelib.web.upload_source import NO_SOURCE
 
 EXAMPLES = Path(__file__).parent / "examples"
 DAY = datetime(2024, 3, 4, tzinfo=UTC)

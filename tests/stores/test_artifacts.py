@@ -11,6 +11,7 @@ from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 
 from chalicelib.errors import StorageUnavailable
+from chalicelib.stores import artifacts as artifacts_module
 from tests.builders import World
 
 
@@ -23,6 +24,16 @@ def test_missing_object(world: World) -> None:
     assert artifacts.get_file("nothing", io.BytesIO()) is False
     artifacts.delete("nothing")
     artifacts.delete_prefix("nothing/")
+
+
+def test_part_of_an_object(world: World) -> None:
+    """Some bytes are read without the rest; fewer at the end, none of what is not there."""
+    artifacts = world.stores.artifacts
+    artifacts.put("a", bytes(range(10)))
+
+    assert artifacts.get_range("a", 3, 4) == bytes([3, 4, 5, 6])
+    assert artifacts.get_range("a", 8, 100) == bytes([8, 9])
+    assert artifacts.get_range("nothing", 0, 4) is None
 
 
 def test_file_there_and_back(world: World) -> None:
@@ -38,6 +49,35 @@ def test_file_there_and_back(world: World) -> None:
 
     assert world.stores.artifacts.get_file("a/file", target)
     assert content == target.getvalue()
+
+
+def test_long_file_there_and_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long file takes several objects, none of an earlier attempt among them, and goes whole."""
+    monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 1_000)
+    artifacts = world.stores.artifacts
+    for size in (5_300, 2_000):
+        content = bytes(range(256)) * 30
+        artifacts.put_file("a/file", io.BytesIO(content[:size]))
+        target = io.BytesIO()
+        assert artifacts.get_file("a/file", target)
+        assert target.getvalue() == content[:size]
+        assert len(world.objects()) == -(-size // 1_000)
+
+    artifacts.put("a/file-beside", b"")
+    artifacts.delete_file("a/file")
+
+    assert world.objects() == ["a/file-beside"]
+
+
+def test_long_file_stops_when_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writing of a long file asks before each object whether it may go on."""
+    monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 1_000)
+    checks = iter([None, None])
+
+    with pytest.raises(StopIteration):
+        world.stores.artifacts.put_file("a/file", io.BytesIO(bytes(9_000)), lambda: next(checks))
+
+    assert len(world.objects()) == 2
 
 
 def test_delete_prefix_beyond_one_page(world: World) -> None:

@@ -12,7 +12,7 @@ from chalicelib.domain.dataset import FEEDBACK, UPLOAD, LabelCounts
 from chalicelib.domain.example import CHUNK_EXAMPLES, Example, text_digest
 from chalicelib.errors import LeaseLost, StorageUnavailable
 from chalicelib.stores.chunk_writer import ChunkWriter
-from chalicelib.stores.examples import MAX_BODY_BYTES, ExampleSequence, ExampleStore
+from chalicelib.stores.examples import MAX_BODY_BYTES, ExampleSequence, ExampleStore, Stretch
 from chalicelib.stores.tables import ExampleChunkRow
 from tests.builders import World
 from tests.conftest import MovableClock
@@ -34,7 +34,7 @@ def _write(
     counts = {LABEL: LabelCounts(LABEL, had)}
     writer = ChunkWriter(examples, DATASET, fence, counts, lambda: None)
     for number, text in enumerate(texts, start=had):
-        writer.add(LABEL, number, text, clock())
+        writer.add(Example(number, text, clock(), LABEL))
     [written] = writer.close()
     return written
 
@@ -154,3 +154,37 @@ def test_reading_step_by_step_translates_trouble(
 
     with pytest.raises(StorageUnavailable):
         list(examples.read_all(DATASET, UPLOAD, [LabelCounts(LABEL, 1)]))
+
+
+def test_several_stretches_cost_one_read(
+    examples: ExampleStore, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stretches of several labels are read at once, each whole and in its order."""
+    _write(examples, clock, [f"text {number}" for number in range(250)])
+    other = ExampleSequence(DATASET, FEEDBACK, LABEL + 1)
+    examples.put_chunk(other, 0, [Example(7, "other", clock(), LABEL + 1)], 1)
+    asked = [
+        Stretch(SEQUENCE, 90, 20),
+        Stretch(other, 0, 1),
+        Stretch(SEQUENCE, 199, 2),
+        Stretch(SEQUENCE, 5, 0),
+        Stretch(other, 3, 2),
+    ]
+    read, calls = ExampleChunkRow.batch_get, []
+    monkeypatch.setattr(
+        ExampleChunkRow, "batch_get", lambda keys, **more: calls.append(keys) or read(keys, **more)
+    )
+
+    found = examples.read_many(asked)
+
+    assert [[e.name for e in part] for part in found] == [
+        [f"text {number}" for number in range(90, 110)],
+        ["other"],
+        ["text 199", "text 200"],
+        [],
+        [],
+    ]
+    assert [len(keys) for keys in calls] == [4]
+    assert found[1][0].label_id == LABEL + 1
+    assert examples.read_many([]) == []
+    assert len(calls) == 1

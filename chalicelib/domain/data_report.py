@@ -1,0 +1,40 @@
+"""What a model's card may still say of its data once the dataset is deleted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+_LAST_WORD = re.compile(r"[A-Z]?[a-z]+$")
+_OF_EXAMPLES = frozenset(("id", "ids", "file", "files", "name", "names", "text", "texts"))
+"""Last words of members that tell which examples are meant."""
+
+
+def without_examples(report: Any, labels: Collection[str]) -> Any:
+    """Take texts, file names and ids out of a data report; figures and label names stay.
+
+    Lists keep their lengths as long as they hold objects, so that their counts can still be read.
+
+    Args:
+        report: JSON value.
+        labels: names of the labels, the only texts that stay.
+    """
+    if isinstance(report, dict):
+        return {
+            name: without_examples(value, labels)
+            for name, value in report.items()
+            if _stays(name, value, labels)
+        }
+    if isinstance(report, list):
+        kept = (item for item in report if isinstance(item, dict | list) or item in labels)
+        return [without_examples(item, labels) for item in kept]
+    return report
+
+
+def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
+    """Tell whether a member says nothing of single examples; what it holds is looked at apart."""
+    word = _LAST_WORD.search(name)
+    if word is not None and word[0].lower() in _OF_EXAMPLES:
+        return False
+    return value in labels if isinstance(value, str) else True

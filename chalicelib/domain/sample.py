@@ -1,0 +1,42 @@
+"""The picture or document that a prediction is asked for. Contract section 5."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+
+from chalicelib.errors import InvalidParameter
+
+_DATA_URL = re.compile(r"data:[a-z0-9.+/-]*(?:;[a-z0-9=.+-]+)*;base64,", re.IGNORECASE)
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Exactly one of content and location is set."""
+
+    content: bytes | None = None
+    """Bytes that were sent in the call."""
+    location: str | None = None
+    """URL to read them from."""
+
+
+def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
+    """Decode a sample that was sent as text; line breaks and a `data:` prefix are accepted.
+
+    Raises:
+        InvalidParameter: it is no base64 text.
+    """
+    head = text[:200].lstrip()
+    found = _DATA_URL.match(head)
+    if found is not None:
+        text = text.lstrip()[found.end() :]
+    packed = _SPACE.sub("", text).rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(packed + "=" * (-len(packed) % 4), validate=True)
+    except (binascii.Error, ValueError) as problem:
+        raise InvalidParameter(
+            parameter, "it is no base64 text. Encode the file's bytes as base64."
+        ) from problem

@@ -1,0 +1,153 @@
+"""What a training noticed about its data: likely label errors, labels that are mixed up.
+
+Works on answers to examples that the answering head had not seen, of texts or pictures alike.
+See: chalicelib/engines/vision/classification/report.py
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+    Bools = npt.NDArray[np.bool_]
+
+MAX_LISTED = 100
+"""Entries of each list of a report."""
+LEAST_EXAMPLES = 5
+"""Labels with fewer examples stay out: most of their good examples would be listed."""
+_RARELY = 0.01
+_FEW, _SOME = 15, 35
+
+
+class Suspect(NamedTuple):
+    """An example whose label is probably wrong."""
+
+    example: int
+    """Its row."""
+    suggestion: int
+    """The label that it probably has."""
+    confidence: float
+    """Probability of the suggestion."""
+
+
+class Confusion(NamedTuple):
+    """A label that is taken for another one more often than chance explains."""
+
+    label: int
+    """The label it should be."""
+    answer: int
+    """The label that is answered."""
+    times: int
+    """How often."""
+    expected: float
+    """How often chance would do it."""
+
+
+def likely_label_errors(probabilities: Floats, truth: Ints) -> list[Suspect]:
+    """Find examples that look like another label's.
+
+    Confident learning: an example counts for the label whose probability is above what that
+    label's own examples reach on average; the number of those that count for another label than
+    their own is the length of the list, its order is the lowest probability of the own label.
+
+    Args:
+        probabilities: out of fold, float, shape (examples, labels).
+        truth: label indexes as given, int, shape (examples,).
+
+    Returns:
+        The suspects, most suspicious first, at most 100.
+
+    Source: Northcutt et al. 2021, Confident Learning.
+    """
+    labels = probabilities.shape[1]
+    counts = np.bincount(truth, minlength=labels)
+    is_counted = counts >= LEAST_EXAMPLES
+    own = probabilities[np.arange(len(truth)), truth]
+    thresholds = np.bincount(truth, own, labels) / np.maximum(counts, 1)
+    is_confident = (probabilities >= thresholds) & is_counted
+    best = np.where(is_confident, probabilities, -1.0).argmax(axis=1)
+    is_off = is_confident.any(axis=1) & is_counted[truth] & (best != truth)
+    answers = np.where(is_counted, probabilities, -1.0).argmax(axis=1)
+    is_candidate = is_counted[truth] & (answers != truth)
+    order = np.argsort(np.where(is_candidate, own, 2.0), kind="stable")
+    size = min(int(is_off.sum()), int(is_candidate.sum()), MAX_LISTED)
+    return [
+        Suspect(int(row), int(answers[row]), float(probabilities[row, answers[row]]))
+        for row in order[:size]
+    ]
+
+
+def likely_binary_errors(shares: Floats, truth: Bools) -> Ints:
+    """The same for one label that an example has or has not.
+
+    Args:
+        shares: out-of-fold probability of the label, float, shape (examples,).
+        truth: whether the example has it as given, bool, shape (examples,).
+
+    Returns:
+        Rows of the suspects, most suspicious first, int, shape (n,).
+    """
+    if min(int(truth.sum()), int((~truth).sum())) < LEAST_EXAMPLES:
+        return np.empty(0, np.int64)
+    own = np.where(truth, shares, 1.0 - shares)
+    other = 1.0 - own
+    threshold = np.where(truth, (1.0 - shares[~truth]).mean(), shares[truth].mean())
+    is_off = (other >= threshold) & (other > own)
+    return np.argsort(own, kind="stable")[: int(is_off.sum())]
+
+
+def confused_labels(truth: Ints, answers: Ints, labels: int) -> list[Confusion]:
+    """Find pairs of labels that are mixed up more often than chance explains.
+
+    Chance: the same number of errors, spread by how often a label occurs and is answered.
+
+    Args:
+        truth: label indexes as given, int, shape (examples,).
+        answers: answered label indexes, int, shape (examples,).
+        labels: how many there are.
+
+    Returns:
+        Confusions, most frequent first, at most 100.
+    """
+    wrong = truth != answers
+    pairs, counts = np.unique(truth[wrong] * labels + answers[wrong], return_counts=True)
+    if not len(pairs):
+        return []
+    given = np.bincount(truth, minlength=labels).astype(np.float64)
+    answered = np.bincount(answers, minlength=labels).astype(np.float64)
+    weight = float(given.sum() * answered.sum() - np.add.reduce(given * answered))
+    found = []
+    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        label, answer = divmod(pair, labels)
+        expected = float(wrong.sum() * given[label] * answered[answer] / max(weight, 1.0))
+        if count > 1 and _poisson_tail(count, expected) < _RARELY:
+            found.append(Confusion(label, answer, count, expected))
+    return sorted(found, key=lambda one: (-one.times, one.label, one.answer))[:MAX_LISTED]
+
+
+def expected_precision(examples_per_label: float) -> str:
+    """Say how much of the list of likely label errors is usually right.
+
+    Args:
+        examples_per_label: examples of a typical label.
+    """
+    if examples_per_label < _FEW:
+        return "about half"
+    return "about two thirds" if examples_per_label < _SOME else "most"
+
+
+def _poisson_tail(count: int, expected: float) -> float:
+    """Probability of at least so many events when so many are expected."""
+    term = math.exp(-expected)
+    below = 0.0
+    for number in range(count):
+        below += term
+        term *= expected / (number + 1)
+    return max(0.0, 1.0 - below)

@@ -1,0 +1,1 @@
+"""Learning from pictures: backbones, features, heads, trainings, served models."""

@@ -1,0 +1,78 @@
+"""A saved state of a training, with what it was saved from; anything else is not gone on from.
+
+See: chalicelib/services/vision_learning.py
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from chalicelib import __version__
+from chalicelib.engines.artifact import ArtifactError, dump, load
+
+if TYPE_CHECKING:
+    from chalicelib.engines.vision.interface import Extractor, VisionData, VisionOptions
+
+_KIND = "vision-checkpoint"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A saved state."""
+
+    state: bytes
+    """What VisionTraining.save returned."""
+    epochs: int
+    """Epochs that had ended."""
+    seconds: float
+    """Time that was learnt so far, in seconds."""
+
+
+def dump_checkpoint(checkpoint: Checkpoint, fingerprint: str) -> bytes:
+    """Pack a state with the fingerprint of what it was saved from."""
+    import numpy as np
+
+    header = {
+        "kind": _KIND,
+        "version": _VERSION,
+        "fingerprint": fingerprint,
+        "epochs": checkpoint.epochs,
+        "seconds": checkpoint.seconds,
+    }
+    return dump(header, {"state": np.frombuffer(checkpoint.state, np.uint8)})
+
+
+def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
+    """Unpack a state; None when it is damaged or was saved from something else."""
+    try:
+        found = load(content, _KIND, _VERSION)
+    except ArtifactError:
+        return None
+    header = found.header
+    if header.get("fingerprint") != fingerprint or "state" not in found.arrays:
+        return None
+    return Checkpoint(found.arrays["state"].tobytes(), header["epochs"], header["seconds"])
+
+
+def fingerprint_of(data: VisionData, options: VisionOptions, extractor: Extractor) -> str:
+    """Digest of everything that a state depends on: examples, features, options and version."""
+    digest = hashlib.sha256()
+    facts = {**asdict(options), "threads": 0}
+    head = (__version__, extractor.name, extractor.version, data.pictures.labels, facts)
+    digest.update(json.dumps(head, sort_keys=True).encode())
+    for place, picture in enumerate(data.pictures.pictures):
+        ids = _text(picture.example_ids or (box.example_id for box in picture.boxes))
+        size = _text(data.features.size(place))
+        line = f"{picture.dataset_id} {picture.digest.hex()} {ids} {size}"
+        digest.update(f"{line} {data.features.views(place)}\n".encode())
+    return digest.hexdigest()
+
+
+def _text(numbers: Iterable[int]) -> str:
+    """Write numbers."""
+    return ",".join(map(str, numbers))

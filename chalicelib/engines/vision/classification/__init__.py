@@ -1,0 +1,1 @@
+"""Classification of pictures: one label each."""

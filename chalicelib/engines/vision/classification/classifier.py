@@ -1,0 +1,209 @@
+"""A trained model of type image: embedding, whitening, softmax head, temperature.
+
+See: chalicelib/engines/vision/interface.py, chalicelib/engines/artifact.py
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.domain.prediction import Probability, ordered
+from chalicelib.engines import artifact
+from chalicelib.engines.artifact import Artifact, ArtifactError
+from chalicelib.engines.vision.classification.extractor import (
+    DIMS,
+    SIDE,
+    ClassificationExtractor,
+)
+from chalicelib.engines.vision.resizing import RECIPE
+from chalicelib.engines.vision.uses import read_uses
+from chalicelib.engines.vision.vectors import unit_roots
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.picture import Picture
+    from chalicelib.engines.vision.backbones import BackbonePool
+    from chalicelib.engines.vision.interface import BackboneUse
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+
+KIND, VERSION = "vision-image", 1
+"""What the artifact's header says."""
+_TYPE = "image"
+_SMALLEST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ImageParameters:
+    """What was learnt."""
+
+    labels: tuple[str, ...]
+    """All labels; those without a picture are answered with probability 0."""
+    present: Ints
+    """Labels that the head knows, int, shape (known,)."""
+    mean: npt.NDArray[np.float32]
+    """Subtracted from the root vector, float32, shape (1280,)."""
+    whitening: npt.NDArray[np.int16]
+    """Upper triangular, int16, shape (1280, 1280)."""
+    weights: npt.NDArray[np.float32]
+    """Float32, shape (1280, known)."""
+    biases: npt.NDArray[np.float32]
+    """Float32, shape (known,)."""
+    temperature: float
+    """The logits are divided by it."""
+    backbones: tuple[BackboneUse, ...]
+    """What it was trained on."""
+
+
+class TrainedImage:
+    """A TrainedVision that answers with one probability a label; they sum to 1."""
+
+    def __init__(self, parameters: ImageParameters, backbones: BackbonePool) -> None:
+        self._parameters = parameters
+        self._extractor = ClassificationExtractor(backbones)
+
+    @property
+    def type(self) -> str:
+        """Dataset type."""
+        return _TYPE
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Label names."""
+        return self._parameters.labels
+
+    @property
+    def least_side(self) -> int:
+        """The decoder must keep at least this many pixels on the shorter side."""
+        return SIDE
+
+    @property
+    def backbones(self) -> Sequence[BackboneUse]:
+        """Backbones that it needs."""
+        return self._parameters.backbones
+
+    def predict(self, picture: Picture) -> list[Probability]:
+        """Answer for one picture: every label, most probable first.
+
+        Raises:
+            BackboneNotInstalled: the backbone's files are missing or damaged.
+        """
+        shares = self.probabilities(self._extractor.extract(picture, b"", 0))
+        names = self._parameters.labels
+        return list(
+            ordered(
+                Probability(name, float(share)) for name, share in zip(names, shares, strict=True)
+            )
+        )
+
+    def probabilities(self, embedding: Floats) -> npt.NDArray[np.float64]:
+        """Answer for one embedding, shape (1280,): float64, shape (labels,), sum 1."""
+        own = self._parameters
+        centred = unit_roots(embedding[None])[0].astype(np.float32) - own.mean
+        whitened = centred @ own.whitening.astype(np.float32)
+        whitened /= max(math.sqrt(float(whitened @ whitened)), _SMALLEST)
+        logits = (whitened @ own.weights + own.biases).astype(np.float64) / own.temperature
+        shares = np.exp(logits - logits.max())
+        answer = np.zeros(len(own.labels))
+        answer[own.present] = shares / shares.sum()
+        return answer
+
+
+def dump(
+    labels: Sequence[str],
+    present: Ints,
+    served: Mapping[str, npt.NDArray[Any]],
+    temperature: float,
+    backbones: Mapping[str, str],
+) -> bytes:
+    """Write a model; the same parameters give the same bytes.
+
+    Args:
+        labels: all label names.
+        present: labels that the head knows, int, shape (known,).
+        served: `mean`, `whitening` and `values`, float, shape (1281, known), biases last.
+        temperature: the logits are divided by it.
+        backbones: sha256 by name.
+
+    Returns:
+        The artifact.
+    """
+    header = {
+        "kind": KIND,
+        "version": VERSION,
+        "type": _TYPE,
+        "labels": list(labels),
+        "backbones": dict(backbones),
+        "preprocessing": {"side": SIDE, "views": RECIPE},
+        "temperature": temperature,
+    }
+    arrays = {
+        "present": present,
+        "mean": served["mean"],
+        "whitening": served["whitening"],
+        "weights": served["values"][:-1].astype(np.float32),
+        "biases": served["values"][-1].astype(np.float32),
+    }
+    return artifact.dump(header, arrays)
+
+
+def load(content: bytes, backbones: BackbonePool) -> TrainedImage:
+    """Read a model written by `dump`; the backbone is loaded at its first prediction.
+
+    Args:
+        content: the artifact.
+        backbones: the frozen networks.
+
+    Returns:
+        The model.
+
+    Raises:
+        ArtifactError: damaged, foreign or of another version.
+    """
+    read = artifact.load(content, KIND, VERSION)
+    try:
+        parameters = _parameters(read)
+    except (KeyError, TypeError, ValueError, AttributeError) as cause:
+        raise ArtifactError(f"The artifact lacks a part of an image model: {cause}") from cause
+    _check(parameters)
+    return TrainedImage(parameters, backbones)
+
+
+def _parameters(read: Artifact) -> ImageParameters:
+    """Read the parameters out of header and arrays."""
+    arrays = read.arrays
+    return ImageParameters(
+        labels=tuple(str(name) for name in read.header["labels"]),
+        present=arrays["present"].astype(np.int64),
+        mean=arrays["mean"].astype(np.float32),
+        whitening=arrays["whitening"].astype(np.int16, copy=False),
+        weights=arrays["weights"].astype(np.float32, copy=False),
+        biases=arrays["biases"].astype(np.float32, copy=False),
+        temperature=float(read.header["temperature"]),
+        backbones=read_uses(read.header["backbones"]),
+    )
+
+
+def _check(own: ImageParameters) -> None:
+    """Refuse parts that do not fit together.
+
+    Raises:
+        ArtifactError: shapes disagree, or numbers are not finite.
+    """
+    known = len(own.present)
+    shapes = [own.mean.shape, own.whitening.shape, own.weights.shape, own.biases.shape]
+    if shapes != [(DIMS,), (DIMS, DIMS), (DIMS, known), (known,)]:
+        raise ArtifactError("The artifact's weights, labels and features do not fit together.")
+    if not known or own.present.min() < 0 or own.present.max() >= len(own.labels):
+        raise ArtifactError("The artifact's head and labels do not fit together.")
+    if not (math.isfinite(own.temperature) and own.temperature > 0):
+        raise ArtifactError("The artifact's temperature is not a positive number.")
+    if not all(np.isfinite(array).all() for array in (own.mean, own.weights, own.biases)):
+        raise ArtifactError("The artifact holds numbers that are not finite.")

@@ -1,0 +1,96 @@
+"""Trains a model of type image. See: chalicelib/engines/vision/head_training.py."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.engines.text.calibration import probabilities
+from chalicelib.engines.vision.backbones import LITE2
+from chalicelib.engines.vision.card import CardFacts, backbone_records, card_document
+from chalicelib.engines.vision.classification import classifier
+from chalicelib.engines.vision.classification.evaluation import curve_record
+from chalicelib.engines.vision.classification.recipe import ImageRecipe
+from chalicelib.engines.vision.classification.report import (
+    ImageFolds,
+    data_report,
+    limits,
+    served_temperature,
+)
+from chalicelib.engines.vision.head_training import HeadTraining
+from chalicelib.engines.vision.interface import FittedVision
+from chalicelib.engines.vision.targets import Targets
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from chalicelib.domain.model import Model
+    from chalicelib.engines.vision.backbones import BackbonePool
+    from chalicelib.engines.vision.head_stage import Stage
+    from chalicelib.engines.vision.interface import VisionData, VisionOptions
+
+
+class ImageTraining(HeadTraining):
+    """A VisionTraining: embeddings, whitening, softmax head, temperature."""
+
+    def __init__(
+        self,
+        data: VisionData,
+        options: VisionOptions,
+        backbones: BackbonePool,
+        checkpoint: bytes | None = None,
+    ) -> None:
+        """Begin, or go on with what was saved.
+
+        Args:
+            data: pictures and their features.
+            options: choices of the caller.
+            backbones: the frozen networks.
+            checkpoint: what `save` returned; None to begin.
+
+        Raises:
+            TrainingFailed: fewer than two labels have pictures.
+            ArtifactError: the checkpoint is damaged or belongs to another training.
+        """
+        pictures = data.pictures
+        targets = Targets([one.labels for one in pictures.pictures], len(pictures.labels))
+        self._backbones = backbones
+        super().__init__(data, options, ImageRecipe(targets), targets, checkpoint)
+
+    def record(self, epoch: int, stage: Stage) -> dict[str, Any]:
+        """Measure the head after an epoch on both sides of the split."""
+        return curve_record(epoch, self, stage.run)
+
+    def finish(self, model: Model, now: datetime) -> FittedVision:
+        """Make artifact, metrics and card, once `step` has returned None."""
+        folds = self._folds()
+        temperature = served_temperature(folds)
+        names = self.data.pictures.labels
+        served = self.served()
+        uses = {name: self._backbones.facts(name).sha256 for name in (LITE2,)}
+        artifact = classifier.dump(names, self.targets.present, served, temperature, uses)
+        facts = CardFacts(
+            engine="image-linear",
+            backbones=backbone_records(self._backbones, (LITE2,)),
+            artifact_sha256=hashlib.sha256(artifact).hexdigest(),
+            details={"features": "embedding", "temperature": temperature},
+            limits=limits(self),
+        )
+        metrics = self.last_record["metricsData"]
+        card = card_document(model, self, facts, now)
+        card["metrics"] = folds.card_metrics(metrics, len(self.held), temperature)
+        card["calibrationError"] = folds.calibration_error(temperature)
+        card["dataReport"] = data_report(self, folds, probabilities(folds.logits, temperature))
+        return FittedVision(
+            artifact=artifact,
+            metrics=metrics,
+            card=card,
+            epochs=self.epochs_done,
+            train_size=len(self.trained),
+            test_size=len(self.held),
+        )
+
+    def _folds(self) -> ImageFolds:
+        """What heads said of pictures that they had not seen."""
+        places, logits = self.scores("fold")
+        return ImageFolds(places, logits, self.targets.single()[places])

@@ -1,0 +1,1 @@
+"""Detection: frozen networks, a small convolutional head, and an optional look at each crop."""

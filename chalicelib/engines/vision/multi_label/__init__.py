@@ -1,0 +1,1 @@
+"""Multi-label classification of pictures: any number of labels each."""

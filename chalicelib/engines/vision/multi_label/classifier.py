@@ -1,0 +1,215 @@
+"""A trained model of type image-multi-label: features, standardising, sigmoids, calibration.
+
+See: chalicelib/engines/vision/interface.py, chalicelib/engines/artifact.py
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.domain.prediction import Probability, ordered
+from chalicelib.engines import artifact
+from chalicelib.engines.artifact import Artifact, ArtifactError
+from chalicelib.engines.vision.backbones import LITE2
+from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration
+from chalicelib.engines.vision.multi_label.extractor import (
+    BACKBONES,
+    LITE2_SIDE,
+    NANODET_SIDE,
+    MultiLabelExtractor,
+)
+from chalicelib.engines.vision.multi_label.standardizing import (
+    BLOCK_NAMES,
+    EMBEDDING,
+    Standardizing,
+    block_dims,
+)
+from chalicelib.engines.vision.resizing import RECIPE
+from chalicelib.engines.vision.uses import read_uses
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.picture import Picture
+    from chalicelib.engines.vision.backbones import BackbonePool
+    from chalicelib.engines.vision.interface import BackboneUse
+
+    Floats = npt.NDArray[np.floating[Any]]
+
+KIND, VERSION = "vision-multi-label", 1
+"""What the artifact's header says."""
+_TYPE = "image-multi-label"
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the header tells of a model."""
+
+    labels: Sequence[str]
+    """All labels; those without a picture are answered with probability 0."""
+    block: int
+    """Which features, see `standardizing`."""
+    temperature: float
+    """The shifted logits are divided by it."""
+    backbones: Mapping[str, str]
+    """Sha256 by name."""
+
+
+def backbones_of(block: int) -> tuple[str, ...]:
+    """Networks that a block of features needs."""
+    return (LITE2,) if block == EMBEDDING else BACKBONES
+
+
+class TrainedMultiLabel:
+    """A TrainedVision that answers with one probability a label, independent of each other."""
+
+    def __init__(
+        self, head: Head, arrays: Mapping[str, npt.NDArray[Any]], backbones: BackbonePool
+    ) -> None:
+        """Keep what was learnt.
+
+        Args:
+            head: labels, block, temperature, backbones.
+            arrays: `present` (known,), `mean` and `scale` (dims,), `values` (dims + 1, known),
+                `shifts` (known,).
+            backbones: the frozen networks.
+        """
+        self._head = head
+        self._present = arrays["present"].astype(np.int64)
+        self._standardizing = Standardizing(
+            head.block, arrays["mean"].astype(np.float32), arrays["scale"].astype(np.float32)
+        )
+        self._values = arrays["values"].astype(np.float32, copy=False)
+        self._calibration = SigmoidCalibration(
+            arrays["shifts"].astype(np.float64), head.temperature
+        )
+        self._uses = read_uses(head.backbones)
+        self._extractor = MultiLabelExtractor(backbones)
+
+    @property
+    def type(self) -> str:
+        """Dataset type."""
+        return _TYPE
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Label names."""
+        return self._head.labels
+
+    @property
+    def least_side(self) -> int:
+        """The decoder must keep at least this many pixels on the shorter side."""
+        return self._extractor.least_side
+
+    @property
+    def backbones(self) -> Sequence[BackboneUse]:
+        """Backbones that it needs."""
+        return self._uses
+
+    def predict(self, picture: Picture) -> list[Probability]:
+        """Answer for one picture: every label, most probable first.
+
+        Raises:
+            BackboneNotInstalled: a backbone's files are missing or damaged.
+        """
+        if self._head.block == EMBEDDING:
+            features = self._extractor.embedding(picture)
+        else:
+            features = self._extractor.extract(picture, b"", 0)
+        shares = self.probabilities(features)
+        return list(
+            ordered(
+                Probability(name, float(share))
+                for name, share in zip(self._head.labels, shares, strict=True)
+            )
+        )
+
+    def probabilities(self, features: Floats) -> npt.NDArray[np.float64]:
+        """Answer for one vector, shape (2992,) or (1280,): float64, shape (labels,)."""
+        vector = self._standardizing.apply(features[None]).astype(np.float32)
+        logits = vector @ self._values[:-1] + self._values[-1]
+        answer = np.zeros(len(self._head.labels))
+        answer[self._present] = self._calibration.shares(logits)[0]
+        return answer
+
+
+def dump(head: Head, served: Mapping[str, npt.NDArray[Any]]) -> bytes:
+    """Write a model; the same parameters give the same bytes.
+
+    Args:
+        head: labels, block, temperature, backbones.
+        served: `present`, `mean`, `scale`, `values` and `shifts`, see `TrainedMultiLabel`.
+
+    Returns:
+        The artifact.
+    """
+    header = {
+        "kind": KIND,
+        "version": VERSION,
+        "type": _TYPE,
+        "labels": list(head.labels),
+        "features": BLOCK_NAMES[head.block],
+        "backbones": dict(head.backbones),
+        "preprocessing": {"sides": [LITE2_SIDE, NANODET_SIDE], "views": RECIPE},
+        "temperature": head.temperature,
+    }
+    arrays = {**served, "values": served["values"].astype(np.float32)}
+    return artifact.dump(header, arrays)
+
+
+def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
+    """Read a model written by `dump`; backbones are loaded at its first prediction.
+
+    Args:
+        content: the artifact.
+        backbones: the frozen networks.
+
+    Returns:
+        The model.
+
+    Raises:
+        ArtifactError: damaged, foreign or of another version.
+    """
+    read = artifact.load(content, KIND, VERSION)
+    try:
+        head = _head(read)
+        _check(head, read)
+        return TrainedMultiLabel(head, read.arrays, backbones)
+    except (KeyError, TypeError, ValueError, AttributeError) as cause:
+        raise ArtifactError(f"The artifact lacks a part of a multi-label model: {cause}") from cause
+
+
+def _head(read: Artifact) -> Head:
+    """Read the header."""
+    header = read.header
+    return Head(
+        labels=tuple(str(name) for name in header["labels"]),
+        block=BLOCK_NAMES.index(header["features"]),
+        temperature=float(header["temperature"]),
+        backbones=header["backbones"],
+    )
+
+
+def _check(head: Head, read: Artifact) -> None:
+    """Refuse parts that do not fit together.
+
+    Raises:
+        ArtifactError: shapes disagree, or numbers are not finite.
+    """
+    arrays, dims = read.arrays, block_dims(head.block)
+    present = arrays["present"]
+    known = len(present)
+    shapes = [arrays[name].shape for name in ("mean", "scale", "values", "shifts")]
+    if shapes != [(dims,), (dims,), (dims + 1, known), (known,)]:
+        raise ArtifactError("The artifact's weights, labels and features do not fit together.")
+    if not known or present.min() < 0 or present.max() >= len(head.labels):
+        raise ArtifactError("The artifact's head and labels do not fit together.")
+    if not (math.isfinite(head.temperature) and head.temperature > 0):
+        raise ArtifactError("The artifact's temperature is not a positive number.")
+    if not all(np.isfinite(arrays[name]).all() for name in ("mean", "scale", "values", "shifts")):
+        raise ArtifactError("The artifact holds numbers that are not finite.")

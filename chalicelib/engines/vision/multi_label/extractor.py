@@ -1,0 +1,136 @@
+"""One vector a view that sees small objects too: last map's mean, and pooled maps of two networks.
+
+A mean over a map drowns what fills a few of its cells; the mean of each channel's three largest
+cells keeps it. See: chalicelib/engines/vision/interface.py, chalicelib/engines/vision/resizing.py
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.vision.backbones import LITE2, NANODET
+from chalicelib.engines.vision.resizing import RECIPE, VIEWS, draw_view, squash
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.picture import Picture
+    from chalicelib.engines.vision.backbones import BackbonePool
+    from chalicelib.engines.vision.interface import Halves
+
+    Floats = npt.NDArray[np.float32]
+
+LITE2_SIDE = 384
+"""Pixels of the square that Lite2 sees."""
+NANODET_SIDE = 416
+"""Pixels of the square that NanoDet sees."""
+EMBEDDING_DIMS = 1280
+"""Length of the first part, the mean of Lite2's last map."""
+POOLED_DIMS = 2 * (120 + 352 + 3 * 128)
+"""Length of the second part: two numbers for every channel of five maps."""
+DIMS = EMBEDDING_DIMS + POOLED_DIMS
+"""Length of a vector."""
+BACKBONES = (LITE2, NANODET)
+"""Networks that are asked."""
+_LITE2_OUTPUTS = ("embedding", "tap16", "tap32")
+_NANODET_OUTPUTS = ("pan52", "pan26", "pan13")
+_LARGEST = 3
+_MOST = 60_000.0
+_SHARD_ROWS = 64
+_REVISION = "multi-label 1"
+
+
+class MultiLabelExtractor:
+    """The Extractor of the type image-multi-label."""
+
+    def __init__(self, backbones: BackbonePool) -> None:
+        self._backbones = backbones
+
+    @property
+    def name(self) -> str:
+        """Short name; part of the folder that keeps the features."""
+        return "multi-label"
+
+    @property
+    def version(self) -> str:
+        """12 hex digits of a digest over backbones, sizes and recipe.
+
+        Raises:
+            BackboneNotInstalled: a backbone's files are missing.
+        """
+        digests = [self._backbones.facts(name).sha256 for name in BACKBONES]
+        text = "\n".join([_REVISION, RECIPE, str(LITE2_SIDE), str(NANODET_SIDE), *digests])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def least_side(self) -> int:
+        """The decoder must keep at least this many pixels on the shorter side."""
+        return NANODET_SIDE
+
+    @property
+    def shard_rows(self) -> int:
+        """How many rows of features are kept in one object."""
+        return _SHARD_ROWS
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row of float16 features."""
+        return 2 * DIMS
+
+    def views(self, width: int, height: int, *, augment: bool) -> int:
+        """Say how many views of a picture of this size, in pixels, a training uses."""
+        del width, height
+        return VIEWS if augment else 1
+
+    def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
+        """Compute the features of one view.
+
+        Args:
+            picture: decoded with `least_side`.
+            digest: of the picture file; the seed of the view.
+            view: from 0.
+
+        Returns:
+            Embedding, then the pooled maps, float16, shape (2992,).
+        """
+        shown = draw_view(digest, view)
+        lite2 = squash(picture.pixels, LITE2_SIDE, shown)
+        nanodet = squash(picture.pixels, NANODET_SIDE, shown)
+        embedding, *maps = self._backbones.get(LITE2).run(lite2[None], _LITE2_OUTPUTS)
+        maps += self._backbones.get(NANODET).run(nanodet[None], _NANODET_OUTPUTS)
+        vector = np.concatenate([embedding[0], *(_pooled(values[0]) for values in maps)])
+        return _halves(vector)
+
+    def embedding(self, picture: Picture) -> Halves:
+        """Compute the first part of view 0 alone, which takes less than half the time.
+
+        Args:
+            picture: decoded with `least_side`.
+
+        Returns:
+            Float16, shape (1280,).
+        """
+        lite2 = squash(picture.pixels, LITE2_SIDE)
+        return _halves(self._backbones.get(LITE2).run(lite2[None], ["embedding"])[0][0])
+
+
+def _halves(vector: Floats) -> Halves:
+    """Round to float16, any shape; nothing overflows."""
+    halves: Halves = np.clip(vector, -_MOST, _MOST).astype(np.float16)
+    return halves
+
+
+def _pooled(values: Floats) -> Floats:
+    """Pool a map, float32, shape (channels, height, width), to shape (2 x channels,).
+
+    Returns:
+        The mean of every channel, then the mean of its three largest cells.
+    """
+    cells = values.reshape(len(values), -1)
+    largest = np.partition(cells, cells.shape[1] - _LARGEST, axis=1)[:, -_LARGEST:]
+    # Sorted, because a partition may leave them in any order and sums depend on it.
+    largest.sort(axis=1)
+    return np.concatenate([cells.mean(axis=1), largest.mean(axis=1)])

@@ -1,0 +1,110 @@
+"""Chosen columns of the features, each centred and divided by its spread.
+
+See: chalicelib/engines/vision/multi_label/extractor.py
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.vision.multi_label.extractor import DIMS, EMBEDDING_DIMS
+from chalicelib.engines.vision.vectors import unit_roots
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Doubles = npt.NDArray[np.float64]
+
+EMBEDDING, POOLED, BOTH = 0, 1, 2
+BLOCK_NAMES = ("embedding", "pooled", "embedding+pooled")
+"""Names of the blocks of features, by number."""
+UNIT = 2.0**-12
+"""Grid of the transformed numbers."""
+_MOST = 7.5
+_LEAST_SPREAD = 1e-3
+
+
+def block_dims(block: int) -> int:
+    """Length of the features of a block."""
+    return (EMBEDDING_DIMS, DIMS - EMBEDDING_DIMS, DIMS)[block]
+
+
+def block_columns(features: Floats, block: int) -> Doubles:
+    """Take a block's columns, those of the embedding as unit root vectors.
+
+    Args:
+        features: shape (rows, 2992), or (rows, 1280) where only the embedding is wanted.
+        block: which columns.
+
+    Returns:
+        Float64, shape (rows, columns).
+    """
+    if block == POOLED:
+        return features[:, EMBEDDING_DIMS:].astype(np.float64)
+    roots = unit_roots(features[:, :EMBEDDING_DIMS])
+    if block == EMBEDDING:
+        return roots
+    return np.concatenate([roots, features[:, EMBEDDING_DIMS:].astype(np.float64)], axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standardizing:
+    """From features to what the head reads."""
+
+    block: int
+    """Which columns."""
+    mean: npt.NDArray[np.float32]
+    """Subtracted from every column, float32, shape (columns,)."""
+    scale: npt.NDArray[np.float32]
+    """Every column is then multiplied by it, float32, shape (columns,)."""
+
+    @property
+    def dims(self) -> int:
+        """Length of a transformed row."""
+        return len(self.mean)
+
+    @property
+    def unit(self) -> float:
+        """Grid of the transformed numbers."""
+        return UNIT
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what is stored of it."""
+        return {"mean": self.mean, "scale": self.scale}
+
+    def apply(self, features: Floats) -> Doubles:
+        """Transform rows.
+
+        Args:
+            features: shape (rows, 2992), or (rows, 1280) where only the embedding is wanted.
+
+        Returns:
+            Between -7.5 and 7.5, float64, shape (rows, columns).
+        """
+        columns = block_columns(features, self.block) - self.mean
+        columns *= self.scale
+        return np.clip(columns, -_MOST, _MOST)
+
+
+def fit_standardizing(features: Floats, block: int) -> Standardizing:
+    """Estimate mean and spread of a block's columns.
+
+    Args:
+        features: of the training part, shape (rows, 2992).
+        block: which columns.
+
+    Returns:
+        The transformation; columns that hardly change are not blown up.
+    """
+    columns = block_columns(features, block)
+    mean = np.add.reduce(columns, axis=0) / len(columns)
+    columns -= mean
+    columns *= columns
+    spread = np.sqrt(np.add.reduce(columns, axis=0) / len(columns))
+    least = _LEAST_SPREAD * float(np.sqrt(np.add.reduce(spread * spread) / len(spread)))
+    scale = 1.0 / np.maximum(spread, max(least, _LEAST_SPREAD**2))
+    return Standardizing(block, mean.astype(np.float32), scale.astype(np.float32))

@@ -1,0 +1,144 @@
+"""Prebuilt models: a frozen network answers with some of its own labels.
+
+Made by infra/model_files/vision_prebuilt.py. See: chalicelib/engines/vision/interface.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.prediction import Probability, ordered
+from chalicelib.engines import artifact
+from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.vision.backbones import LITE2, NANODET
+from chalicelib.engines.vision.interface import BackboneUse
+from chalicelib.engines.vision.resizing import squash
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.picture import Picture
+    from chalicelib.engines.vision.backbones import BackbonePool
+
+    Doubles = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+    Pixels = npt.NDArray[np.uint8]
+
+KIND, VERSION = "vision-prebuilt", 1
+"""What the artifact's header says."""
+_SIDES = {LITE2: 320, NANODET: 416}
+_BACKBONES = {"image": LITE2, "image-multi-label": NANODET}
+_OUTPUTS = {LITE2: ("logits",), NANODET: ("scores52", "scores26", "scores13")}
+_WIDTHS = {LITE2: 1_000, NANODET: 80}
+
+
+class PrebuiltVision:
+    """A TrainedVision without anything learnt here."""
+
+    def __init__(
+        self,
+        dataset_type: str,
+        labels: Sequence[str],
+        indexes: Ints,
+        use: BackboneUse,
+        backbones: BackbonePool,
+    ) -> None:
+        """Choose labels of a network.
+
+        Args:
+            dataset_type: `image` or `image-multi-label`.
+            labels: their names.
+            indexes: their places in the network's output, int, shape (labels,).
+            use: the network.
+            backbones: the frozen networks.
+        """
+        self._type = dataset_type
+        self._labels = tuple(labels)
+        self._indexes = indexes
+        self._use = use
+        self._pool = backbones
+
+    @property
+    def type(self) -> str:
+        """Dataset type."""
+        return self._type
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Label names."""
+        return self._labels
+
+    @property
+    def least_side(self) -> int:
+        """The decoder must keep at least this many pixels on the shorter side."""
+        return _SIDES[self._use.name]
+
+    @property
+    def backbones(self) -> Sequence[BackboneUse]:
+        """The network that it needs."""
+        return (self._use,)
+
+    def predict(self, picture: Picture) -> list[Probability]:
+        """Answer for one picture: every label, most probable first.
+
+        Returns:
+            Type image: probabilities renormalised over the chosen labels. Multi-label: the
+            greatest score of any place in the picture.
+
+        Raises:
+            BackboneNotInstalled: the network's files are missing or damaged.
+        """
+        name = self._use.name
+        pixels = squash(picture.pixels, _SIDES[name])
+        outputs = self._pool.get(name).run(pixels[None], _OUTPUTS[name])
+        if name == LITE2:
+            shares = _softmax(outputs[0][0, self._indexes].astype(np.float64))
+        else:
+            best = np.max([scores[0].max(axis=0) for scores in outputs], axis=0)
+            shares = best[self._indexes].astype(np.float64)
+        return list(
+            ordered(
+                Probability(label, float(share))
+                for label, share in zip(self._labels, shares, strict=True)
+            )
+        )
+
+
+def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
+    """Read a prebuilt model; its network is loaded at its first prediction.
+
+    Args:
+        content: the artifact.
+        backbones: the frozen networks.
+
+    Returns:
+        The model.
+
+    Raises:
+        ArtifactError: damaged, foreign or of another version.
+    """
+    read = artifact.load(content, KIND, VERSION)
+    try:
+        header, indexes = read.header, read.arrays["indexes"].astype(np.int64)
+        labels = tuple(str(name) for name in header["labels"])
+        dataset_type, backbone = str(header["type"]), str(header["backbone"])
+        use = BackboneUse(backbone, str(header["backbone_sha256"]))
+    except (KeyError, TypeError, ValueError) as cause:
+        raise ArtifactError(f"The artifact lacks a part of a prebuilt model: {cause}") from cause
+    if _BACKBONES.get(dataset_type) != backbone:
+        raise ArtifactError(f"No prebuilt model of type {dataset_type!r} asks {backbone!r}.")
+    if not labels or indexes.shape != (len(labels),):
+        raise ArtifactError("The artifact's labels and places do not fit together.")
+    if indexes.min() < 0 or indexes.max() >= _WIDTHS[backbone]:
+        raise ArtifactError(f"The artifact names places that {backbone} does not have.")
+    return PrebuiltVision(dataset_type, labels, indexes, use, backbones)
+
+
+def _softmax(logits: Doubles) -> Doubles:
+    """Probabilities of logits, float64, shape (labels,)."""
+    shares = np.exp(logits - logits.max())
+    answer: Doubles = shares / np.add.reduce(shares)
+    return answer

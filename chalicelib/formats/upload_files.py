@@ -1,0 +1,90 @@
+"""What a file must look like before it is accepted as an upload, by family.
+
+Only size and shape are judged here, within the call; the ingest reads the file. Contract section
+5, Limits.
+"""
+
+from __future__ import annotations
+
+from chalicelib.domain.dataset import VISION
+from chalicelib.domain.limits import (
+    MAX_ARCHIVE_BYTES_BY_PATH,
+    MAX_ARCHIVE_BYTES_IN_CALL,
+    MAX_TEXT_FILE_BYTES,
+)
+from chalicelib.errors import InvalidUpload, TooLarge, UnsupportedType
+from chalicelib.formats.text_encoding import HEAD_BYTES, explain_foreign_type
+from chalicelib.formats.zip_archive import explain_foreign, looks_like_zip
+
+_ZIP_END = b"PK\x05\x06"
+_ZIP_END_BYTES = 22 + 0xFFFF
+
+
+def max_path_bytes(family: str) -> int:
+    """Return the largest file of a family that is read from a `path`."""
+    return MAX_ARCHIVE_BYTES_BY_PATH if family == VISION else MAX_TEXT_FILE_BYTES
+
+
+def explain_head(family: str, head: bytes) -> str:
+    """Say what a file is in place of an upload of the family, and what to send.
+
+    Args:
+        family: `language` or `vision`.
+        head: the first bytes of the file, 4,096 are plenty.
+
+    Returns:
+        A sentence for the caller; empty when the file may be one.
+    """
+    return explain_foreign(head) if family == VISION else explain_foreign_type(head)
+
+
+def check_content(family: str, content: bytes) -> None:
+    """Refuse a file that is empty, over its limit, or of another kind.
+
+    Raises:
+        InvalidUpload: it is empty.
+        TooLarge: it is over the limit of a file that is sent in the call.
+        UnsupportedType: it is surely no text, or no zip archive.
+    """
+    if family == VISION:
+        _check_archive(content)
+    else:
+        _check_text(content)
+
+
+def _check_text(content: bytes) -> None:
+    """Refuse what is no text file."""
+    size = len(content)
+    if size == 0:
+        raise InvalidUpload("The file has 0 bytes. Send a file with one text and label a row.")
+    if size > MAX_TEXT_FILE_BYTES:
+        raise TooLarge(
+            f"The file has {size} bytes; at most {MAX_TEXT_FILE_BYTES} (25 MB) are allowed. "
+            "Split it, and add the other parts with PUT."
+        )
+    explanation = explain_foreign_type(content[:HEAD_BYTES])
+    if explanation:
+        raise UnsupportedType(explanation)
+
+
+def _check_archive(content: bytes) -> None:
+    """Refuse what is no zip archive."""
+    size = len(content)
+    if size == 0:
+        raise InvalidUpload("The file has 0 bytes. Send a .zip archive of PNG and JPEG pictures.")
+    if size > MAX_ARCHIVE_BYTES_IN_CALL:
+        raise TooLarge(
+            f"The archive has {size} bytes; at most {MAX_ARCHIVE_BYTES_IN_CALL} (50 MB) are "
+            "allowed in a call. Offer it at an address and send that as 'path', which may have "
+            f"{MAX_ARCHIVE_BYTES_BY_PATH} bytes (2 GB), or split it and add the other parts with "
+            "PUT."
+        )
+    head = content[:HEAD_BYTES]
+    explanation = explain_foreign(head)
+    if not explanation and not looks_like_zip(head) and _ZIP_END not in content[-_ZIP_END_BYTES:]:
+        explanation = (
+            "The file is no zip archive: it neither begins nor ends like one. "
+            "Send a .zip archive of PNG and JPEG pictures."
+        )
+    if explanation:
+        raise UnsupportedType(explanation)

@@ -1,0 +1,142 @@
+"""Answers pictures with labels or boxes. Spec: Prediction response; contract section 5.
+
+Artifacts are kept warm by version; a model's row is read at every call, so that a deleted model
+answers nothing and a retrained one answers with its new version at once.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.limits import MAX_PREDICTED_IMAGE_BYTES, TOP_LABELS
+from chalicelib.domain.model import ServedModel
+from chalicelib.domain.prediction import Detection, Probability
+from chalicelib.domain.sample import Sample
+from chalicelib.domain.warm import WarmModels
+from chalicelib.engines.vision.backbones import BackboneNotInstalled, BackbonePool
+from chalicelib.errors import BackboneMissing, InvalidParameter, ModelNotReady
+from chalicelib.stores.downloads import Downloader
+from chalicelib.stores.served_models import ServedModels
+
+if TYPE_CHECKING:
+    from chalicelib.domain.picture import Picture
+    from chalicelib.engines.vision.interface import TrainedVision
+
+WARM_MODELS = 16
+"""Artifacts kept in memory; the least recently used one goes first."""
+DOWNLOAD_SECONDS = 15.0
+"""Longest time that a sample's URL may take to download, in seconds."""
+_WHAT = "the image"
+
+
+class PicturePredictionService:
+    """Predicts with own and prebuilt vision models."""
+
+    def __init__(
+        self, models: ServedModels, downloads: Downloader, backbones: BackbonePool
+    ) -> None:
+        self._models = models
+        self._downloads = downloads
+        self._backbones = backbones
+        self._warm: WarmModels[TrainedVision] = WarmModels(WARM_MODELS)
+
+    def read(self, sample: Sample, model: ServedModel, types: Collection[str]) -> Picture:
+        """Bring and decode the picture of a call, as large as the model needs it.
+
+        Raises:
+            BadRequest: the model is of another type, the URL cannot be read, or the picture is
+                broken or over a limit of pixels.
+            TooLarge: it has more bytes than are allowed.
+            UnsupportedType: it is neither PNG nor JPEG.
+            ModelNotReady: the model has not succeeded yet.
+            BackboneMissing: the model needs a backbone that is not installed.
+            StorageUnavailable: the storage did not answer.
+        """
+        from chalicelib.formats.pictures import read_picture
+
+        _check_type(model, types)
+        content = self._content(sample)
+        least_side = self._load(model).least_side if model.version else 1
+        picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, least_side)
+        self.check(model, types)
+        return picture
+
+    def check(self, model: ServedModel, types: Collection[str]) -> None:
+        """Refuse a model that cannot answer this endpoint.
+
+        Raises:
+            InvalidParameter: it is of another type.
+            ModelNotReady: it has not succeeded yet.
+            BackboneMissing: it needs a backbone that is not installed.
+            StorageUnavailable: the storage did not answer.
+        """
+        _check_type(model, types)
+        if not model.version:
+            raise ModelNotReady(model.model_id, model.status)
+        for use in self._load(model).backbones:
+            try:
+                installed = self._backbones.facts(use.name).sha256
+            except BackboneNotInstalled:
+                installed = ""
+            if installed != use.sha256:
+                raise BackboneMissing(model.model_id, use.name)
+
+    def predict(
+        self, model: ServedModel, picture: Picture, count: int | None
+    ) -> Sequence[Probability]:
+        """Return labels by probability: the top 5 of an image model, all of a multi-label one.
+
+        Raises:
+            BackboneMissing: the model's backbone disappeared.
+            StorageUnavailable: the storage did not answer.
+        """
+        items = [item for item in self._answer(model, picture) if isinstance(item, Probability)]
+        return items if model.type == "image-multi-label" else items[: count or TOP_LABELS]
+
+    def detect(self, model: ServedModel, picture: Picture) -> Sequence[Detection]:
+        """Return the objects that were found, most probable first.
+
+        Raises:
+            BackboneMissing: the model's backbone disappeared.
+            StorageUnavailable: the storage did not answer.
+        """
+        return [item for item in self._answer(model, picture) if isinstance(item, Detection)]
+
+    def _answer(self, model: ServedModel, picture: Picture) -> Sequence[Probability | Detection]:
+        """Ask the model."""
+        try:
+            return self._load(model).predict(picture)
+        except BackboneNotInstalled as missing:
+            raise BackboneMissing(model.model_id, missing.name) from missing
+
+    def _content(self, sample: Sample) -> bytes:
+        """Return the bytes of the sample, downloading them when an address was sent."""
+        if sample.content is not None:
+            return sample.content
+        target = io.BytesIO()
+        self._downloads.fetch(
+            sample.location or "", target, MAX_PREDICTED_IMAGE_BYTES, DOWNLOAD_SECONDS, _WHAT
+        )
+        return target.getvalue()
+
+    def _load(self, model: ServedModel) -> TrainedVision:
+        """Return the trained model, from memory when it is warm."""
+        return self._warm.get((model.model_id, model.version), lambda: self._read(model))
+
+    def _read(self, model: ServedModel) -> TrainedVision:
+        """Read an artifact."""
+        from chalicelib.engines.vision.serving import load
+
+        return load(self._models.artifact(model), self._backbones)
+
+
+def _check_type(model: ServedModel, types: Collection[str]) -> None:
+    """Refuse a model of another type."""
+    if model.type not in types:
+        raise InvalidParameter(
+            "modelId",
+            f"model {model.model_id} is of type {model.type}; "
+            f"this call needs one of type {' or '.join(types)}.",
+        )

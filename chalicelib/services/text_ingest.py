@@ -1,0 +1,74 @@
+"""Reads text files for the ingest: which rows become examples of which labels.
+
+See chalicelib/services/ingest.py and chalicelib/formats/language_scan.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from chalicelib.domain.dataset import UPLOAD, Dataset
+from chalicelib.domain.limits import MAX_TEXT_FILE_BYTES
+from chalicelib.domain.reading import FoundExample, Reading
+from chalicelib.formats.language_scan import Scan, ScanRules, kept_rows, scan
+from chalicelib.stores.dataset_leases import OwnedDataset
+from chalicelib.stores.examples import ExampleStore
+from chalicelib.stores.labels import LabelStore
+
+
+class TextReader:
+    """Decides over the rows of a text file; nothing is stored before the decision."""
+
+    max_bytes = MAX_TEXT_FILE_BYTES
+    """Largest file behind a `path`."""
+    download_seconds = 300.0
+    """Longest time that a `path` may take to download, in seconds."""
+
+    def __init__(self, labels: LabelStore, examples: ExampleStore) -> None:
+        self._labels = labels
+        self._examples = examples
+
+    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> Reading:
+        """Decide what happens to each row of a file.
+
+        Raises:
+            InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
+            StorageUnavailable: the storage did not answer.
+        """
+        rules = self._rules(owned.dataset)
+        decision = scan(file, rules)
+        return Reading(
+            examples=lambda: _examples(file, rules, decision),
+            new_labels=decision.new_labels,
+            kept=decision.kept,
+            duplicates=decision.duplicates,
+            rejected=decision.rejected,
+            rejections=decision.rejections,
+            bytes=decision.bytes,
+            words=decision.words,
+        )
+
+    def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
+        """Leave everything: a text file's bytes stay as they were sent."""
+
+    def _rules(self, dataset: Dataset) -> ScanRules:
+        """Collect what the dataset has, so that duplicates are found."""
+        names = self._labels.names(c.label_id for c in dataset.counts)
+        known = {
+            names[c.label_id]: frozenset(self._examples.digests(dataset.dataset_id, UPLOAD, [c]))
+            for c in dataset.counts
+        }
+        return ScanRules(
+            language=dataset.language,
+            is_sentiment=dataset.type == "text-sentiment",
+            known=known,
+            examples=dataset.total,
+            bytes=dataset.bytes,
+        )
+
+
+def _examples(file: BinaryIO, rules: ScanRules, decision: Scan) -> Iterator[FoundExample]:
+    """Read the file again and yield the rows that are kept."""
+    for row in kept_rows(file, rules, decision):
+        yield FoundExample(row.label, row.text, waiting=row.text)

@@ -1,0 +1,172 @@
+"""Learns text models: read texts, take or make embeddings, fit.
+
+Injected into chalicelib/services/training_runs.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.domain.clock import Clock
+from chalicelib.domain.dataset import Dataset
+from chalicelib.domain.learning import Learnt, RunWatch
+from chalicelib.domain.model import Model
+from chalicelib.domain.training_texts import TrainingTexts
+from chalicelib.engines.text.encoder_pool import EncoderPool
+from chalicelib.engines.text.encoders import encoder_names
+from chalicelib.errors import TimedOut
+from chalicelib.stores.curves import CurveStore, CurveWriter
+from chalicelib.stores.training_examples import TrainingExamples
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from chalicelib.engines.text.run import Fitted
+
+    Floats = npt.NDArray[np.float32]
+    ReadVectors = Callable[[int, str, Sequence[str], Callable[[int, int], None]], Floats]
+    Embed = Callable[[str, Sequence[str]], Floats]
+
+RESERVE_SECONDS = 60.0
+"""Time left of a function's run at which the next one goes on, in seconds."""
+_EMBED_SHARE, _FIT_SHARE = 0.5, 0.45
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """Where vectors come from."""
+
+    vectors: ReadVectors
+    """Vectors of a dataset's texts, kept beside it."""
+    embed: Embed
+    """Vectors of other texts."""
+    encoders: EncoderPool
+    """Installed encoders."""
+
+
+class TextLearner:
+    """The Learner of the language family."""
+
+    def __init__(
+        self, examples: TrainingExamples, curves: CurveStore, embedder: Embedder, clock: Clock
+    ) -> None:
+        self._examples = examples
+        self._curves = curves
+        self._embedder = embedder
+        self._clock = clock
+
+    def learn(self, model: Model, dataset: Dataset, watch: RunWatch) -> Learnt:
+        """Learn from texts; embeddings are kept, so another function goes on from them.
+
+        Raises:
+            TrainingFailed: nothing can be learnt; says why, with the remedy.
+            EncoderNotInstalled: the files of an encoder are missing.
+            LeaseLost: another worker owns the run.
+            TimedOut: the embeddings are not finished.
+            StorageUnavailable: the storage did not answer.
+        """
+        texts = self._examples.read(model, dataset)
+        progress = _Progress(watch, self._curves.writer(model))
+        fitted = self._fit(model, texts, progress)
+        progress.finish()
+        return Learnt(
+            artifact=fitted.artifact,
+            metrics=fitted.metrics,
+            card=fitted.card,
+            labels=len(texts.labels),
+            examples=len(texts.texts),
+            training_seconds=fitted.fit_seconds,
+            early_stopping=fitted.report.early_stopping,
+            last_epoch=fitted.report.epochs,
+            train_size=fitted.report.training_examples,
+            test_size=fitted.report.test_examples,
+        )
+
+    def forget(self, model: Model) -> None:
+        """Do nothing: embeddings belong to the dataset."""
+
+    def _fit(self, model: Model, texts: TrainingTexts, progress: _Progress) -> Fitted:
+        """Get the vectors and learn."""
+        from chalicelib.engines.text.run import Vectors, Watchers, train_text
+
+        names = encoder_names(model.language, model.request.algorithm)
+        vectors = Vectors(
+            encoders=[self._embedder.encoders.get(name) for name in names],
+            of_texts=lambda name: self._vectors(texts, name, names.index(name), progress, names),
+            of_phrases=self._embedder.embed,
+        )
+        watchers = Watchers(progress.on_curve, progress.on_fit)
+        return train_text(model, texts, vectors, watchers, self._clock())
+
+    def _vectors(
+        self,
+        texts: TrainingTexts,
+        name: str,
+        place: int,
+        progress: _Progress,
+        names: Sequence[str],
+    ) -> Floats:
+        """Collect the vectors of every dataset's texts, in the order of the texts."""
+        import numpy as np
+
+        blocks, start = [], 0
+        for dataset_id, count in texts.spans:
+            part = texts.texts[start : start + count]
+
+            def check(done: int, total: int) -> None:
+                progress.on_embed((place + done / max(1, total)) / len(names))
+
+            blocks.append(self._embedder.vectors(dataset_id, name, part, check))
+            start += count
+        return np.concatenate(blocks)
+
+
+class _Progress:
+    """Turns what the engine tells into progress and curve, and stops it in time."""
+
+    def __init__(self, watch: RunWatch, curve: CurveWriter) -> None:
+        self._watch = watch
+        self._curve = curve
+
+    def on_embed(self, share: float) -> None:
+        """Note the share of vectors that are there.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+            TimedOut: the function's time is nearly up.
+        """
+        if self._watch.remaining_seconds() < RESERVE_SECONDS:
+            raise TimedOut("The embeddings are not finished; the next function goes on.")
+        self._watch.report(_EMBED_SHARE * share)
+
+    def on_fit(self, share: float) -> None:
+        """Note the share of the fit that is done.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        self._watch.report(_EMBED_SHARE + _FIT_SHARE * share, self._curve.epochs)
+
+    def on_curve(self, records: list[dict[str, Any]]) -> None:
+        """Note the epochs that are done.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        self._watch.check()
+        for record in records[self._curve.epochs :]:
+            self._curve.add(record)
+        if self._watch.is_due():
+            self._curve.flush()
+
+    def finish(self) -> None:
+        """Complete the curve.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        self._watch.check()
+        self._curve.finish()

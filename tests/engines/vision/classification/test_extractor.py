@@ -1,0 +1,59 @@
+"""Embeddings of pictures: repeatable, and views that follow the digest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from chalicelib.engines.vision.backbones import BackbonePool
+from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
+from tests.engines.vision.drawn import draw
+
+EXTRACTOR = ClassificationExtractor(BackbonePool(Path(__file__).parents[4] / ".models"))
+
+
+def test_a_picture_gives_the_same_vector_every_time() -> None:
+    """Float16 means of activations, at least 0, equal at each call."""
+    picture = draw("circle", 1)
+
+    first, second = (EXTRACTOR.extract(picture, b"x" * 16, 0) for _ in range(2))
+
+    assert (np.float16, (1280,)) == (first.dtype, first.shape)
+    assert 0 <= first.min() < first.max() <= 6
+    np.testing.assert_array_equal(first, second)
+
+
+def test_view_0_ignores_the_digest_and_others_follow_it() -> None:
+    """A served picture has no digest, and two workers compute the same views."""
+    picture = draw("square", 2)
+
+    def extract(digest: bytes, view: int) -> bytes:
+        return EXTRACTOR.extract(picture, digest, view).tobytes()
+
+    assert extract(b"", 0) == extract(b"y" * 16, 0)
+    assert extract(b"y" * 16, 1) == extract(b"y" * 16, 1)
+    assert (
+        len(
+            {
+                extract(b"y" * 16, 0),
+                extract(b"y" * 16, 1),
+                extract(b"y" * 16, 2),
+                extract(b"z" * 16, 1),
+            }
+        )
+        == 4
+    )
+
+
+def test_it_says_what_it_stores() -> None:
+    """Sizes, views and version as the feature service needs them."""
+    assert (
+        EXTRACTOR.name,
+        EXTRACTOR.least_side,
+        EXTRACTOR.shard_rows,
+        EXTRACTOR.row_bytes,
+    ) == ("classification", 320, 64, 2560)
+    assert [EXTRACTOR.views(9, 9, augment=one) for one in (False, True)] == [1, 4]
+    assert len(EXTRACTOR.version) == 12
+    assert int(EXTRACTOR.version, 16) >= 0

@@ -1,0 +1,155 @@
+"""Trainings of type image-multi-label: records, feature choice, card, and a model that answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chalicelib.domain.limits import MAX_EPOCH_RESULTS
+from chalicelib.engines.vision.backbones import LITE2, NANODET, BackbonePool
+from chalicelib.engines.vision.interface import VisionData
+from chalicelib.engines.vision.memory_features import MemoryFeatures
+from chalicelib.engines.vision.multi_label.evaluation import mean_average_precision
+from chalicelib.engines.vision.multi_label.extractor import MultiLabelExtractor
+from chalicelib.engines.vision.multi_label.training import MultiLabelTraining
+from chalicelib.engines.vision.serving import load
+from tests.engines.vision.drawn import SHAPES, draw
+from tests.engines.vision.heads_data import digest_of, options, run_to_end, vision_data
+
+POOL = BackbonePool(Path(__file__).parents[4] / ".models")
+NAMES = ["sky", "sea", "sand", "never"]
+
+
+def _data(columns: slice, pictures: int = 50, missing: int = 0) -> VisionData:
+    """Three independent labels, each seen in some of the chosen columns only."""
+    generator = np.random.default_rng(11)
+    has = generator.random((pictures, 3)) < 0.4
+    has[:, 0] |= ~has.any(axis=1)
+    values = np.abs(generator.normal(size=(pictures, 1, 2992)))
+    strength = np.abs(generator.normal(size=(3, 2992)))
+    shown = np.zeros((pictures, 2992))
+    shown[:, columns] = (has.astype(float) @ strength)[:, columns]
+    given = has.copy()
+    for place in np.flatnonzero(has[:, 1] & has[:, 0])[:missing]:
+        given[place, 1] = False
+    labels = [np.flatnonzero(row).tolist() for row in given]
+    return vision_data((values + 2 * shown[:, None]).astype(np.float16), labels, NAMES)
+
+
+def test_records_have_the_contract_s_members() -> None:
+    """Pairs and matrices put the negative first; results are by label with both signs."""
+    data = _data(slice(0, 1280))
+    fitted, steps = run_to_end(MultiLabelTraining(data, options(), POOL))
+
+    record = next(step.record for step in steps if step.record)
+    metrics, results = record["metricsData"], record["epochResults"]
+    assert list(metrics) == [
+        "f1",
+        "labels",
+        "testAccuracies",
+        "trainingAccuracies",
+        "confusionMatrices",
+    ]
+    assert NAMES == metrics["labels"] == list(metrics["confusionMatrices"]) == list(results)
+    assert [len(pair) for pair in metrics["f1"]] == [2] * 4
+    assert [[fitted.test_size, 0], [0, 0]] == metrics["confusionMatrices"]["never"]
+    for matrix in metrics["confusionMatrices"].values():
+        assert fitted.test_size == sum(map(sum, matrix))
+    by_name = {picture.name: picture for picture in data.pictures.pictures}
+    for label, name in enumerate(NAMES):
+        for result in results[name]:
+            file, expected = result["exampleName"].split("-")
+            has_it = label in by_name[file].labels
+            assert (
+                expected
+                == result["expectedLabel"]
+                == f"{name}_" + ("positive" if has_it else "negative")
+            )
+            assert result["predictedLabel"] in (f"{name}_positive", f"{name}_negative")
+    assert sum(map(len, results.values())) <= MAX_EPOCH_RESULTS
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [(slice(0, 1280), "embedding"), (slice(1280, 2992), "pooled")],
+)
+def test_features_are_chosen_by_what_they_show(columns: slice, expected: str) -> None:
+    """Labels seen in one part only lead to a block that holds it, never to the other one."""
+    fitted, _ = run_to_end(MultiLabelTraining(_data(columns), options(), POOL))
+
+    engine = fitted.card["engine"]
+    scores = engine["featureScores"]
+    other = "pooled" if expected == "embedding" else "embedding"
+    assert expected in engine["features"]
+    assert scores[expected] > scores[other]
+    assert max(scores.values()) == scores[engine["features"]]
+
+
+def test_the_choice_sees_nothing_that_is_held_out() -> None:
+    """Tasks that decide on the features train and judge on the training part alone."""
+    training = MultiLabelTraining(_data(slice(0, 1280)), options(), POOL)
+
+    tasks = training.choices(training.division)
+
+    assert len(tasks) == 15
+    held = set(training.held.tolist())
+    assert held
+    for task in tasks:
+        assert not held & {*task.trained.tolist(), *task.judged.tolist()}
+        assert not {*task.trained.tolist()} & {*task.judged.tolist()}
+
+
+def test_the_card_tells_thresholds_and_missing_labels() -> None:
+    """A label that was left out of pictures is reported as missing."""
+    data = _data(slice(0, 1280), pictures=100, missing=2)
+    fitted, _ = run_to_end(MultiLabelTraining(data, options(epochs=10), POOL))
+
+    card = fitted.card
+    assert set(NAMES[:3]) == set(card["engine"]["thresholds"])
+    assert all(0 < value < 1 for value in card["engine"]["thresholds"].values())
+    assert set(NAMES) == set(card["metrics"]["testAccuracies"])
+    assert 0 <= card["calibrationError"] < 0.25
+    listed = card["dataReport"]["likelyLabelErrors"]
+    assert any(
+        (one["label"], one["suggestion"]) == ("sea_negative", "sea_positive") for one in listed
+    )
+
+
+def test_a_model_of_drawn_pictures_answers_new_ones() -> None:
+    """It is served with the backbones of its features, and says every label independently."""
+    extractor = MultiLabelExtractor(POOL)
+    pictures = [draw(shape, seed) for shape in SHAPES for seed in range(5)]
+    digests = [digest_of(place) for place in range(len(pictures))]
+    features = MemoryFeatures(extractor, pictures, digests)
+    values = np.stack([features.row(place) for place in range(len(pictures))])[:, None]
+    labels = [[place // 5, *([3] if place // 5 else [])] for place in range(len(pictures))]
+    data = vision_data(values, labels, [*SHAPES, "angular", "unseen"])
+
+    fitted, _ = run_to_end(MultiLabelTraining(data, options(split_ratio=1.0, epochs=8), POOL))
+    model = load(fitted.artifact, POOL)
+    answers = [model.predict(draw(shape, 200)) for shape in SHAPES]
+
+    assert (model.type, model.least_side) == ("image-multi-label", 416)
+    needed = {use.name for use in model.backbones}
+    assert needed == (
+        {LITE2} if fitted.card["engine"]["features"] == "embedding" else {LITE2, NANODET}
+    )
+    right = 0
+    for shape, answer in zip(SHAPES, answers, strict=True):
+        shares = {one.label: one.probability for one in answer}
+        assert set(model.labels) == set(shares)
+        assert shares["unseen"] == 0.0
+        assert sorted(shares.values(), reverse=True) == [one.probability for one in answer]
+        right += max(SHAPES, key=shares.__getitem__) == shape
+    assert right >= 2
+
+
+def test_average_precision_is_that_of_its_definition() -> None:
+    """Hits at ranks 1 and 3 give five sixths; a label nobody has does not count."""
+    scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]])
+    truth = np.array([[1, 0], [0, 0], [1, 0]])
+
+    assert pytest.approx((1 + 2 / 3) / 2) == mean_average_precision(scores, truth)
+    assert mean_average_precision(scores, truth * 0) == 0.0

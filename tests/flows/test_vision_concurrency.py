@@ -1,0 +1,97 @@
+"""Many callers at once: no answer holds anything of another picture, model or account."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass, field
+
+from tests.flows.client import VISION, Client
+from tests.flows.crowd import run_crowd
+from tests.flows.pictures import folders_zip, fruit_scenes, scenes_zip, shape
+
+THREADS = 16
+CALLS = 96
+PICTURES = 3
+"""Different pictures of each model."""
+
+
+@dataclass
+class Asked:
+    """A model of an account, with the answers that it gave to a single caller."""
+
+    client: Client
+    model_id: str
+    call: str
+    pictures: list[bytes]
+    answers: list[str] = field(default_factory=list)
+
+    def learn(self) -> None:
+        """Ask for each picture once, with nobody else around."""
+        for content in self.pictures:
+            answer = self.client.picture(self.model_id, content, self.call)
+            self.answers.append(text_of(answer.ok["probabilities"]))
+
+
+def text_of(items: object) -> str:
+    """Write probabilities in a way that can be compared."""
+    return json.dumps(items)
+
+
+def classifier(client: Client, number: int) -> Asked:
+    """Train a classifier whose labels no other account has."""
+    labels = {f"account{number}-ball": ("circle", "red"), f"account{number}-box": ("cross", "blue")}
+    dataset = client.dataset(folders_zip(labels=labels, count=4), file_name="x.zip")
+    model_id = client.model(dataset["id"], epochs=5)
+    pictures = [shape("circle", "red", 50 + 10 * number + place) for place in range(PICTURES)]
+    return Asked(client, model_id, "predict", pictures)
+
+
+def finder(client: Client, number: int) -> Asked:
+    """Train a detection model."""
+    content = scenes_zip(fruit_scenes(3, seed=40 + number))
+    dataset = client.dataset(content, file_name="t.zip", type="image-detection")
+    model_id = client.model(dataset["id"], epochs=2)
+    pictures = [scene[1] for scene in fruit_scenes(PICTURES, seed=60 + number)]
+    return Asked(client, model_id, "detect", pictures)
+
+
+def test_no_answer_mixes_two_requests(world):
+    """96 predictions of 16 threads, two accounts and five models: each answer is its own."""
+    crowd = []
+    for number in range(2):
+        client = world.photographer()
+        crowd += [classifier(client, number), finder(client, number)]
+    scenery = [shape("triangle", "green", place) for place in range(PICTURES)]
+    crowd.append(Asked(crowd[0].client, "SceneClassifier", "predict", scenery))
+    for asked in crowd:
+        asked.learn()
+    begin = used(crowd)
+
+    def call(clients, number):
+        """Ask one of the models about one of its pictures, as form and as JSON in turn."""
+        place = number % len(crowd)
+        asked = crowd[place]
+        mine = clients.setdefault(place, asked.client.clone())
+        picture = number // len(crowd) % PICTURES
+        content, sample = asked.pictures[picture], {"sampleId": f"s{number}"}
+        if number % 2:
+            answer = mine.picture(asked.model_id, content, asked.call, **sample)
+        else:
+            packed = base64.b64encode(content).decode()
+            fields = {"modelId": asked.model_id, "sampleBase64Content": packed, **sample}
+            answer = mine.json("POST", f"{VISION}/{asked.call}", fields)
+        if answer.status != 200:
+            return f"{number}: {answer.status} {answer.body[:300]!r}"
+        same = text_of(answer.data["probabilities"]) == asked.answers[picture]
+        is_own = same and answer.data["sampleId"] == f"s{number}"
+        return None if is_own else f"{number}: {answer.body[:300]!r}"
+
+    assert run_crowd(THREADS, CALLS, call) == []
+    assert sum(used(crowd)) - sum(begin) == CALLS, "each was counted once"
+
+
+def used(crowd):
+    """Predictions that the two accounts have used."""
+    clients = (crowd[0].client, crowd[2].client)
+    return [client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] for client in clients]

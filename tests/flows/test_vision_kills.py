@@ -1,0 +1,146 @@
+"""Workers are killed in the middle of picture archives; what was accepted is finished.
+
+Trainings of boxes that are killed stand in test_kills_vision.py.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import pytest
+
+from infra.local.testing import LocalStack
+from tests.flows.client import VISION
+from tests.flows.pictures import folders, folders_zip
+from tests.flows.test_deletions import left_in_bucket
+from tests.flows.test_kills import ENVIRONMENT, PATIENCE, kill
+from tests.flows.test_picture_examples import fetch
+from tests.flows.world import World
+from tests.pictures import draw, make_zip
+
+COUNT = 120
+"""Pictures of each of the two labels of a large upload."""
+EPOCHS = 60
+
+
+@pytest.fixture(scope="module")
+def stack(closed_network):
+    """A stack whose pieces may be killed."""
+    with LocalStack(environment=ENVIRONMENT) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def world(stack, tmp_path_factory):
+    """Accounts of this stack."""
+    made = World(stack, tmp_path_factory.mktemp("kills"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def client(world):
+    """A caller of the calls below /vision; a first training has warmed the workers up."""
+    made = world.photographer()
+    made.model(made.dataset(folders_zip(count=2), file_name="warm.zip")["id"], epochs=1)
+    return made
+
+
+@pytest.fixture(scope="module")
+def large():
+    """An archive of many pictures, one of them twice, one broken, and what must come of it."""
+    files = folders(count=COUNT)
+    rows = Counter((name.split("/")[1], name.split("/")[0]) for name in files)
+    twin = files["ball/ball-00.png"]
+    return make_zip({**files, "ball/twin.png": twin, "box/cut.png": draw()[:-9]}), rows
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.7])
+def test_killed_ingest_is_finished_once(stack, client, large, seconds):
+    """A worker killed while it reads an archive loses no picture and writes none twice."""
+    content, rows = large
+    posted = client.upload(content, "large.zip")
+    time.sleep(seconds)
+    kill(stack, "ingest")
+    done = client.wait_dataset(posted["id"], PATIENCE)
+
+    counts = [item["numExamples"] for item in done["labelSummary"]["labels"]]
+    assert (done["statusMsg"], counts) == ("SUCCEEDED", [COUNT, COUNT])
+    (receipt,) = client.items(f"{VISION}/datasets/{posted['id']}/receipts")
+    numbers = [receipt[key] for key in ("seen", "kept", "duplicates", "rejected")]
+    assert numbers == [2 * COUNT + 2, 2 * COUNT, 1, 1]
+    items = client.items(f"{VISION}/datasets/{posted['id']}/examples")
+    assert Counter((item["name"], item["label"]["name"]) for item in items) == rows
+    assert len({item["id"] for item in items}) == 2 * COUNT
+    assert {fetch(item["location"]).status for item in items[::40]} == {200}
+    stored = left_in_bucket(stack, f"datasets/{posted['id']}/images/")
+    assert len(stored) == 2 * COUNT
+    client.delete(f"{VISION}/datasets/{posted['id']}").ok  # noqa: B018 - must be 200
+
+
+@pytest.fixture(scope="module")
+def reference(client):
+    """Digest of the model of some pictures when nobody disturbs its training."""
+    return train(client, client.dataset(folders_zip(count=20), file_name="a.zip"))
+
+
+def train(client, dataset):
+    """Train and return the digest of the model."""
+    model_id = client.train(dataset["id"], epochs=EPOCHS)["modelId"]
+    return finished(client, model_id)
+
+
+def finished(client, model_id):
+    """Wait for a training that was disturbed; its curve is whole. Return the model's digest."""
+    seen = client.watch_model(model_id, PATIENCE)
+    progress = [state["progress"] for state in seen]
+    assert progress == sorted(progress)
+    assert seen[-1]["status"] == "SUCCEEDED", seen[-1]
+    epochs = client.items(f"{VISION}/models/{model_id}/lc")
+    assert [record["epoch"] for record in epochs] == list(range(1, EPOCHS + 1))
+    return client.get(f"{VISION}/models/{model_id}/card").ok["artifactSha256"]
+
+
+def test_killed_features_are_made_up_for(stack, client, reference):
+    """With the worker killed twice in the features, the training gives the very same model."""
+    dataset = client.dataset(folders_zip(count=20), file_name="a.zip")
+    kill(stack, "ingest")
+    time.sleep(0.3)
+    kill(stack, "ingest")
+
+    assert train(client, dataset) == reference
+
+
+def test_killed_training_is_finished(stack, client, reference):
+    """A training killed while it runs goes on, and gives the same model and one whole curve."""
+    dataset = client.dataset(folders_zip(count=20), file_name="a.zip")
+    model_id = client.train(dataset["id"], epochs=EPOCHS)["modelId"]
+    path = f"{VISION}/train/{model_id}"
+    client.wait(path, lambda state: state["status"] != "QUEUED", PATIENCE)
+    time.sleep(0.3)
+    kill(stack, "train")
+
+    assert finished(client, model_id) == reference
+
+
+def test_killed_deletion_leaves_nothing(stack, client, large):
+    """A deletion whose worker dies goes on, and leaves no picture behind."""
+    dataset = client.dataset(large[0], file_name="large.zip")
+    deletion = client.delete(f"{VISION}/datasets/{dataset['id']}").ok
+    time.sleep(0.1)
+    kill(stack, "ingest")
+    client.wait_deletion(deletion["id"], PATIENCE)
+
+    assert left_in_bucket(stack, f"datasets/{dataset['id']}/") == []
+
+
+def test_no_job_is_left(stack):
+    """After everything, no queue of failed jobs holds a message."""
+    sqs = stack.client("sqs")
+    for url in sqs.list_queues().get("QueueUrls", []):
+        if url.endswith(("-dead", "-dlq")):
+            found = sqs.get_queue_attributes(
+                QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"]
+            )
+            assert found["Attributes"]["ApproximateNumberOfMessages"] == "0", url

@@ -1,0 +1,134 @@
+"""A quick stand-in for the vision engines: real rows, steps and states, tiny arithmetic.
+
+It keeps the contracts of chalicelib/engines/vision/interface.py, so that the services around the
+engines are tested in milliseconds; tests/services/test_vision_engines.py uses the real ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.artifact import dump, load
+from chalicelib.engines.vision import trainings
+from chalicelib.engines.vision.interface import FittedVision, VisionStep
+from chalicelib.errors import TrainingFailed
+
+VALUES = 8
+STEPS = 3
+"""Steps of one epoch."""
+
+
+class TinyExtractor:
+    """Turns a view into the picture's mean colour and what the digest and the view draw."""
+
+    least_side = 32
+    row_bytes = 2 * VALUES
+
+    def __init__(self, name: str = "tiny", shard_rows: int = 4, views: int = 3) -> None:
+        self.name, self.shard_rows, self.most_views = name, shard_rows, views
+        self.version = hashlib.sha256(name.encode()).hexdigest()[:12]
+        self.calls: list[tuple[bytes, int]] = []
+
+    def views(self, width: int, height: int, *, augment: bool) -> int:
+        """Say how many views there are."""
+        return self.most_views if augment else 1
+
+    def extract(self, picture: Any, digest: bytes, view: int) -> np.ndarray:
+        """Compute a row."""
+        self.calls.append((digest, view))
+        drawn = np.frombuffer(hashlib.sha256(digest + bytes([view])).digest()[:5], np.uint8)
+        row = np.concatenate([picture.pixels.mean((0, 1)), drawn])
+        return (row / 255).astype(np.float16)
+
+
+class TinyTraining:
+    """Adds rows up in an order drawn by the seed, a third of the pictures in each step."""
+
+    def __init__(self, data: Any, options: Any, checkpoint: bytes | None) -> None:
+        self.data, self.options = data, options
+        self.opened_with = checkpoint
+        self.number, self.sums = 0, np.zeros(VALUES)
+        if len(data.pictures.pictures) < 2:
+            raise TrainingFailed("One picture is not enough. Add others.")
+        if checkpoint is not None:
+            state = load(checkpoint, "tiny", 1)
+            self.number, self.sums = state.header["number"], state.arrays["sums"]
+
+    @property
+    def epochs_done(self) -> int:
+        """Epochs that have ended."""
+        return self.number // STEPS
+
+    def step(self) -> VisionStep | None:
+        """Add a third of the rows up."""
+        if self.number == self.options.epochs * STEPS:
+            return None
+        count = len(self.data.pictures.pictures)
+        epoch, part = divmod(self.number, STEPS)
+        order = np.random.default_rng((self.options.seed, epoch)).permutation(count)
+        for place in order[part::STEPS]:
+            view = epoch % self.data.features.views(place)
+            self.sums = self.sums * 0.75 + self.data.features.row(place, view)
+        self.number += 1
+        share = self.number / (self.options.epochs * STEPS)
+        return VisionStep(share, self._record() if self.number % STEPS == 0 else None)
+
+    def save(self) -> bytes:
+        """Return the state."""
+        return dump({"kind": "tiny", "version": 1, "number": self.number}, {"sums": self.sums})
+
+    def finish(self, model: Any, now: Any) -> FittedVision:
+        """Make the model of the sums."""
+        count = len(self.data.pictures.pictures)
+        held = round(count * (1 - self.options.split_ratio))
+        metrics = self._record()["metricsData"]
+        card = {"modelId": model.model_id, "createdAt": str(now), "object": "card"}
+        artifact = dump({"kind": "tiny", "version": 1}, {"sums": self.sums})
+        return FittedVision(artifact, metrics, card, self.epochs_done, count - held, held)
+
+    def _record(self) -> dict[str, Any]:
+        """Make a record of the learning curve."""
+        metrics = {"labels": self.data.pictures.labels, "trainingLoss": float(self.sums[0])}
+        return {
+            "epoch": self.epochs_done,
+            "metricsData": metrics,
+            "epochResults": [],
+            "object": "learningcurve",
+        }
+
+
+class TinyVision:
+    """Takes the engines' place and remembers what was opened."""
+
+    def __init__(self) -> None:
+        self.extractor = TinyExtractor()
+        self.retail = TinyExtractor("retail")
+        self.opened: list[TinyTraining] = []
+
+    def extractor_for(self, dataset_type: str, algorithm: str | None, backbones: Any) -> Any:
+        """Return the extractor."""
+        return self.retail if algorithm == "retail-execution" else self.extractor
+
+    def open_training(
+        self,
+        dataset_type: str,
+        data: Any,
+        options: Any,
+        backbones: Any,
+        checkpoint: bytes | None = None,
+    ) -> TinyTraining:
+        """Open a training."""
+        self.opened.append(TinyTraining(data, options, checkpoint))
+        return self.opened[-1]
+
+
+def install(patch: pytest.MonkeyPatch) -> TinyVision:
+    """Put the stand-in into the engines' place."""
+    made = TinyVision()
+    patch.setattr(trainings, "extractor_for", made.extractor_for)
+    patch.setattr(trainings, "open_training", made.open_training)
+    return made
