@@ -122,7 +122,7 @@ class CachedFeatures:
 
     def __init__(self, extractor: Extractor, source: PictureSet, digests: Sequence[bytes]) -> None:
         self._extractor, self._source, self._digests = extractor, source, list(digests)
-        key = sha256(b"".join(sorted(set(digests)))).hexdigest()[:16]
+        key = sha256(b"".join(sorted(source.files))).hexdigest()[:16]
         folder = BUILD / "features" / f"{extractor.name}-{extractor.version}"
         path = folder / f"{source.name.replace('/', '-')}-{key}.npz"
         if not path.exists():
@@ -151,7 +151,7 @@ class CachedFeatures:
     def _compute(self, path: Path) -> None:
         """Compute the rows of every picture."""
         start = time.perf_counter()
-        order = list(dict.fromkeys(self._digests))
+        order = list(self._source.files)
 
         def rows_of(digest: bytes) -> tuple[list[np.ndarray], tuple[int, int]]:
             picture = self._source.open(digest, self._extractor.least_side)

@@ -86,17 +86,24 @@ class FeatureTable:
     """Features on a grid, int16."""
 
     def __init__(
-        self, rows: Rows, transform: Callable[[Halves], Doubles], dims: int, unit: float
+        self,
+        rows: Rows,
+        needed: Ints,
+        transform: Callable[[Halves], Doubles],
+        dims: int,
+        unit: float,
     ) -> None:
         """Make room.
 
         Args:
             rows: where raw features come from.
+            needed: rows that will be taken, int, shape (n,); the others stay empty.
             transform: from raw float16 features (n, m) to float64 (n, dims).
             dims: length of a transformed row.
             unit: the grid, a power of two; values beyond 32,767 units are clipped.
         """
         self._rows = rows
+        self._needed = needed
         self._transform = transform
         self._unit = unit
         self._values = np.empty((len(rows.places), dims), np.int16)
@@ -110,19 +117,19 @@ class FeatureTable:
     @property
     def share(self) -> float:
         """How much of it is filled, 0 to 1."""
-        return self._filled / max(len(self._values), 1)
+        return self._filled / max(len(self._needed), 1)
 
     @property
     def is_full(self) -> bool:
-        """Whether every row is there."""
-        return self._filled == len(self._values)
+        """Whether every needed row is there."""
+        return self._filled == len(self._needed)
 
     def fill(self) -> None:
         """Transform the next piece."""
-        rows = np.arange(self._filled, min(self._filled + CHUNK_ROWS, len(self._values)))
+        rows = self._needed[self._filled : self._filled + CHUNK_ROWS]
         values = np.rint(self._transform(self._rows.raw(rows)) / self._unit)
         self._values[rows] = np.clip(values, -_MOST, _MOST)
-        self._filled = int(rows[-1]) + 1
+        self._filled += len(rows)
 
     def take(self, rows: Ints) -> Doubles:
         """Return rows, int, shape (n,), as float64 on the grid, shape (n, dims)."""

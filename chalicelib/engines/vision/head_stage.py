@@ -191,9 +191,7 @@ class Stage:
         chosen = trained[np.argsort(self._ranks[trained], kind="stable")]
         ends = np.cumsum(self._rows.views[chosen])
         chosen = np.sort(chosen[ends <= max(FIT_ROWS, int(ends[0]))])
-        is_chosen = np.zeros(len(self._rows.first), bool)
-        is_chosen[chosen] = True
-        rows = np.flatnonzero(is_chosen[self._rows.places])
+        rows = self._rows_of(chosen)
         raw = self._rows.raw(rows)
         return self._recipe.fit_transform(self.task.block, raw, self._rows.places[rows])
 
@@ -203,8 +201,21 @@ class Stage:
         if transform is None:
             raise RuntimeError("A table needs a transformation.")
         if self._table is None:
-            self._table = FeatureTable(self._rows, transform.apply, transform.dims, transform.unit)
+            needed = np.concatenate([self.task.trained, self.task.judged])
+            self._table = FeatureTable(
+                self._rows,
+                self._rows_of(needed),
+                transform.apply,
+                transform.dims,
+                transform.unit,
+            )
         self._table.fill()
+
+    def _rows_of(self, places: Ints) -> Ints:
+        """Rows of all views of pictures, int, shape (n,), ascending, int, shape (rows,)."""
+        is_chosen = np.zeros(len(self._rows.first), bool)
+        is_chosen[places] = True
+        return np.flatnonzero(is_chosen[self._rows.places])
 
     def _begin(self, table: FeatureTable) -> HeadRun:
         """Start the fit, or go on with a saved one."""

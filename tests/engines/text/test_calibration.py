@@ -55,6 +55,18 @@ def test_temperature_is_bounded(sign: float, temperature: float) -> None:
     assert found == pytest.approx(temperature, rel=0.05)
 
 
+@pytest.mark.parametrize("count", [10, 100])
+def test_doubt_keeps_right_answers_from_becoming_certain(count: int) -> None:
+    """All right answers of a small set give the truth about one minus the doubt, not one."""
+    truth = np.arange(count) % 2
+    logits = np.eye(2)[truth] * 5.0
+    doubt = 1 / (count + 2)
+
+    found = probabilities(logits, fit_temperature(logits, truth, doubt))
+
+    assert found.max() == pytest.approx(1 - doubt / 2, abs=doubt / 10)
+
+
 def test_temperature_without_examples_is_one() -> None:
     """Nothing was held out: the logits are taken as they are."""
     assert fit_temperature(np.empty((0, 3)), np.empty(0, int)) == 1.0

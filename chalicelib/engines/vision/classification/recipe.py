@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     Halves = npt.NDArray[np.float16]
     Ints = npt.NDArray[np.int64]
 
-START_LENGTH = 20.0
+START_LENGTH = 8.0
 """Length of every label's weights at the start; features have length one."""
-_DECAY = 1e-2
+_DECAY = 1e-3
 
 
 class ImageRecipe:

@@ -63,8 +63,13 @@ class ImageFolds:
 
 
 def served_temperature(folds: ImageFolds) -> float:
-    """Fit the temperature; few pictures, all answered rightly, must not make it extreme."""
-    return min(_HIGHEST, max(_LOWEST, fit_temperature(folds.logits, folds.truth)))
+    """Fit the temperature; few pictures, all answered rightly, must not make it extreme.
+
+    The doubt is the rule of succession's: after n right answers the next one may be wrong with a
+    chance of 1 / (n + 2).
+    """
+    doubt = 1.0 / (len(folds.truth) + 2)
+    return min(_HIGHEST, max(_LOWEST, fit_temperature(folds.logits, folds.truth, doubt)))
 
 
 def data_report(training: HeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
