@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Bools = npt.NDArray[np.bool_]
 
-FEWEST = 20
+FEWEST = 10
 """Right and wrong answers that are needed, each."""
 _ROUNDS = 50
-_RIDGE = 1.0
+_RIDGE = 0.3
 _LEAST_SLOPE = 0.1
 _TINY = 1e-6
 
