@@ -44,8 +44,8 @@ def test_the_order_of_answers_stays():
 
 
 def test_few_answers_calibrate_nothing():
-    """Below twenty right and twenty wrong answers scores stay what they are."""
-    few = judged_pictures(3)
+    """Below ten right and ten wrong answers scores stay what they are."""
+    few = judged_pictures(1)
 
     assert fit_calibration(few) == Calibration()
     assert fit_calibration([]) == Calibration()
