@@ -9,7 +9,7 @@ ServiceError                     base, never raised itself
 ├─ MethodNotAllowed 405
 ├─ Conflict 409                  ├─ DatasetInTraining  ├─ DatasetNotReady  ├─ DatasetBeingDeleted
 │                                ├─ ExampleNameTaken  ├─ ModelBusy  ├─ ModelNotReady
-│                                └─ EncoderMissing
+│                                ├─ EncoderMissing  └─ BackboneMissing
 ├─ TooLarge 413
 ├─ UnsupportedType 415
 ├─ QuotaExceeded 429             ├─ PredictionQuotaExceeded  ├─ ExampleQuotaExceeded  └─ TooManyOpen

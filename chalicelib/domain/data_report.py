@@ -1,4 +1,4 @@
-"""What a model's card may still say of its data once the dataset is deleted."""
+"""What a model's card and curve may still say of its data once the dataset is deleted."""
 
 from __future__ import annotations
 
@@ -30,6 +30,21 @@ def without_examples(report: Any, labels: Collection[str]) -> Any:
         kept = (item for item in report if isinstance(item, dict | list) or item in labels)
         return [without_examples(item, labels) for item in kept]
     return report
+
+
+def without_names(results: Any) -> Any:
+    """Take file names out of the `epochResults` of a learning curve; expected labels stay.
+
+    Args:
+        results: JSON value; each result has `exampleName` and `expectedLabel`.
+    """
+    if isinstance(results, dict):
+        if "exampleName" in results:
+            return {**results, "exampleName": results.get("expectedLabel", "")}
+        return {name: without_names(value) for name, value in results.items()}
+    if isinstance(results, list):
+        return [without_names(item) for item in results]
+    return results
 
 
 def _stays(name: str, value: Any, labels: Collection[str]) -> bool:

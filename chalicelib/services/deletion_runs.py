@@ -10,7 +10,7 @@ from typing import Any
 
 from chalicelib import log
 from chalicelib.domain.clock import Clock, to_milliseconds
-from chalicelib.domain.data_report import without_examples
+from chalicelib.domain.data_report import without_examples, without_names
 from chalicelib.domain.dataset import Dataset
 from chalicelib.domain.deletion import MODEL, Deletion
 from chalicelib.domain.jobs import Job, delete_job
@@ -111,13 +111,13 @@ class DeletionRunService:
         return replace(deletion, urls_until=urls_until)
 
     def _strip_cards(self, dataset: Dataset) -> None:
-        """Take texts and ids of examples out of the cards of the dataset's models."""
+        """Take texts, names and ids of examples out of cards and curves of the dataset's models."""
         stores = self._stores
         ids = (counts.label_id for counts in dataset.counts)
         names = frozenset(stores.labels.names(ids).values())
         for model in stores.models.of_dataset(dataset.account_id, dataset.dataset_id):
             is_changed = stores.cards.change(
-                model.model_id, lambda card: _forget_examples(card, names)
+                model.model_id, lambda document: _forget_examples(document, names)
             )
             if is_changed and stores.models.find(model.account_id, model.model_id) is None:
                 # It was deleted meanwhile; its own deletion may have passed already.
@@ -130,8 +130,13 @@ class DeletionRunService:
         return max(0, -(-rest // 1000))
 
 
-def _forget_examples(card: dict[str, Any], labels: frozenset[str]) -> dict[str, Any]:
-    """Make the card of a model whose dataset is deleted."""
-    if "dataReport" not in card:
-        return card
-    return {**card, "dataReport": without_examples(card["dataReport"], labels)}
+def _forget_examples(document: Any, labels: frozenset[str]) -> Any:
+    """Make the card, or the block of a curve, of a model whose dataset is deleted."""
+    if isinstance(document, list):
+        return [
+            {**record, "epochResults": without_names(record.get("epochResults", {}))}
+            for record in document
+        ]
+    if "dataReport" not in document:
+        return document
+    return {**document, "dataReport": without_examples(document["dataReport"], labels)}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 DETECTION = "image-detection"
 """Dataset type whose examples are boxes."""
 _CHECK_EXAMPLES = 1_000
+_DELETED_AT_ONCE = 1_000
 _CONTENT_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}
 
 
@@ -89,8 +90,11 @@ class PictureReader:
             return
         for example in self._committed(dataset, check):
             unused.discard(example.picture)
-        check()
-        pictures.delete(dataset.dataset_id, unused)
+        digests = sorted(unused)
+        for first in range(0, len(digests), _DELETED_AT_ONCE):
+            # Before each call: a worker that slept past its lease would delete another's pictures.
+            check()
+            pictures.delete(dataset.dataset_id, digests[first : first + _DELETED_AT_ONCE])
 
     def _rules(
         self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]

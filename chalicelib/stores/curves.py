@@ -1,4 +1,4 @@
-"""Learning curves in the bucket: blocks of 25 epochs, a folder for each run of a model.
+"""Learning curves in the bucket: blocks of 5 epochs, a folder for each run of a model.
 
 An epoch is visible as soon as it is added, and costs one small write however long the curve is.
 A run that is taken up again replaces records in their places, so a reader never sees a curve
@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain.limits import EPOCHS_PAGE
 from chalicelib.domain.model import Model
 from chalicelib.domain.paging import Page
 from chalicelib.stores.artifacts import ArtifactStore, model_prefix
 
-BLOCK_EPOCHS = EPOCHS_PAGE
-"""Epochs of one object: a page of a curve that is read from its beginning is one."""
+BLOCK_EPOCHS = 5
+"""Epochs of one object. With 1,000 labels a record has 2 MB, and a block is rewritten whole."""
 
 Record = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Changes the cards of a model's versions; everything else of a version is written once."""
+"""Changes cards and learning curves of a model; everything else is written once."""
 
 from __future__ import annotations
 
@@ -8,24 +8,32 @@ from typing import Any
 from chalicelib.stores.artifacts import ArtifactStore, model_prefix
 from chalicelib.stores.model_files import CARD
 
+_CURVES = "/curves/"
+
 
 class ModelCards:
-    """Cards of all versions, served or not."""
+    """Cards of all versions, served or not, and the curves of all runs."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
-    def change(self, model_id: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
-        """Write each card anew that the change alters; True when there was one.
+    def change(self, model_id: str, change: Callable[[Any], Any]) -> bool:
+        """Write each card and block of a curve anew that the change alters; True when one was.
+
+        Args:
+            model_id: the model.
+            change: takes a card (an object) or a block of a curve (an array), returns the new one.
 
         Raises:
             StorageUnavailable: some may be as they were.
         """
         is_changed = False
         for key in self._artifacts.keys(model_prefix(model_id)):
-            card = self._artifacts.get_json(key) if key.endswith(f"/{CARD}") else None
-            changed = change(card) if card else card
-            if changed != card:
+            if not key.endswith(f"/{CARD}") and _CURVES not in key:
+                continue
+            document = self._artifacts.get_json(key)
+            changed = change(document) if document else document
+            if changed != document:
                 self._artifacts.put_json(key, changed)
                 is_changed = True
         return is_changed

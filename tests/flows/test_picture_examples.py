@@ -16,6 +16,7 @@ from chalicelib.domain.dataset import VISION
 from chalicelib.domain.example import picture_digest
 from chalicelib.domain.model import SUCCEEDED, Model
 from chalicelib.stores.clients import Clients
+from chalicelib.stores.tables import ModelRow
 from tests.flows.client import VISION as PATH
 from tests.flows.client import Answer, Client
 from tests.flows.world import World
@@ -57,10 +58,11 @@ def fetch(url: str) -> Answer:
 def a_model(client: Client, world: World, album: dict) -> str:
     """Write the row of a model, as a training would; feedback needs no more."""
     now = datetime.now(UTC)
+    account_id, model_id = world.account_id(client), "PICTUREFEEDBACK" + "A" * 11
     Container(world.settings).stores.models.create(
         Model(
-            account_id=world.account_id(client),
-            model_id="PICTUREFEEDBACK" + "A" * 11,
+            account_id=account_id,
+            model_id=model_id,
             name="model",
             dataset_id=album["id"],
             family=VISION,
@@ -72,7 +74,9 @@ def a_model(client: Client, world: World, album: dict) -> str:
             updated_at=now,
         )
     )
-    return "PICTUREFEEDBACK" + "A" * 11
+    # A row begins in the index of open trainings, where it would stand in front of real ones.
+    ModelRow(account_id, model_id).update([ModelRow.open.remove()])
+    return model_id
 
 
 def test_empty_dataset_is_filled_by_hand(client, album):

@@ -105,7 +105,6 @@ def test_paid_trainings_come_before_free_ones(stack, world):
     free, paid = world.caller(), world.caller("BRONZE")
     rows = csv_file(made_rows(30, labels=2))
     free_id, paid_id = (caller.dataset(rows)["id"] for caller in (free, paid))
-    free.model(free_id)  # what other tests left in the queue is in front of it
     stack.pause_workers()
     try:
         waiting = [(free, free.train(free_id, f"free {n}")) for n in range(2)]

@@ -174,6 +174,32 @@ def test_cards_forget_the_examples(world: World) -> None:
     assert after[2:] == before[2:]
 
 
+def test_curves_forget_file_names(world: World) -> None:
+    """Learning curves of a deleted dataset's models keep labels and figures, but no file names."""
+    view = world.dataset(some_rows({"cat": 5, "dog": 5}))
+    model = world.model(view)
+    result = {"exampleName": "anna.jpg-cat", "expectedLabel": "cat", "predictedLabel": "dog"}
+    record = {"epoch": 1, "metricsData": {"testAccuracy": 0.5}, "object": "learningcurve"}
+    key = f"models/{model.model_id}/curves/1/00000.json"
+    several = {"cat": [{**result, "expectedLabel": "cat_positive"}], "dog": []}
+    world.stores.artifacts.put_json(
+        key, [{**record, "epochResults": [result]}, {**record, "epochResults": several}]
+    )
+
+    assert _delete(world, view).status == "SUCCEEDED"
+
+    assert world.stores.artifacts.get_json(key) == [
+        {**record, "epochResults": [{**result, "exampleName": "cat"}]},
+        {
+            **record,
+            "epochResults": {
+                "cat": [{**result, "exampleName": "cat_positive", "expectedLabel": "cat_positive"}],
+                "dog": [],
+            },
+        },
+    ]
+
+
 def test_card_of_a_model_that_goes_at_the_same_time(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,8 +87,8 @@ def test_an_epoch_costs_one_small_write(
     world: World, curves: CurveStore, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Adding the thousandth epoch writes one block and reads nothing."""
-    _fill(curves, model, 30)
-    writer = curves.writer(model, 30)
+    _fill(curves, model, 32)
+    writer = curves.writer(model, 32)
     calls: list[tuple[str, int]] = []
     put = world.stores.artifacts.put_json
 
@@ -99,11 +99,11 @@ def test_an_epoch_costs_one_small_write(
 
     monkeypatch.setattr(world.stores.artifacts, "put_json", counted)
     monkeypatch.setattr(world.stores.artifacts, "get_json", None)
-    writer.add(_record(31))
+    writer.add(_record(33))
     writer.flush()
     writer.flush()
 
-    assert [(key.rpartition("/")[2], size) for key, size in calls] == [("00001.json", 6)]
+    assert [(key.rpartition("/")[2], size) for key, size in calls] == [("00006.json", 3)]
 
 
 def test_a_run_taken_up_again_does_not_shorten(curves: CurveStore, model: Model) -> None:
@@ -139,7 +139,7 @@ def test_missing_records_are_noticed(world: World, curves: CurveStore, model: Mo
         *[True] * 4,
         *[False] * 3,
     ]
-    for key in world.objects("models/M/curves/1/00000"):
+    for key in world.objects("models/M/curves/1/00005"):
         world.stores.artifacts.delete(key)
     assert not curves.writer(model, 30).is_whole
 

@@ -5,7 +5,6 @@ See: chalicelib/engines/vision/detection/suspicions.py, review_stage.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -66,15 +65,14 @@ def data_report(
     """
     across: list[dict[str, Any]] = []
     conflicts: list[dict[str, Any]] = []
-    torn = 0
-    for left, right, cosine in _near_pairs(reviewed, pooled):
+    pairs, torn = _near_pairs(reviewed, pooled)
+    for left, right, cosine in pairs:
         first, second = reviewed[left], reviewed[right]
         pair = {
             "examples": [_examples_document(each.picture) for each in (first, second)],
             "similarity": round(cosine, _DIGITS),
         }
         if first.is_tested != second.is_tested:
-            torn += 1
             across.append(pair)
         is_equal = first.picture.digest == second.picture.digest
         if not agree(first, second, EQUAL_OVERLAP if is_equal else CLOSE_OVERLAP):
@@ -115,17 +113,33 @@ def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
     return bool(shared.any(axis=0).all() and shared.any(axis=1).all())
 
 
-def _near_pairs(reviewed: Sequence[Reviewed], pooled: Floats) -> Iterator[tuple[int, int, float]]:
-    """Pairs of equal files and of pictures with close features, and their cosines."""
+def _near_pairs(
+    reviewed: Sequence[Reviewed], pooled: Floats
+) -> tuple[list[tuple[int, int, float]], int]:
+    """Find equal files and pictures with close features.
+
+    Returns:
+        The pairs that are most alike, at most 20,000, with their cosines, and how many of all
+        pairs are torn apart by the split.
+    """
     if not reviewed:
-        return
+        return [], 0
     centred = pooled - pooled.mean(axis=0)
     centred /= np.maximum(np.sqrt(np.add.reduce(centred**2, axis=1)), 1e-12)[:, None]
     digests = np.array([int.from_bytes(each.picture.digest[:8], "big") for each in reviewed])
+    is_tested = np.array([each.is_tested for each in reviewed])
+    places = np.arange(len(reviewed))
+    pairs, values, torn = np.empty((0, 2), np.int64), np.empty(0), 0
     for first in range(0, len(reviewed), _BLOCK):
-        cosines = np.minimum(centred[first : first + _BLOCK] @ centred.T, _LARGEST)
-        cosines[digests[first : first + _BLOCK, None] == digests[None]] = 1.0
-        for row, right in np.argwhere(cosines >= CLOSE_COSINE)[:_MOST_PAIRS]:
-            left = first + int(row)
-            if right > left:
-                yield left, int(right), float(cosines[row, right])
+        rows = places[first : first + _BLOCK, None]
+        cosines = np.minimum(centred[rows[:, 0]] @ centred.T, _LARGEST)
+        cosines[digests[rows] == digests[None]] = 1.0
+        cosines[rows >= places[None]] = -1.0
+        left, right = np.nonzero(cosines >= CLOSE_COSINE)
+        torn += int(np.count_nonzero(is_tested[left + first] != is_tested[right]))
+        pairs = np.concatenate([pairs, np.stack([left + first, right], axis=1)])
+        values = np.concatenate([values, cosines[left, right]])
+        best = np.sort(np.argsort(-values, kind="stable")[:_MOST_PAIRS])
+        pairs, values = pairs[best], values[best]
+    found = zip(pairs.tolist(), values.tolist(), strict=True)
+    return [(left, right, value) for (left, right), value in found], torn

@@ -164,3 +164,21 @@ def test_no_pictures_give_an_empty_report():
     report = data_report([], np.empty((0, 8), np.float32), [])
 
     assert report["conflictingNearDuplicates"] == []
+
+
+def test_very_many_near_duplicates_hide_no_conflict_between_equal_files():
+    """However many pictures look alike, every torn pair counts and equal files come first."""
+    count = 320
+    known = [
+        reviewed(picture(f"{at}.jpg", at + 1, (0, ONE)), is_tested=at >= count - 2)
+        for at in range(count - 1)
+    ]
+    known.append(reviewed(picture("last.jpg", count - 1, (0, OTHER)), is_tested=True))
+    sides = np.repeat([[1.0, 0.0], [0.0, 1.0]], count // 2, axis=0)
+    pooled = (sides + 0.001 * np.arange(count)[:, None] / count).astype(np.float32)
+
+    report = data_report(known, pooled, [])
+
+    assert report["duplicatesAcrossSplit"] == 2 * (count // 2 - 2)
+    assert report["conflictingNearDuplicates"][0]["examples"][1]["name"] == "last.jpg"
+    assert report["conflictingNearDuplicates"][0]["similarity"] == 1.0
