@@ -30,7 +30,7 @@ from chalicelib.formats.pictures import read_picture
 from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.feature_rows import FeatureRows, row_key
-from chalicelib.stores.parts import PartStore
+from chalicelib.stores.parts import PART_PICTURES, PartStore
 from chalicelib.stores.pictures import PictureStore
 from chalicelib.stores.queues import EMBED, Queues
 
@@ -163,6 +163,9 @@ class FeatureService:
         extractor = trainings.extractor_for(dataset.type, None, self._backbones)
         maker = _Maker(self._stores, extractor, self._settings.threads)
         path = PurePosixPath(part)
+        before = int(path.stem) * PART_PICTURES * extractor.row_bytes
+        if before >= self._settings.feature_bytes:
+            return True  # a training makes what it needs; most pictures are never trained
         prefix = f"{maker.folder(dataset.dataset_id)}{path.parent.name}-{path.stem}-"
         known, is_first = set(self._stores.artifacts.keys(prefix)), True
         for start in range(0, len(items), extractor.shard_rows):

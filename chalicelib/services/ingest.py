@@ -18,6 +18,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock
 from chalicelib.domain.dataset import DELETION_PENDING, VISION, Dataset, LabelCounts
 from chalicelib.domain.example import Example
+from chalicelib.domain.growth import check_room
 from chalicelib.domain.jobs import Job, embed_job, features_job
 from chalicelib.domain.reading import Reading
 from chalicelib.domain.receipt import Receipt
@@ -166,6 +167,7 @@ class IngestService:
                 owned = self._fetch(owned, file, watch)
                 reading = self._reader(owned).read(owned, file, watch.check)
                 watch.check()
+                self._check_room(owned, reading)
                 owned = self._reserve(owned, reading)
                 self._put_names(owned, reading)
                 counts = self._write(owned, reading, watch)
@@ -217,6 +219,16 @@ class IngestService:
             watch.check()
             raise
         return fetched.size_bytes
+
+    def _check_room(self, owned: OwnedDataset, reading: Reading) -> None:
+        """Refuse what the account has no room for; only now its real size is known.
+
+        Raises:
+            TooManyOpen: with it the account would store more than is allowed.
+        """
+        stored, _ = self._stores.datasets.load(owned.dataset.account_id)
+        others = max(0, stored - owned.upload.size_bytes)
+        check_room(others, reading.bytes, self._settings.max_stored_bytes)
 
     def _remember(self, owned: OwnedDataset, upload: Upload) -> OwnedDataset:
         """Note in the dataset's row what a later attempt must find."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -97,6 +98,25 @@ def test_part_near_the_deadline_continues(world: World, tiny: TinyVision) -> Non
     world.deliver(continuation)
     assert len(tiny.extractor.calls) == 10
     assert world.objects(_folder(view, "parts/")) == []
+
+
+def test_parts_beyond_the_space_are_left_to_the_training(
+    world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the ingest makes ahead of any training is bounded; the rest is made when needed."""
+    monkeypatch.setattr("chalicelib.stores.parts.PART_PICTURES", 4)
+    small = world.another(replace(world.settings, feature_bytes=tiny.extractor.row_bytes))
+    view, parts = _uploaded(world)
+    assert len(parts) == 3
+
+    for queue, job in parts:
+        assert queue == EMBED
+        small.container.features.run_part(job, lambda: 900.0)
+
+    assert len(tiny.extractor.calls) == 4
+    assert world.objects(_folder(view, "parts/")) == []
+    with closing(_collect(world, view, tiny.extractor)) as features:
+        assert len(features.places) == 10
 
 
 def test_picture_that_cannot_be_read(

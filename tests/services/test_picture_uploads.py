@@ -180,6 +180,19 @@ def test_size_of_an_address_counts(world: World) -> None:
             create(world, UploadSource(path=f"http://127.0.0.1:{port}/a.zip"))
 
 
+def test_unpacked_size_must_have_room(world: World) -> None:
+    """A small archive that unpacks to more than the account may store is FAILED, not kept."""
+    padding = bytes(100_000)
+    files = {f"cat/{n}.jpg": draw(salt=n, kind="JPEG") + padding for n in range(4)}
+    world = world.another(replace(world.settings, max_stored_bytes=300_000))
+
+    view = world.pictures(files)
+
+    assert view.dataset.status_message.startswith("FAILED: The account stores 0 bytes and this")
+    assert "the limit is 300000" in view.dataset.status_message
+    assert not world.objects("datasets/")
+
+
 def test_slow_address_of_a_synchronous_upload(world: World) -> None:
     """When the download outlasts the call, the answer is UPLOADING and the queue goes on."""
     with served({"/a.zip": make_zip(PETS)}, seconds=0.4) as port:
