@@ -330,6 +330,7 @@ def _run_front(app: Any, listener: socket.socket, settings: Settings, options: O
     from infra.local import front
 
     _show_logs()
+    process.give_memory_back()
     _warm(app, options)
     front.run(app, listener, settings.name, options.has_gateway_limits)
 

@@ -6,8 +6,11 @@ See: chalicelib/engines/vision/serving.py, model_file.py
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import local
+from contextlib import contextmanager
+from queue import Empty, LifoQueue
+from threading import BoundedSemaphore
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.prediction import Detection, PixelBox
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.finder import Candidates
     from chalicelib.engines.vision.interface import BackboneUse
 
+_PROCESSORS = BoundedSemaphore(max(1, os.cpu_count() or 1))
+"""Views that are looked at in this process at a time: each takes tens of megabytes."""
+
 
 class TrainedDetector:
     """Finds objects in pictures; safe to share between threads."""
@@ -40,7 +46,7 @@ class TrainedDetector:
         self._model = model
         self._pool = backbones
         self._rules = rules_of(model.algorithm)
-        self._local = local()
+        self._idle: LifoQueue[Finder] = LifoQueue()
 
     @property
     def type(self) -> str:
@@ -95,22 +101,27 @@ class TrainedDetector:
         """Find candidates in each view; several views are shared out to the processors."""
 
         def look(view: View) -> Candidates:
-            row = compute_row(self._pool, render(picture.pixels, view))
-            maps = maps_of(row)
-            return self._finder().look(maps, view, picture.width, picture.height)
+            with self._finder() as finder:
+                row = compute_row(self._pool, render(picture.pixels, view))
+                return finder.look(maps_of(row), view, picture.width, picture.height)
 
         if len(views) == 1:
             return [look(views[0])]
         with ThreadPoolExecutor(min(len(views), os.cpu_count() or 1)) as pool:
             return list(pool.map(look, views))
 
-    def _finder(self) -> Finder:
-        """The head with buffers of this thread."""
-        finder: Finder | None = getattr(self._local, "finder", None)
-        if finder is None:
-            finder = Finder(HeadSize(len(self.labels)), self._model.vector)
-            self._local.finder = finder
-        return finder
+    @contextmanager
+    def _finder(self) -> Iterator[Finder]:
+        """Lend the head with buffers of its own, when a processor is free for it."""
+        with _PROCESSORS:
+            try:
+                finder = self._idle.get_nowait()
+            except Empty:
+                finder = Finder(HeadSize(len(self.labels)), self._model.vector)
+            try:
+                yield finder
+            finally:
+                self._idle.put(finder)
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
