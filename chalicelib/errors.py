@@ -57,7 +57,6 @@ class MissingParameter(BadRequest):
 
     def __init__(self, name: str, message: str | None = None) -> None:
         super().__init__(message or f"The '{name}' parameter is required.")
-        self.name = name
 
 
 class InvalidParameter(BadRequest):
@@ -67,8 +66,6 @@ class InvalidParameter(BadRequest):
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"The '{name}' parameter is not valid: {reason}")
-        self.name = name
-        self.reason = reason
 
 
 class InvalidUpload(BadRequest):
@@ -314,25 +311,20 @@ class EncoderMissing(Conflict):
     """The model needs an encoder that is not installed; others are never used in its place."""
 
     code = "encoder_missing"
+    what = "encoder"
 
-    def __init__(self, model_id: str, encoder: str) -> None:
+    def __init__(self, model_id: str, name: str) -> None:
         super().__init__(
-            f"Model {model_id} needs the encoder {encoder}, which is not installed. "
-            "Install it with: python -m infra.models install"
+            f"Model {model_id} needs the {self.what} {name} that it was trained on, which is not "
+            "installed. Run python -m infra.models install, or train the model again."
         )
 
 
-class BackboneMissing(Conflict):
-    """The model needs a backbone that is not installed; others are never used in its place."""
+class BackboneMissing(EncoderMissing):
+    """The same of a backbone, the encoder of pictures."""
 
     code = "backbone_missing"
-
-    def __init__(self, model_id: str, backbone: str) -> None:
-        super().__init__(
-            f"Model {model_id} needs the backbone {backbone} in the version it was trained on, "
-            "which is not installed. Install it with: python -m infra.models install, "
-            "or train the model again."
-        )
+    what = "backbone"
 
 
 class TooLarge(ServiceError):

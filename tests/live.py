@@ -235,7 +235,7 @@ class Live:
         """Read an account's row."""
         found = self.administrate(lambda service: service.find(email))
         assert found is not None
-        return found  # type: ignore[no-any-return]
+        return found
 
     def set_used(self, account_id: str, kind: str, used: int) -> None:
         """Set a month's counter, as so many calls would have."""

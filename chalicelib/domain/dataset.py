@@ -7,9 +7,12 @@ from datetime import datetime
 
 LANGUAGE = "language"
 VISION = "vision"
+IMAGE = "image"
+MULTI_LABEL = "image-multi-label"
+DETECTION = "image-detection"
 FAMILY_TYPES: dict[str, tuple[str, ...]] = {
     LANGUAGE: ("text-intent", "text-sentiment"),
-    VISION: ("image", "image-detection", "image-multi-label"),
+    VISION: (IMAGE, DETECTION, MULTI_LABEL),
 }
 """Allowed `type` values by family. Spec: Dataset."""
 SENTIMENTS = ("positive", "negative", "neutral")

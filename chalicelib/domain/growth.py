@@ -9,9 +9,49 @@ from chalicelib.errors import (
     DatasetBeingDeleted,
     DatasetNotYetAvailable,
     InvalidParameter,
+    InvalidUpload,
     TooLarge,
     TooManyOpen,
 )
+
+
+def check_labels(labels: int, remedy: str) -> None:
+    """Refuse a file that brings more labels than a dataset may have.
+
+    Raises:
+        InvalidUpload: there are more.
+    """
+    if labels > MAX_LABELS:
+        raise InvalidUpload(
+            f"The dataset would have {labels:,} labels; at most {MAX_LABELS:,} are allowed. "
+            f"Merge labels that mean the same, or check that {remedy}."
+        )
+
+
+def check_examples(examples: int) -> None:
+    """Refuse a file that brings more examples than a dataset may have.
+
+    Raises:
+        InvalidUpload: there are more.
+    """
+    if examples > MAX_DATASET_EXAMPLES:
+        raise InvalidUpload(
+            f"The dataset would have {examples:,} examples; at most {MAX_DATASET_EXAMPLES:,} are "
+            "allowed. Upload the rest as another dataset."
+        )
+
+
+def check_bytes(size_bytes: int) -> None:
+    """Refuse a file that brings more bytes than a dataset may have.
+
+    Raises:
+        InvalidUpload: there are more.
+    """
+    if size_bytes > MAX_DATASET_BYTES:
+        raise InvalidUpload(
+            f"The dataset would have {size_bytes:,} bytes; at most {MAX_DATASET_BYTES:,} (2 GB) "
+            "are allowed. Upload the rest as another dataset."
+        )
 
 
 def check_can_grow(dataset: Dataset, *, has_new_label: bool) -> None:

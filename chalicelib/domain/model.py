@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from chalicelib.domain.dataset import DETECTION, IMAGE, MULTI_LABEL
+
 QUEUED = "QUEUED"
 RUNNING = "RUNNING"
 SUCCEEDED = "SUCCEEDED"
@@ -14,7 +16,7 @@ OPEN = (QUEUED, RUNNING)
 
 ALGORITHMS: dict[str, tuple[str, ...]] = {
     "text-intent": ("intent", "multilingual-intent", "multilingual-intent-ood"),
-    "image-detection": ("object-detection", "retail-execution"),
+    DETECTION: ("object-detection", "retail-execution"),
 }
 """Algorithms by dataset type, the default first. Contract section 5."""
 ALGORITHM_ALIASES = {
@@ -24,10 +26,10 @@ ALGORITHM_ALIASES = {
 PREBUILT = {
     "CommunitySentiment": "text-sentiment",
     "GlobalIntentModel": "text-intent",
-    "GeneralImageClassifier": "image",
-    "FoodImageClassifier": "image",
-    "SceneClassifier": "image",
-    "MultiLabelImageClassifier": "image-multi-label",
+    "GeneralImageClassifier": IMAGE,
+    "FoodImageClassifier": IMAGE,
+    "SceneClassifier": IMAGE,
+    "MultiLabelImageClassifier": MULTI_LABEL,
     "OCRModel": "ocr",
     "tabulatev2": "ocr",
 }

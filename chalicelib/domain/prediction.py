@@ -16,6 +16,10 @@ class Probability:
     """0 to 1."""
 
 
+Ranked = tuple[Probability, ...]
+"""Labels, most probable first."""
+
+
 @dataclass(frozen=True, slots=True)
 class PixelBox:
     """Whole pixels of the picture as displayed; the origin is its top left. Spec: BoundingBox."""
@@ -42,7 +46,13 @@ class Detection:
     """Where it is."""
 
 
-def ordered(items: Iterable[Probability], count: int | None = None) -> tuple[Probability, ...]:
+def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:
+    """Pair labels with their probabilities, most probable first; keep the top `count`."""
+    pairs = zip(labels, shares, strict=True)
+    return ordered((Probability(label, float(share)) for label, share in pairs), count)
+
+
+def ordered(items: Iterable[Probability], count: int | None = None) -> Ranked:
     """Sort by probability, descending, equal ones by label; keep the top `count`."""
-    ranked = sorted(items, key=lambda item: (-item.probability, item.label))
-    return tuple(ranked if count is None else ranked[:count])
+    found = sorted(items, key=lambda item: (-item.probability, item.label))
+    return tuple(found if count is None else found[:count])

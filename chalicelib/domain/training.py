@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from chalicelib.domain.dataset import (
     DELETION_PENDING,
+    DETECTION,
     FEEDBACK,
     LANGUAGE,
     UPLOAD,
@@ -112,7 +113,7 @@ def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
     counts = {c.label_id: sum(c.count(s) for s in sources) for c in view.dataset.counts}
     empty = [label.name for label in view.labels if not counts[label.label_id]]
     filled = len(view.labels) - len(empty)
-    is_detection = view.dataset.type == "image-detection"
+    is_detection = view.dataset.type == DETECTION
     if filled >= (1 if is_detection else MIN_LABELS):
         return
     needed = "1 box" if is_detection else f"{MIN_LABELS} labels that have examples"
@@ -138,7 +139,7 @@ def shown_learning_rate(model: Model) -> float:
     """Learning rate that answers show: texts have none, detection has what was sent."""
     if model.family == LANGUAGE:
         return 0.0
-    default = 0.0 if model.type == "image-detection" else DEFAULT_LEARNING_RATE
+    default = 0.0 if model.type == DETECTION else DEFAULT_LEARNING_RATE
     return model.request.learning_rate or default
 
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from chalicelib.domain.box import Box
+from chalicelib.domain.dataset import DETECTION, MULTI_LABEL
 from chalicelib.domain.example import Example
 
 
@@ -79,9 +80,9 @@ class PictureGroups:
     def add(self, dataset_id: int, example: Example, label: int, *, is_feedback: bool) -> None:
         """Add an example of a dataset with the index of its label."""
         key: Hashable = example.example_id
-        if self._type == "image-multi-label":
+        if self._type == MULTI_LABEL:
             key = example.picture
-        elif self._type == "image-detection":
+        elif self._type == DETECTION:
             key = example.picture, example.name
         self._groups.setdefault((dataset_id, key), []).append((label, example, is_feedback))
 

@@ -11,15 +11,17 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+
+Model = TypeVar("Model")
 
 _HEADER = "header"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -103,6 +105,28 @@ def load(data: bytes, kind: str, version: int) -> Artifact:
             f"{version}. Train the model again."
         )
     return Artifact(header, members)
+
+
+def read(data: bytes, kind: str, version: int, build: Callable[[Artifact], Model]) -> Model:
+    """Read an archive written by `dump` and build a model from it.
+
+    Args:
+        data: the bytes.
+        kind: the kind that is expected.
+        version: the version that is expected.
+        build: makes the model; it may find that a part is missing or of a wrong type.
+
+    Returns:
+        The model.
+
+    Raises:
+        ArtifactError: damaged bytes, another kind, another version, or a part is missing.
+    """
+    content = load(data, kind, version)
+    try:
+        return build(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as cause:
+        raise ArtifactError(f"The artifact lacks a part of a {kind} model: {cause}") from cause
 
 
 def read_kind(data: bytes) -> str:

@@ -11,12 +11,8 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from chalicelib.domain.example import text_digest
-from chalicelib.domain.limits import (
-    MAX_DATASET_BYTES,
-    MAX_DATASET_EXAMPLES,
-    MAX_LABELS,
-    MAX_REJECTIONS,
-)
+from chalicelib.domain.growth import check_bytes, check_examples, check_labels
+from chalicelib.domain.limits import MAX_REJECTIONS
 from chalicelib.domain.receipt import RejectedItem
 from chalicelib.domain.words import count_words
 from chalicelib.errors import InvalidUpload
@@ -148,20 +144,6 @@ def _check(result: Scan, rules: ScanRules) -> None:
             f"None of the {result.rejected:,} rows can be used. Row {first.row}: {first.reason}"
         )
     labels = len(rules.known) + len(result.new_labels)
-    if labels > MAX_LABELS:
-        raise InvalidUpload(
-            f"The dataset would have {labels:,} labels; at most {MAX_LABELS:,} are allowed. "
-            "Merge labels that mean the same, or check that text and label are not swapped."
-        )
-    examples = rules.examples + result.kept
-    if examples > MAX_DATASET_EXAMPLES:
-        raise InvalidUpload(
-            f"The dataset would have {examples:,} examples; at most {MAX_DATASET_EXAMPLES:,} are "
-            "allowed. Upload the rest as another dataset."
-        )
-    size_bytes = rules.bytes + result.bytes
-    if size_bytes > MAX_DATASET_BYTES:
-        raise InvalidUpload(
-            f"The dataset would have {size_bytes:,} bytes; at most {MAX_DATASET_BYTES:,} (2 GB) "
-            "are allowed. Upload the rest as another dataset."
-        )
+    check_labels(labels, "text and label are not swapped")
+    check_examples(rules.examples + result.kept)
+    check_bytes(rules.bytes + result.bytes)

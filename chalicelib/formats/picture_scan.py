@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from chalicelib.domain.box import Box
+from chalicelib.domain.dataset import DETECTION
 from chalicelib.domain.example import box_digest, picture_digest
+from chalicelib.domain.growth import check_bytes, check_examples, check_labels
 from chalicelib.domain.limits import (
-    MAX_DATASET_BYTES,
-    MAX_DATASET_EXAMPLES,
     MAX_DETECTION_IMAGE_BYTES,
     MAX_IMAGE_BYTES,
     MAX_IMAGE_NAME_CHARACTERS,
-    MAX_LABELS,
     MAX_REJECTIONS,
 )
 from chalicelib.domain.receipt import RejectedItem
@@ -36,9 +35,6 @@ from chalicelib.formats.zip_archive import Archive, Member, MemberProblem, open_
 from chalicelib.formats.zip_names import show_path
 
 __all__ = ["PictureItem", "PictureRules", "PictureScan", "Sink", "scan_pictures"]
-
-DETECTION = "image-detection"
-"""Dataset type whose examples are boxes."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +259,7 @@ class _Scan:
         self._kept_pictures.add(digest)
         if not _is_held(self._rules, digest):
             self.result.bytes += len(content)
-            _check_bytes(self._rules.bytes + self.result.bytes)
+            check_bytes(self._rules.bytes + self.result.bytes)
         self._sink.keep(digest, content, facts)
 
     def _keep_example(self, label: str, digest: bytes, box: Box | None = None) -> None:
@@ -273,10 +269,11 @@ class _Scan:
             result.kept_by_label[label] = 0
             if label not in self._rules.known:
                 result.new_labels.append(label)
-                _check_labels(len(self._rules.known) + len(result.new_labels))
+                labels = len(self._rules.known) + len(result.new_labels)
+                check_labels(labels, "the folders are the labels")
         result.kept_by_label[label] += 1
         result.kept += 1
-        _check_examples(self._rules.examples + result.kept)
+        check_examples(self._rules.examples + result.kept)
         self._digests.setdefault(label, set()).add(digest)
         result.items.add(label, box)
 
@@ -332,45 +329,6 @@ def _checked_label(member: Member, book: LabelBook) -> str:
     if fault:
         raise MemberProblem(fault)
     return label
-
-
-def _check_bytes(size_bytes: int) -> None:
-    """Refuse more bytes than a dataset may have.
-
-    Raises:
-        InvalidUpload: there are more.
-    """
-    if size_bytes > MAX_DATASET_BYTES:
-        raise InvalidUpload(
-            f"The dataset would have {size_bytes:,} bytes or more; at most {MAX_DATASET_BYTES:,} "
-            "(2 GB) are allowed. Make the pictures smaller, or upload the rest as another dataset."
-        )
-
-
-def _check_labels(labels: int) -> None:
-    """Refuse more labels than a dataset may have.
-
-    Raises:
-        InvalidUpload: there are more.
-    """
-    if labels > MAX_LABELS:
-        raise InvalidUpload(
-            f"The dataset would have {labels:,} labels or more; at most {MAX_LABELS:,} are "
-            "allowed. Merge labels that mean the same, or check that the folders are the labels."
-        )
-
-
-def _check_examples(examples: int) -> None:
-    """Refuse more examples than a dataset may have.
-
-    Raises:
-        InvalidUpload: there are more.
-    """
-    if examples > MAX_DATASET_EXAMPLES:
-        raise InvalidUpload(
-            f"The dataset would have {examples:,} examples or more; at most "
-            f"{MAX_DATASET_EXAMPLES:,} are allowed. Upload the rest as another dataset."
-        )
 
 
 def _check_useful(result: PictureScan, rules: PictureRules) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from chalicelib.domain.dataset import VISION
+from chalicelib.domain.dataset import DETECTION, IMAGE, MULTI_LABEL, VISION
 from chalicelib.domain.sample import Sample, decode_base64
 from chalicelib.errors import BadRequest, MissingParameter
 from chalicelib.web import describe, records
@@ -17,8 +17,8 @@ from chalicelib.web.locate import model_id_in_body
 from chalicelib.web.operation import Operation
 
 SAMPLES = ("sampleContent", "sampleLocation", "sampleBase64Content")
-CLASSIFIED = ("image", "image-multi-label")
-DETECTED = ("image-detection",)
+CLASSIFIED = (IMAGE, MULTI_LABEL)
+DETECTED = (DETECTION,)
 
 
 class PictureForm(msgspec.Struct, rename="camel"):

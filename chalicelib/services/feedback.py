@@ -9,9 +9,12 @@ from dataclasses import replace
 
 from chalicelib.domain.account import Account
 from chalicelib.domain.dataset import (
+    DETECTION,
     FAMILY_TYPES,
     FEEDBACK,
+    IMAGE,
     LANGUAGE,
+    MULTI_LABEL,
     Dataset,
     DatasetView,
 )
@@ -31,7 +34,7 @@ from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.example_views import ExampleViews
 from chalicelib.stores.labels import LabelStore
 
-PICTURE_TYPES = ("image", "image-multi-label")
+PICTURE_TYPES = (IMAGE, MULTI_LABEL)
 """Types whose feedback is one picture with one label."""
 
 
@@ -136,6 +139,6 @@ def _check_takes_pictures(model: Model) -> None:
     if model.type in PICTURE_TYPES:
         return
     remedy = "use a model of type image or image-multi-label"
-    if model.type == "image-detection":
+    if model.type == DETECTION:
         remedy = "send its pictures and boxes with PUT /v2/vision/bulkfeedback"
     raise InvalidParameter("modelId", f"model {model.model_id} is of type {model.type}; {remedy}.")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from chalicelib.domain.dataset import FEEDBACK, SOURCES, Dataset
+from chalicelib.domain.dataset import DETECTION, FEEDBACK, SOURCES, Dataset
 from chalicelib.domain.example import Example
 from chalicelib.domain.limits import MAX_ARCHIVE_BYTES_BY_PATH, MAX_IMAGE_NAME_CHARACTERS
 from chalicelib.domain.reading import FoundExample, Reading
@@ -28,8 +28,6 @@ from chalicelib.stores.pictures import PictureStore
 if TYPE_CHECKING:
     from chalicelib.formats.pictures import PictureFacts
 
-DETECTION = "image-detection"
-"""Dataset type whose examples are boxes."""
 _CHECK_EXAMPLES = 1_000
 _DELETED_AT_ONCE = 1_000
 _CONTENT_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}

@@ -10,6 +10,7 @@ import io
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from chalicelib.domain.dataset import MULTI_LABEL
 from chalicelib.domain.limits import MAX_PREDICTED_IMAGE_BYTES, TOP_LABELS
 from chalicelib.domain.model import ServedModel
 from chalicelib.domain.prediction import Detection, Probability
@@ -93,7 +94,7 @@ class PicturePredictionService:
             StorageUnavailable: the storage did not answer.
         """
         items = [item for item in self._answer(model, picture) if isinstance(item, Probability)]
-        return items if model.type == "image-multi-label" else items[: count or TOP_LABELS]
+        return items if model.type == MULTI_LABEL else items[: count or TOP_LABELS]
 
     def detect(self, model: ServedModel, picture: Picture) -> Sequence[Detection]:
         """Return the objects that were found, most probable first.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.model import ServedModel
-from chalicelib.domain.prediction import Probability, ordered
+from chalicelib.domain.prediction import Probability, ranked
 from chalicelib.domain.warm import WarmModels
 from chalicelib.engines.text.encoder_pool import EncoderPool
 from chalicelib.errors import EncoderMissing, InvalidParameter, ModelNotReady
@@ -78,8 +78,7 @@ class PredictionService:
         if bool(trained.rejects(blocks)[0]):
             return ()
         row = trained.predict(blocks)[0].tolist()
-        items = [Probability(*pair) for pair in zip(trained.labels, row, strict=True)]
-        return ordered(items, count)
+        return ranked(trained.labels, row, count)
 
     def _load(self, model: ServedModel) -> TrainedText:
         """Return the trained model, from memory when it is warm."""

@@ -13,7 +13,7 @@ from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.account import Account
 from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import FEEDBACK, UPLOAD, UPLOADING, Dataset, DatasetView
+from chalicelib.domain.dataset import DETECTION, FEEDBACK, UPLOAD, UPLOADING, Dataset, DatasetView
 from chalicelib.domain.fields import checked_language, checked_name, checked_type
 from chalicelib.domain.growth import check_room, check_takes_file
 from chalicelib.domain.ids import new_string_id
@@ -38,8 +38,6 @@ from chalicelib.stores.labels import LabelStore
 from chalicelib.stores.queues import INGEST, Queues
 from chalicelib.stores.receipts import ReceiptStore, receipt_key
 
-DETECTION = "image-detection"
-"""Dataset type that takes feedback in bulk."""
 EMPTY = "The file has 0 bytes."
 """What is wrong with an address behind which there is nothing."""
 

@@ -68,12 +68,13 @@ class Canvas:
 def muted(rng: Random) -> Colour:
     """Draw a colour of a landscape or a wall: not bright."""
     grey = rng.randint(70, 190)
-    return tuple(max(0, min(255, grey + rng.randint(-28, 28))) for _ in range(3))  # type: ignore[return-value]
+    return near((grey, grey, grey), rng, 28)
 
 
 def near(colour: Colour, rng: Random, spread: int = 22) -> Colour:
     """Draw a colour close to another one."""
-    return tuple(max(0, min(255, part + rng.randint(-spread, spread))) for part in colour)  # type: ignore[return-value]
+    red, green, blue = (max(0, min(255, part + rng.randint(-spread, spread))) for part in colour)
+    return red, green, blue
 
 
 def ring_points(centre: Point, radius: float, count: int, turn: float) -> list[Point]:

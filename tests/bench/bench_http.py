@@ -95,7 +95,7 @@ def bench_latency(bench: Bench) -> None:
 
     for number in range(WARM_UP):
         ask(number)
-    durations = [milliseconds(lambda n=n: ask(n)) for n in range(PREDICTIONS)]  # type: ignore[misc]
+    durations = [milliseconds(lambda n=n: ask(n)) for n in range(PREDICTIONS)]
     peer = ("GET /v2/health", bench.health())
     add = bench.report.add
     add("intent, 1 client: p50", quantile(durations, 0.5), "ms", ceiling(20), peer)
@@ -114,7 +114,7 @@ def engine_share(bench: Bench) -> float:
 
     for number in range(WARM_UP):
         ask(number)
-    return quantile([milliseconds(lambda n=n: ask(n)) for n in range(PREDICTIONS)], 0.5)  # type: ignore[misc]
+    return quantile([milliseconds(lambda n=n: ask(n)) for n in range(PREDICTIONS)], 0.5)
 
 
 def bench_throughput(bench: Bench) -> None:

@@ -118,7 +118,7 @@ def engine_times(model: TrainedVision, files: Sequence[bytes]) -> list[float]:
 
     for content in files[:WARM_UP]:
         answer(content)
-    return [milliseconds(lambda c=c: answer(c)) for c in (*files,) * (1 + CALLS // len(files))]  # type: ignore[misc]
+    return [milliseconds(lambda c=c: answer(c)) for c in (*files,) * (1 + CALLS // len(files))]
 
 
 def bench_plots(bench: Bench) -> None:

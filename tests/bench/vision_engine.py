@@ -217,7 +217,7 @@ def bench_image(
 
 def from_rows(model: TrainedVision, rows: np.ndarray) -> np.ndarray:
     """Answer from features that are there already, float64, shape (pictures, labels)."""
-    answer: Callable[[np.ndarray], np.ndarray] = model.probabilities  # type: ignore[attr-defined]
+    answer: Callable[[np.ndarray], np.ndarray] = model.probabilities
     return np.stack([answer(row) for row in rows])
 
 

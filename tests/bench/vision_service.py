@@ -115,7 +115,7 @@ def asked(caller: Client, model_id: str, pictures: list[bytes], call: str) -> li
 
     for number in range(WARM_UP):
         ask(number)
-    return [milliseconds(lambda n=n: ask(n)) for n in range(CALLS)]  # type: ignore[misc]
+    return [milliseconds(lambda n=n: ask(n)) for n in range(CALLS)]
 
 
 def bench_grocery(bench: Bench) -> None:

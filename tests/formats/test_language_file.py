@@ -182,8 +182,8 @@ def test_read_rows_when_read_twice_from_a_spooled_file() -> None:
     """A spooled upload is left open and can be read again."""
     with tempfile.SpooledTemporaryFile(max_size=64) as file:
         file.write(b"some text,label\n" * 10)
-        first = list(read_rows(file))  # type: ignore[arg-type]
-        second = list(read_rows(file))  # type: ignore[arg-type]
+        first = list(read_rows(file))
+        second = list(read_rows(file))
 
     assert first == second
     assert len(first) == 10

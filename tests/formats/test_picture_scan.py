@@ -332,11 +332,11 @@ def test_no_archive() -> None:
     ("files", "more", "words"),
     [
         ({"a/1.png": ONE}, {"bytes": MAX_DATASET_BYTES - 10}, r"at most 2,147,483,648 \(2 GB\)"),
-        ({"a/1.png": ONE}, {"examples": MAX_DATASET_EXAMPLES}, "1,000,001 examples or more"),
+        ({"a/1.png": ONE}, {"examples": MAX_DATASET_EXAMPLES}, "1,000,001 examples; at most"),
         (
             {"new/1.png": ONE},
             {"known": {str(number): set() for number in range(1_000)}},
-            "1,001 labels or more; at most 1,000",
+            "1,001 labels; at most 1,000",
         ),
     ],
 )

@@ -113,7 +113,7 @@ def _fetch(url: str, max_bytes: int = 1000, seconds: float = 5.0, **options: obj
     """Fetch with loopback allowed."""
     options.setdefault("allowed", ["127.0.0.1"])
     target = io.BytesIO()
-    Downloader(**options).fetch(url, target, max_bytes, seconds)  # type: ignore[arg-type]
+    Downloader(**options).fetch(url, target, max_bytes, seconds)
     return target.getvalue()
 
 
@@ -246,7 +246,7 @@ def test_check_when_the_address_is_private(url: str) -> None:
 def _numeric_only(host: str, port: int, **options: int) -> object:
     """Resolve as the system does, without asking the network; spellings are expanded."""
     if host == "localhost":
-        return socket.getaddrinfo("127.0.0.1", port, **options)  # type: ignore[arg-type]
+        return socket.getaddrinfo("127.0.0.1", port, **options)
     with contextlib.suppress(OSError):
         host = socket.inet_ntoa(socket.inet_aton(host))
     address = str(ipaddress.ip_address(host))

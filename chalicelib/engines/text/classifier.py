@@ -185,11 +185,7 @@ def load(data: bytes) -> TrainedText:
     Raises:
         ArtifactError: damaged, foreign or of another version.
     """
-    content = artifact.load(data, KIND, VERSION)
-    try:
-        parameters = _parameters(content)
-    except (KeyError, TypeError, ValueError) as cause:
-        raise ArtifactError(f"The artifact lacks a part of a text model: {cause}") from cause
+    parameters = artifact.read(data, KIND, VERSION, _parameters)
     _check_shapes(parameters)
     return TrainedText(parameters)
 

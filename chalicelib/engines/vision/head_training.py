@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from chalicelib.domain.model import Model
+    from chalicelib.engines.vision.backbones import BackbonePool
     from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions
 
     Arrays = dict[str, npt.NDArray[Any]]
@@ -61,28 +62,29 @@ class HeadTraining(ABC):
         self,
         data: VisionData,
         options: VisionOptions,
-        recipe: Recipe,
-        targets: Targets,
-        checkpoint: bytes | None,
+        backbones: BackbonePool,
+        checkpoint: bytes | None = None,
     ) -> None:
         """Begin, or go on with what was saved.
 
         Args:
             data: pictures and their features.
             options: choices of the caller.
-            recipe: what the engine knows of its heads.
-            targets: labels of the pictures.
+            backbones: the frozen networks.
             checkpoint: what `save` returned; None to begin.
 
         Raises:
             TrainingFailed: fewer than two labels have pictures.
             ArtifactError: the checkpoint is damaged or belongs to another training.
         """
+        pictures = data.pictures
+        targets = Targets([one.labels for one in pictures.pictures], len(pictures.labels))
         _check(targets)
         self.data = data
+        self.backbones = backbones
         self.options = options
         self.targets = targets
-        self.recipe = recipe
+        self.recipe = self.make_recipe(targets)
         self.rows = Rows(data.features, [one.name for one in data.pictures.pictures])
         self._finder = DuplicateFinder(
             self.rows, _COMPARED_DIMS, [picture.digest for picture in data.pictures.pictures]
@@ -141,6 +143,10 @@ class HeadTraining(ABC):
         if self._stage is not None:
             arrays |= prefixed("stage", self._stage.save())
         return artifact.dump(header, arrays)
+
+    @abstractmethod
+    def make_recipe(self, targets: Targets) -> Recipe:
+        """Say what the engine knows of its heads, for these labels."""
 
     @abstractmethod
     def finish(self, model: Model, now: datetime) -> FittedVision:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.prediction import Probability, ordered
+from chalicelib.domain.dataset import IMAGE, MULTI_LABEL
+from chalicelib.domain.prediction import Ranked, ranked
 from chalicelib.engines import artifact
-from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.vision.backbones import LITE2, NANODET
 from chalicelib.engines.vision.interface import BackboneUse
 from chalicelib.engines.vision.resizing import squash
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 KIND, VERSION = "vision-prebuilt", 1
 """What the artifact's header says."""
 _SIDES = {LITE2: 320, NANODET: 416}
-_BACKBONES = {"image": LITE2, "image-multi-label": NANODET}
+_BACKBONES = {IMAGE: LITE2, MULTI_LABEL: NANODET}
 _OUTPUTS = {LITE2: ("logits",), NANODET: ("scores52", "scores26", "scores13")}
 _WIDTHS = {LITE2: 1_000, NANODET: 80}
 
@@ -81,7 +82,7 @@ class PrebuiltVision:
         """The network that it needs."""
         return (self._use,)
 
-    def predict(self, picture: Picture) -> list[Probability]:
+    def predict(self, picture: Picture) -> Ranked:
         """Answer for one picture: every label, most probable first.
 
         Returns:
@@ -99,12 +100,7 @@ class PrebuiltVision:
         else:
             best = np.max([scores[0].max(axis=0) for scores in outputs], axis=0)
             shares = best[self._indexes].astype(np.float64)
-        return list(
-            ordered(
-                Probability(label, float(share))
-                for label, share in zip(self._labels, shares, strict=True)
-            )
-        )
+        return ranked(self._labels, shares)
 
 
 def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
@@ -120,14 +116,19 @@ def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
     Raises:
         ArtifactError: damaged, foreign or of another version.
     """
-    read = artifact.load(content, KIND, VERSION)
-    try:
-        header, indexes = read.header, read.arrays["indexes"].astype(np.int64)
-        labels = tuple(str(name) for name in header["labels"])
-        dataset_type, backbone = str(header["type"]), str(header["backbone"])
-        use = BackboneUse(backbone, str(header["backbone_sha256"]))
-    except (KeyError, TypeError, ValueError) as cause:
-        raise ArtifactError(f"The artifact lacks a part of a prebuilt model: {cause}") from cause
+    return artifact.read(content, KIND, VERSION, lambda found: _model(found, backbones))
+
+
+def _model(found: Artifact, backbones: BackbonePool) -> PrebuiltVision:
+    """Build the model from header and array.
+
+    Raises:
+        ArtifactError: they do not fit together, or not the network.
+    """
+    header, indexes = found.header, found.arrays["indexes"].astype(np.int64)
+    labels = tuple(str(name) for name in header["labels"])
+    dataset_type, backbone = str(header["type"]), str(header["backbone"])
+    use = BackboneUse(backbone, str(header["backbone_sha256"]))
     if _BACKBONES.get(dataset_type) != backbone:
         raise ArtifactError(f"No prebuilt model of type {dataset_type!r} asks {backbone!r}.")
     if not labels or indexes.shape != (len(labels),):

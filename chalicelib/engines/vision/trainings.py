@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chalicelib.domain.dataset import DETECTION, IMAGE, MULTI_LABEL
+
 if TYPE_CHECKING:
     from chalicelib.engines.vision.backbones import BackbonePool
     from chalicelib.engines.vision.interface import (
@@ -16,9 +18,6 @@ if TYPE_CHECKING:
         VisionTraining,
     )
 
-IMAGE = "image"
-MULTI_LABEL = "image-multi-label"
-DETECTION = "image-detection"
 RETAIL = "retail-execution"
 
 

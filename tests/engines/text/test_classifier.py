@@ -168,6 +168,6 @@ def _fastest_seconds(call: object) -> float:
     best = float("inf")
     for _ in range(30):
         start = time.perf_counter()
-        call()  # type: ignore[operator]
+        call()
         best = min(best, time.perf_counter() - start)
     return best

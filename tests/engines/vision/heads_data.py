@@ -106,9 +106,7 @@ def clusters(
 
 def options(**chosen: object) -> VisionOptions:
     """Choose; few epochs, a fifth held out."""
-    return VisionOptions(
-        **{"epochs": 4, "learning_rate": 0.001, "split_ratio": 0.8, **chosen}  # type: ignore
-    )
+    return VisionOptions(**{"epochs": 4, "learning_rate": 0.001, "split_ratio": 0.8, **chosen})
 
 
 def run_to_end(training: VisionTraining) -> tuple[FittedVision, list[VisionStep]]:

@@ -39,8 +39,8 @@ def _data(**changes: Any) -> VisionData:
     second = replace(LabelledPicture(1, b"b" * 16, "b.png", boxes=(box,)), **changes)
     pictures = TrainingPictures(["x", "y"], [first, second], 2)
     digests = [first.digest, second.digest]
-    features = MemoryFeatures(TinyExtractor(), [Drawn(), Drawn()], digests)  # type: ignore[list-item]
-    return VisionData(pictures, features, lambda *_: None)  # type: ignore[arg-type,return-value]
+    features = MemoryFeatures(TinyExtractor(), [Drawn(), Drawn()], digests)
+    return VisionData(pictures, features, lambda *_: None)
 
 
 def test_state_there_and_back() -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.domain.prediction import Probability, ordered
+from chalicelib.domain.dataset import IMAGE
+from chalicelib.domain.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.vision.classification.extractor import (
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 KIND, VERSION = "vision-image", 1
 """What the artifact's header says."""
-_TYPE = "image"
 _SMALLEST = 1e-12
 
 
@@ -72,7 +72,7 @@ class TrainedImage:
     @property
     def type(self) -> str:
         """Dataset type."""
-        return _TYPE
+        return IMAGE
 
     @property
     def labels(self) -> Sequence[str]:
@@ -89,19 +89,14 @@ class TrainedImage:
         """Backbones that it needs."""
         return self._parameters.backbones
 
-    def predict(self, picture: Picture) -> list[Probability]:
+    def predict(self, picture: Picture) -> Ranked:
         """Answer for one picture: every label, most probable first.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
         """
         shares = self.probabilities(self._extractor.extract(picture, b"", 0))
-        names = self._parameters.labels
-        return list(
-            ordered(
-                Probability(name, float(share)) for name, share in zip(names, shares, strict=True)
-            )
-        )
+        return ranked(self.labels, shares)
 
     def probabilities(self, embedding: Floats) -> npt.NDArray[np.float64]:
         """Answer for one embedding, shape (1280,): float64, shape (labels,), sum 1."""
@@ -138,7 +133,7 @@ def dump(
     header = {
         "kind": KIND,
         "version": VERSION,
-        "type": _TYPE,
+        "type": IMAGE,
         "labels": list(labels),
         "backbones": dict(backbones),
         "preprocessing": {"side": SIDE, "views": RECIPE},
@@ -167,11 +162,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedImage:
     Raises:
         ArtifactError: damaged, foreign or of another version.
     """
-    read = artifact.load(content, KIND, VERSION)
-    try:
-        parameters = _parameters(read)
-    except (KeyError, TypeError, ValueError, AttributeError) as cause:
-        raise ArtifactError(f"The artifact lacks a part of an image model: {cause}") from cause
+    parameters = artifact.read(content, KIND, VERSION, _parameters)
     _check(parameters)
     return TrainedImage(parameters, backbones)
 

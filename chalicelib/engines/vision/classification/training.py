@@ -25,37 +25,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from chalicelib.domain.model import Model
-    from chalicelib.engines.vision.backbones import BackbonePool
     from chalicelib.engines.vision.head_stage import Stage
-    from chalicelib.engines.vision.interface import VisionData, VisionOptions
 
 
 class ImageTraining(HeadTraining):
     """A VisionTraining: embeddings, whitening, softmax head, temperature."""
 
-    def __init__(
-        self,
-        data: VisionData,
-        options: VisionOptions,
-        backbones: BackbonePool,
-        checkpoint: bytes | None = None,
-    ) -> None:
-        """Begin, or go on with what was saved.
-
-        Args:
-            data: pictures and their features.
-            options: choices of the caller.
-            backbones: the frozen networks.
-            checkpoint: what `save` returned; None to begin.
-
-        Raises:
-            TrainingFailed: fewer than two labels have pictures.
-            ArtifactError: the checkpoint is damaged or belongs to another training.
-        """
-        pictures = data.pictures
-        targets = Targets([one.labels for one in pictures.pictures], len(pictures.labels))
-        self._backbones = backbones
-        super().__init__(data, options, ImageRecipe(targets), targets, checkpoint)
+    def make_recipe(self, targets: Targets) -> ImageRecipe:
+        """Say how a softmax head is fitted."""
+        return ImageRecipe(targets)
 
     def record(self, epoch: int, stage: Stage) -> dict[str, Any]:
         """Measure the head after an epoch on both sides of the split."""
@@ -67,11 +45,11 @@ class ImageTraining(HeadTraining):
         temperature = served_temperature(folds)
         names = self.data.pictures.labels
         served = self.served()
-        uses = {name: self._backbones.facts(name).sha256 for name in (LITE2,)}
+        uses = {name: self.backbones.facts(name).sha256 for name in (LITE2,)}
         artifact = classifier.dump(names, self.targets.present, served, temperature, uses)
         facts = CardFacts(
             engine="image-linear",
-            backbones=backbone_records(self._backbones, (LITE2,)),
+            backbones=backbone_records(self.backbones, (LITE2,)),
             artifact_sha256=hashlib.sha256(artifact).hexdigest(),
             details={"features": "embedding", "temperature": temperature},
             limits=limits(self),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.artifact import ArtifactError, dump, load
+from chalicelib.engines.artifact import dump, read
 from chalicelib.engines.vision.detection.calibration import Calibration
 from chalicelib.engines.vision.detection.crop_head import CropHead
 from chalicelib.engines.vision.detection.crops import BORDER, CROP_SIDE, CROP_VALUES
@@ -80,11 +80,7 @@ def load_model(content: bytes) -> DetectionModel:
     Raises:
         ArtifactError: damaged, of another kind or version, or its parts do not fit together.
     """
-    artifact = load(content, KIND, VERSION)
-    try:
-        return _model_of(artifact.header, artifact.arrays)
-    except (KeyError, TypeError, ValueError, AttributeError) as cause:
-        raise ArtifactError(f"The artifact does not fit together: {cause}") from cause
+    return read(content, KIND, VERSION, lambda found: _model_of(found.header, found.arrays))
 
 
 def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> DetectionModel:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.domain.prediction import Probability, ordered
+from chalicelib.domain.dataset import MULTI_LABEL
+from chalicelib.domain.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.vision.backbones import LITE2
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 KIND, VERSION = "vision-multi-label", 1
 """What the artifact's header says."""
-_TYPE = "image-multi-label"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class TrainedMultiLabel:
     @property
     def type(self) -> str:
         """Dataset type."""
-        return _TYPE
+        return MULTI_LABEL
 
     @property
     def labels(self) -> Sequence[str]:
@@ -111,7 +111,7 @@ class TrainedMultiLabel:
         """Backbones that it needs."""
         return self._uses
 
-    def predict(self, picture: Picture) -> list[Probability]:
+    def predict(self, picture: Picture) -> Ranked:
         """Answer for one picture: every label, most probable first.
 
         Raises:
@@ -122,12 +122,7 @@ class TrainedMultiLabel:
         else:
             features = self._extractor.extract(picture, b"", 0)
         shares = self.probabilities(features)
-        return list(
-            ordered(
-                Probability(name, float(share))
-                for name, share in zip(self._head.labels, shares, strict=True)
-            )
-        )
+        return ranked(self.labels, shares)
 
     def probabilities(self, features: Floats) -> npt.NDArray[np.float64]:
         """Answer for one vector, shape (2992,) or (1280,): float64, shape (labels,)."""
@@ -151,7 +146,7 @@ def dump(head: Head, served: Mapping[str, npt.NDArray[Any]]) -> bytes:
     header = {
         "kind": KIND,
         "version": VERSION,
-        "type": _TYPE,
+        "type": MULTI_LABEL,
         "labels": list(head.labels),
         "features": BLOCK_NAMES[head.block],
         "backbones": dict(head.backbones),
@@ -175,13 +170,14 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
     Raises:
         ArtifactError: damaged, foreign or of another version.
     """
-    read = artifact.load(content, KIND, VERSION)
-    try:
-        head = _head(read)
-        _check(head, read)
-        return TrainedMultiLabel(head, read.arrays, backbones)
-    except (KeyError, TypeError, ValueError, AttributeError) as cause:
-        raise ArtifactError(f"The artifact lacks a part of a multi-label model: {cause}") from cause
+
+    def build(found: Artifact) -> TrainedMultiLabel:
+        """Check and keep what was learnt."""
+        head = _head(found)
+        _check(head, found)
+        return TrainedMultiLabel(head, found.arrays, backbones)
+
+    return artifact.read(content, KIND, VERSION, build)
 
 
 def _head(read: Artifact) -> Head:

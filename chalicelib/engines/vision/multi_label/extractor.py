@@ -6,19 +6,18 @@ cells keeps it. See: chalicelib/engines/vision/interface.py, chalicelib/engines/
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.engines.vision.backbones import LITE2, NANODET
-from chalicelib.engines.vision.resizing import RECIPE, VIEWS, draw_view, squash
+from chalicelib.engines.vision.resizing import draw_view, squash
+from chalicelib.engines.vision.square_extractor import SquareExtractor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from chalicelib.domain.picture import Picture
-    from chalicelib.engines.vision.backbones import BackbonePool
     from chalicelib.engines.vision.interface import Halves
 
     Floats = npt.NDArray[np.float32]
@@ -39,51 +38,16 @@ _LITE2_OUTPUTS = ("embedding", "tap16", "tap32")
 _NANODET_OUTPUTS = ("pan52", "pan26", "pan13")
 _LARGEST = 3
 _MOST = 60_000.0
-_SHARD_ROWS = 64
-_REVISION = "multi-label 1"
 
 
-class MultiLabelExtractor:
+class MultiLabelExtractor(SquareExtractor):
     """The Extractor of the type image-multi-label."""
 
-    def __init__(self, backbones: BackbonePool) -> None:
-        self._backbones = backbones
-
-    @property
-    def name(self) -> str:
-        """Short name; part of the folder that keeps the features."""
-        return "multi-label"
-
-    @property
-    def version(self) -> str:
-        """12 hex digits of a digest over backbones, sizes and recipe.
-
-        Raises:
-            BackboneNotInstalled: a backbone's files are missing.
-        """
-        digests = [self._backbones.facts(name).sha256 for name in BACKBONES]
-        text = "\n".join([_REVISION, RECIPE, str(LITE2_SIDE), str(NANODET_SIDE), *digests])
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-    @property
-    def least_side(self) -> int:
-        """The decoder must keep at least this many pixels on the shorter side."""
-        return NANODET_SIDE
-
-    @property
-    def shard_rows(self) -> int:
-        """How many rows of features are kept in one object."""
-        return _SHARD_ROWS
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of one row of float16 features."""
-        return 2 * DIMS
-
-    def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Say how many views of a picture of this size, in pixels, a training uses."""
-        del width, height
-        return VIEWS if augment else 1
+    name = "multi-label"
+    revision = "multi-label 1"
+    sides = (LITE2_SIDE, NANODET_SIDE)
+    networks = BACKBONES
+    dims = DIMS
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
         """Compute the features of one view.

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from chalicelib.domain.model import Model
-    from chalicelib.engines.vision.backbones import BackbonePool
     from chalicelib.engines.vision.division import Division
     from chalicelib.engines.vision.head_stage import Stage
-    from chalicelib.engines.vision.interface import VisionData, VisionOptions
 
 _FOLDS = 5
 _CHOICE_PICTURES = 1_000
@@ -37,30 +35,10 @@ _CHOICE_VISITS, _CHOICE_EPOCHS = 10_000, 10
 class MultiLabelTraining(HeadTraining):
     """A VisionTraining: features chosen by cross-validation, sigmoids, calibration."""
 
-    def __init__(
-        self,
-        data: VisionData,
-        options: VisionOptions,
-        backbones: BackbonePool,
-        checkpoint: bytes | None = None,
-    ) -> None:
-        """Begin, or go on with what was saved.
-
-        Args:
-            data: pictures and their features.
-            options: choices of the caller.
-            backbones: the frozen networks.
-            checkpoint: what `save` returned; None to begin.
-
-        Raises:
-            TrainingFailed: fewer than two labels have pictures.
-            ArtifactError: the checkpoint is damaged or belongs to another training.
-        """
-        pictures = data.pictures
-        targets = Targets([one.labels for one in pictures.pictures], len(pictures.labels))
-        self._backbones = backbones
+    def make_recipe(self, targets: Targets) -> MultiLabelRecipe:
+        """Say how sigmoids are fitted."""
         self._own_recipe = MultiLabelRecipe(targets)
-        super().__init__(data, options, self._own_recipe, targets, checkpoint)
+        return self._own_recipe
 
     @property
     def fold_count(self) -> int:
@@ -108,7 +86,7 @@ class MultiLabelTraining(HeadTraining):
         artifact = self._artifact(calibration)
         facts = CardFacts(
             engine="image-multi-label-linear",
-            backbones=backbone_records(self._backbones, classifier.backbones_of(self.block)),
+            backbones=backbone_records(self.backbones, classifier.backbones_of(self.block)),
             artifact_sha256=hashlib.sha256(artifact).hexdigest(),
             details=self._details(calibration),
             limits=limits(self),
@@ -139,7 +117,7 @@ class MultiLabelTraining(HeadTraining):
     def _artifact(self, calibration: SigmoidCalibration) -> bytes:
         """Write the served model."""
         names = classifier.backbones_of(self.block)
-        uses = {name: self._backbones.facts(name).sha256 for name in names}
+        uses = {name: self.backbones.facts(name).sha256 for name in names}
         served = {**self.served(), "shifts": calibration.shifts, "present": self.targets.present}
         head = classifier.Head(self.data.pictures.labels, self.block, calibration.temperature, uses)
         return classifier.dump(head, served)
