@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain import growth
 from chalicelib.domain.dataset import FEEDBACK, UPLOAD, VISION, DatasetView
 from chalicelib.domain.example import picture_digest
 from chalicelib.domain.model import SUCCEEDED, Model
 from chalicelib.engines.vision.backbones import BackbonePool
-from chalicelib.formats import picture_scan
 from chalicelib.stores import picture_writer
 from tests.builders import World, an_archive
 from tests.faults.test_faults import Scenario, strike_every_call
@@ -175,6 +175,6 @@ def test_every_call_with_archives_may_fail_once(
     """Whichever call fails, the end state is as if none had."""
     # The calls must come in the same order each time.
     monkeypatch.setattr(picture_writer, "THREADS", 1)
-    monkeypatch.setattr(picture_scan, "MAX_LABELS", 3)
+    monkeypatch.setattr(growth, "MAX_LABELS", 3)
     monkeypatch.setattr(world.container, "backbones", BackbonePool(tmp_path))
     strike_every_call(scenario_type, world)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.domain import growth
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.upload import UploadFields, UploadSource
 from chalicelib.errors import StorageUnavailable
-from chalicelib.formats import language_scan
 from chalicelib.stores.tables import DatasetRow, LabelRow
 from tests.builders import World, a_csv, a_source, some_rows
 
@@ -77,7 +77,7 @@ def test_a_label_too_many(world: World) -> None:
 
 def test_put_over_the_label_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels of before count towards the limit of a PUT, which then changes nothing."""
-    monkeypatch.setattr(language_scan, "MAX_LABELS", 10)
+    monkeypatch.setattr(growth, "MAX_LABELS", 10)
     view = world.dataset([(f"text {number}", f"label {number}") for number in range(10)])
 
     world.container.uploads.add(world.account, view, a_source([("x", "label 7"), ("y", "new")]))

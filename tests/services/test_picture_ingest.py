@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain import growth
 from chalicelib.domain.dataset import FEEDBACK, UPLOAD
 from chalicelib.domain.example import Example
 from chalicelib.domain.model import Model, TrainRequest
 from chalicelib.domain.upload import UploadFields, UploadSource
 from chalicelib.errors import StorageUnavailable
-from chalicelib.formats import picture_scan
 from chalicelib.stores import picture_writer
 from chalicelib.stores.pictures import PictureStore
 from chalicelib.stores.queues import EMBED
@@ -266,7 +266,7 @@ def test_failed_put_leaves_nothing(world: World, monkeypatch: pytest.MonkeyPatch
     """What a refused archive had stored is removed; the old pictures stay."""
     view = world.pictures(PETS)
     before = world.objects()
-    monkeypatch.setattr(picture_scan, "MAX_LABELS", 3)
+    monkeypatch.setattr(growth, "MAX_LABELS", 3)
 
     view = put(world, view, label_folders({"a": 1, "b": 1}, salt=20))
 
@@ -336,7 +336,7 @@ def test_dataset_deleted_while_it_is_read(
     world: World, monkeypatch: pytest.MonkeyPatch, max_labels: int
 ) -> None:
     """A worker that was overtaken by the deletion leaves nothing behind, refused or not."""
-    monkeypatch.setattr(picture_scan, "MAX_LABELS", max_labels)
+    monkeypatch.setattr(growth, "MAX_LABELS", max_labels)
     view = world.upload_pictures(PETS)
     [message] = world.messages()
     dataset = view.dataset
