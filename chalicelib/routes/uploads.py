@@ -15,6 +15,8 @@ from chalicelib.web.locate import dataset_in_path
 from chalicelib.web.operation import BOTH, Operation
 from chalicelib.web.upload_source import upload_source
 
+QUEUED = "/v2/:family/datasets/upload"
+SYNC = f"{QUEUED}/sync"
 ONE_SOURCE = {"oneOf": [{"required": ["data"]}, {"required": ["path"]}]}
 
 
@@ -93,54 +95,50 @@ def _finished(call: Call, fields: UploadFields) -> records.DatasetRecord:
     return describe.dataset(view)
 
 
+def _operation(family: str, name: str, path: str, view: Any, summary: str) -> Operation:
+    """Declare one of the calls that make a dataset of a file, which differ in little."""
+    return Operation(
+        name=name,
+        method="POST",
+        path=path,
+        families=(family,),
+        view=view,
+        summary=summary,
+        form=UploadForm if family == LANGUAGE else PictureUploadForm,
+        files=("data",),
+        answer=records.DatasetRecord,
+        statuses=(429,),
+    )
+
+
 OPERATIONS = (
-    Operation(
-        name="upload_dataset",
-        method="POST",
-        path="/v2/:family/datasets/upload",
-        families=(LANGUAGE,),
-        view=upload_dataset,
-        summary="Upload a file as a dataset; it is read in the background.",
-        form=UploadForm,
-        files=("data",),
-        answer=records.DatasetRecord,
-        statuses=(429,),
+    _operation(
+        LANGUAGE,
+        "upload_dataset",
+        QUEUED,
+        upload_dataset,
+        "Upload a file as a dataset; it is read in the background.",
     ),
-    Operation(
-        name="upload_pictures",
-        method="POST",
-        path="/v2/:family/datasets/upload",
-        families=(VISION,),
-        view=upload_pictures,
-        summary="Upload a zip archive as a dataset; it is read in the background.",
-        form=PictureUploadForm,
-        files=("data",),
-        answer=records.DatasetRecord,
-        statuses=(429,),
+    _operation(
+        VISION,
+        "upload_pictures",
+        QUEUED,
+        upload_pictures,
+        "Upload a zip archive as a dataset; it is read in the background.",
     ),
-    Operation(
-        name="upload_dataset_sync",
-        method="POST",
-        path="/v2/:family/datasets/upload/sync",
-        families=(LANGUAGE,),
-        view=upload_dataset_sync,
-        summary="Upload a file as a dataset, and wait until it is read.",
-        form=UploadForm,
-        files=("data",),
-        answer=records.DatasetRecord,
-        statuses=(429,),
+    _operation(
+        LANGUAGE,
+        "upload_dataset_sync",
+        SYNC,
+        upload_dataset_sync,
+        "Upload a file as a dataset, and wait until it is read.",
     ),
-    Operation(
-        name="upload_pictures_sync",
-        method="POST",
-        path="/v2/:family/datasets/upload/sync",
-        families=(VISION,),
-        view=upload_pictures_sync,
-        summary="Upload a zip archive as a dataset, and wait until it is read.",
-        form=PictureUploadForm,
-        files=("data",),
-        answer=records.DatasetRecord,
-        statuses=(429,),
+    _operation(
+        VISION,
+        "upload_pictures_sync",
+        SYNC,
+        upload_pictures_sync,
+        "Upload a zip archive as a dataset, and wait until it is read.",
     ),
     Operation(
         name="add_to_dataset",

@@ -1,7 +1,4 @@
-"""The training worker is killed while it learns from pictures; the model comes out the same.
-
-Like test_kills.py this file has a stack of its own, with short leases.
-"""
+"""The training worker is killed while it learns from boxes; the model comes out the same."""
 
 from __future__ import annotations
 
@@ -9,10 +6,8 @@ import time
 
 import pytest
 
-from infra.local.testing import LocalStack
 from tests.flows.client import OPEN, VISION
-from tests.flows.test_kills import ENVIRONMENT, kill
-from tests.flows.world import World
+from tests.flows.kills.killing import kill
 from tests.pictures import detection_files, make_zip
 
 PATIENCE = 120.0
@@ -22,18 +17,9 @@ PICTURES = 4
 
 
 @pytest.fixture(scope="module")
-def stack(closed_network):
-    """A stack whose pieces may be killed."""
-    with LocalStack(environment=ENVIRONMENT) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def caller(stack, tmp_path_factory):
+def caller(world):
     """A caller of the calls below /vision."""
-    made = World(stack, tmp_path_factory.mktemp("kills"))
-    yield made.photographer()
-    made.close()
+    return world.photographer()
 
 
 def trained(caller):

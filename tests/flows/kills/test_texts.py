@@ -1,7 +1,4 @@
-"""Workers and the front are killed at bad moments; everything that was accepted is finished.
-
-The stack of this file has short leases, so that the work of a dead process is taken up soon.
-"""
+"""Workers and the front are killed while they work on texts; what was accepted is finished."""
 
 from __future__ import annotations
 
@@ -13,37 +10,15 @@ from itertools import count
 
 import pytest
 
-from infra.local.testing import LocalStack
 from tests.flows.client import LANGUAGE, OPEN
+from tests.flows.kills.killing import PATIENCE, kill
 from tests.flows.test_deletions import left_in_bucket
-from tests.flows.world import World, csv_file, made_rows, weather
+from tests.flows.world import csv_file, made_rows, weather
 
-ENVIRONMENT = {
-    "PRESAGE_LEASE_SECONDS": "1.5",
-    "PRESAGE_SWEEP_SECONDS": "0.5",
-    "PRESAGE_EXAMPLE_CALLS": "1000000",
-}
-PATIENCE = 60.0
-"""Longest wait for work that was killed, in seconds."""
 BIG_ROWS = 550
 """Rows of the file of 10 MB: 19 KB each, mostly blanks, which cost an encoder nothing."""
 ROWS = 240
 """Rows of the trainings that are killed."""
-
-
-@pytest.fixture(scope="module")
-def stack(closed_network):
-    """A stack whose pieces may be killed."""
-    with LocalStack(environment=ENVIRONMENT) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def world(stack, tmp_path_factory):
-    """Accounts of this stack."""
-    made = World(stack, tmp_path_factory.mktemp("kills"))
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +36,6 @@ def big_file():
     content = csv_file([*rows, rows[0], ("no label", "")])
     assert 9.5e6 < len(content) < 12e6
     return content, rows
-
-
-def kill(stack, name):
-    """Kill a piece and wait until the supervisor has started it again."""
-    old = stack.kill_worker(name)
-    while stack.processes[name] == old:
-        time.sleep(0.02)
 
 
 def listed(caller, dataset_id):

@@ -1,6 +1,6 @@
 """Workers are killed in the middle of picture archives; what was accepted is finished.
 
-Trainings of boxes that are killed stand in test_kills_vision.py.
+Trainings of boxes that are killed stand in test_boxes.py.
 """
 
 from __future__ import annotations
@@ -10,33 +10,16 @@ from collections import Counter
 
 import pytest
 
-from infra.local.testing import LocalStack
 from tests.flows.client import VISION
+from tests.flows.kills.killing import PATIENCE, kill
 from tests.flows.pictures import folders, folders_zip
 from tests.flows.test_deletions import left_in_bucket
-from tests.flows.test_kills import ENVIRONMENT, PATIENCE, kill
 from tests.flows.test_picture_examples import fetch
-from tests.flows.world import World
 from tests.pictures import draw, make_zip
 
 COUNT = 120
 """Pictures of each of the two labels of a large upload."""
 EPOCHS = 60
-
-
-@pytest.fixture(scope="module")
-def stack(closed_network):
-    """A stack whose pieces may be killed."""
-    with LocalStack(environment=ENVIRONMENT) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def world(stack, tmp_path_factory):
-    """Accounts of this stack."""
-    made = World(stack, tmp_path_factory.mktemp("kills"))
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")
