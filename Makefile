@@ -11,7 +11,7 @@ MODEL_DIR := $(or $(PRESAGE_MODEL_DIR),.models)
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models run format check test test-fast cover fuzz bench-http bench-text bench-vision clean
+.PHONY: help system install models run format check test test-fast cover fuzz bench-http bench-text bench-vision bench-ocr clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ bench-text: $(INSTALLED) models ## accuracy and calibration of text models
 
 bench-vision: $(INSTALLED) models ## accuracy and speed of image models (ARGS="--plot" draws PNG files)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_vision --data $(DATA) $(ARGS)
+
+bench-ocr: $(INSTALLED) models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_ocr --data $(DATA) $(ARGS)
 
 clean: ## remove what can be made again, but neither models nor state
 	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

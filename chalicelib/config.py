@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 DEFAULT_AUDIENCE_HOSTS = ("api.einstein.ai", "api.metamind.io", "localhost", "127.0.0.1")
+OCR_ENGINES = ("ppocr", "tesseract")
 
 
 class SettingsError(ValueError):
@@ -57,13 +58,17 @@ class Settings:
     max_attempts: int = 3
     """How often a job is tried before it has FAILED."""
     sync_seconds: float = 25.0
-    """Time a synchronous upload may take, in seconds; 0 means no limit."""
+    """Time a synchronous upload or the reading of a document may take, in seconds; 0: no limit."""
     threads: int = 1
     """Threads that one engine call may use."""
     feature_bytes: int = 2 * 1024**3
     """Features that one training uses; beyond, augmented views are left out, in bytes."""
     feature_file_bytes: int = 8 * 1024**3
     """Features that one training keeps in a temporary file; the rest is read from the bucket."""
+    ocr_engine: str = "ppocr"
+    """Engine that reads text from pictures: `ppocr` or `tesseract`."""
+    ocr_threads: int = 2
+    """Pages of one document that are read at the same time."""
     log_level: str = "INFO"
     """Lowest level that is logged."""
 
@@ -99,6 +104,8 @@ class Settings:
             threads=reader.integer("PRESAGE_THREADS", cls.threads),
             feature_bytes=reader.integer("PRESAGE_FEATURE_BYTES", cls.feature_bytes),
             feature_file_bytes=reader.integer("PRESAGE_FEATURE_FILE_BYTES", cls.feature_file_bytes),
+            ocr_engine=reader.choice("PRESAGE_OCR_ENGINE", cls.ocr_engine, OCR_ENGINES),
+            ocr_threads=reader.integer("PRESAGE_OCR_THREADS", cls.ocr_threads),
             log_level=reader.text("PRESAGE_LOG_LEVEL", cls.log_level),
         )
         reader.raise_problems()
@@ -115,6 +122,14 @@ class _Reader:
     def text(self, name: str, default: str) -> str:
         """Read a text; an empty variable counts as absent."""
         return self._environment.get(name) or default
+
+    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
+        """Read one of a few words."""
+        value = self.text(name, default)
+        if value not in choices:
+            self._problems.append(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+            return default
+        return value
 
     def integer(self, name: str, default: int) -> int:
         """Read a whole number that is not negative."""

@@ -5,6 +5,7 @@ The only file that names concrete classes. Tests build one with their own settin
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,8 @@ from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock, system_clock
 from chalicelib.domain.dataset import LANGUAGE, VISION
 from chalicelib.domain.learning import Learner
+from chalicelib.engines.ocr.interface import OcrNotInstalled
+from chalicelib.engines.ocr.pool import OcrPool
 from chalicelib.engines.text.encoder_pool import EncoderPool
 from chalicelib.engines.vision.backbones import LITE2, NANODET, BackbonePool
 from chalicelib.services.datasets import DatasetService
@@ -25,6 +28,7 @@ from chalicelib.services.features import FeatureService, FeatureStores
 from chalicelib.services.feedback import FeedbackService
 from chalicelib.services.ingest import IngestService, IngestStores, Reader
 from chalicelib.services.models import ModelService
+from chalicelib.services.ocr import OcrService
 from chalicelib.services.picture_ingest import PictureReader, PictureReaderStores
 from chalicelib.services.picture_predictions import PicturePredictionService
 from chalicelib.services.predictions import PredictionService
@@ -138,12 +142,17 @@ class Container:
         self.stores = Stores(settings, clock)
         self.encoders = EncoderPool(Path(settings.model_dir))
         self.backbones = BackbonePool(Path(settings.model_dir))
+        self.readers = OcrPool(Path(settings.model_dir), settings.ocr_engine)
 
     def engines(self) -> dict[str, str]:
         """Tell for each engine whether it is ready."""
         has_texts = all(self.encoders.is_installed(name) for name in FAST_ENCODERS)
         has_pictures = all(self.backbones.is_installed(name) for name in BACKBONES)
-        return {"text-fast": _state(has_texts), "vision": _state(has_pictures)}
+        return {
+            "text-fast": _state(has_texts),
+            "vision": _state(has_pictures),
+            **self.readers.state(),
+        }
 
     def warm(self) -> None:
         """Load the installed engines now, so that the first call does not wait for them."""
@@ -155,6 +164,8 @@ class Container:
         for name in BACKBONES:
             if self.backbones.is_installed(name):
                 self.backbones.get(name)
+        with suppress(OcrNotInstalled):
+            self.ocr.warm()
 
     @cached_property
     def tokens(self) -> TokenService:
@@ -276,6 +287,12 @@ class Container:
         """Predicts and detects in pictures."""
         s = self.stores
         return PicturePredictionService(s.served_models, s.downloads, self.backbones)
+
+    @cached_property
+    def ocr(self) -> OcrService:
+        """Reads documents."""
+        s, threads, seconds = self.stores, self.settings.ocr_threads, self.settings.sync_seconds
+        return OcrService(s.served_models, s.downloads, self.readers, threads, seconds)
 
     @cached_property
     def deletions(self) -> DeletionService:

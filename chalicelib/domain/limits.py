@@ -18,6 +18,16 @@ MAX_DETECTION_IMAGE_BYTES = 5 * 1024 * 1024
 """Detection image: 5 MB. Spec: Limits, Detection image size."""
 MAX_PREDICTED_IMAGE_BYTES = 5 * 1024 * 1024
 """Image to predict: 5 MB. Contract section 5, Limits."""
+MAX_OCR_BYTES = 10 * 1024 * 1024
+"""Picture or PDF to read: 10 MB. Spec: Limits, OCR file size."""
+MAX_OCR_PAGES = {"text": 8, "table": 8, "form": 8, "contact": 5}
+"""Pages of a PDF to read, by task. Spec: Limits, OCR pages."""
+MAX_OCR_WORDS = 600
+"""Words of a picture to read; a PDF has no such limit. Spec: Limits, OCR words."""
+MAX_OCR_LINES = 1_000
+"""Lines of text on a page that is searched for contacts or fields: far beyond any form."""
+MAX_ANSWER_BYTES = 5_000_000
+"""An answer that is no list stays below 5 MB, so that a function can return it."""
 MAX_IMAGE_NAME_CHARACTERS = 150
 """Image file names are cut to 150. Spec: Limits, Image file name length."""
 IMAGE_URL_SECONDS = 1800

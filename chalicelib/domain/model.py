@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from chalicelib.domain.dataset import DETECTION, IMAGE, MULTI_LABEL
+from chalicelib.errors import InvalidParameter
 
 QUEUED = "QUEUED"
 RUNNING = "RUNNING"
@@ -14,6 +15,8 @@ SUCCEEDED = "SUCCEEDED"
 FAILED = "FAILED"
 OPEN = (QUEUED, RUNNING)
 
+OCR = "ocr"
+"""Type of the models that read text; no dataset has it."""
 ALGORITHMS: dict[str, tuple[str, ...]] = {
     "text-intent": ("intent", "multilingual-intent", "multilingual-intent-ood"),
     DETECTION: ("object-detection", "retail-execution"),
@@ -30,8 +33,8 @@ PREBUILT = {
     "FoodImageClassifier": IMAGE,
     "SceneClassifier": IMAGE,
     "MultiLabelImageClassifier": MULTI_LABEL,
-    "OCRModel": "ocr",
-    "tabulatev2": "ocr",
+    "OCRModel": OCR,
+    "tabulatev2": OCR,
 }
 """Prebuilt models and their types. Contract section 5."""
 OUT_OF_DOMAIN = "multilingual-intent-ood"
@@ -158,3 +161,16 @@ class ServedModel:
     """Training status, for the text of a refusal."""
     version: str
     """Artifact version; empty when there is none yet."""
+
+    def require_type(self, types: Collection[str]) -> None:
+        """Return when the model is of a type that a call needs.
+
+        Raises:
+            InvalidParameter: it is of another type.
+        """
+        if self.type not in types:
+            raise InvalidParameter(
+                "modelId",
+                f"model {self.model_id} is of type {self.type}; "
+                f"this call needs one of type {' or '.join(types)}.",
+            )

@@ -21,9 +21,22 @@ __all__ = [
     "check_picture",
     "content_type",
     "explain_foreign",
+    "picture_facts",
     "read_picture",
     "sniff",
 ]
+
+
+def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
+    """Tell kind and displayed size of a picture by its header; its pixels may still be broken.
+
+    Raises:
+        TooLarge: more than `max_bytes` bytes.
+        UnsupportedType: neither PNG nor JPEG, by its content.
+        BadRequest: empty, broken, over 50,000,000 pixels or 100 times as long as wide.
+    """
+    file = _open(data, max_bytes)
+    return PictureFacts("png" if isinstance(file, PngFile) else "jpeg", *_displayed_size(file))
 
 
 def check_picture(data: bytes, max_bytes: int) -> PictureFacts:

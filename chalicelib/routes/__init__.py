@@ -8,6 +8,7 @@ from chalicelib.routes import (
     feedback,
     models,
     oauth,
+    ocr,
     picture_predictions,
     predictions,
     receipts,
@@ -30,6 +31,7 @@ OPERATIONS = (
     *receipts.OPERATIONS,
     *predictions.OPERATIONS,
     *picture_predictions.OPERATIONS,
+    *ocr.OPERATIONS,
     *deletions.OPERATIONS,
     *service.OPERATIONS,
 )

@@ -17,7 +17,7 @@ from chalicelib.domain.prediction import Detection, Probability
 from chalicelib.domain.sample import Sample
 from chalicelib.domain.warm import WarmModels
 from chalicelib.engines.vision.backbones import BackboneNotInstalled, BackbonePool
-from chalicelib.errors import BackboneMissing, InvalidParameter, ModelNotReady
+from chalicelib.errors import BackboneMissing, ModelNotReady
 from chalicelib.stores.downloads import Downloader
 from chalicelib.stores.served_models import ServedModels
 
@@ -57,7 +57,7 @@ class PicturePredictionService:
         """
         from chalicelib.formats.pictures import read_picture
 
-        _check_type(model, types)
+        model.require_type(types)
         content = self._content(sample)
         least_side = self._load(model).least_side if model.version else 1
         picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, least_side)
@@ -73,7 +73,7 @@ class PicturePredictionService:
             BackboneMissing: it needs a backbone that is not installed.
             StorageUnavailable: the storage did not answer.
         """
-        _check_type(model, types)
+        model.require_type(types)
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)
         for use in self._load(model).backbones:
@@ -131,13 +131,3 @@ class PicturePredictionService:
         from chalicelib.engines.vision.serving import load
 
         return load(self._models.artifact(model), self._backbones)
-
-
-def _check_type(model: ServedModel, types: Collection[str]) -> None:
-    """Refuse a model of another type."""
-    if model.type not in types:
-        raise InvalidParameter(
-            "modelId",
-            f"model {model.model_id} is of type {model.type}; "
-            f"this call needs one of type {' or '.join(types)}.",
-        )

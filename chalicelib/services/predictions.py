@@ -12,7 +12,7 @@ from chalicelib.domain.model import ServedModel
 from chalicelib.domain.prediction import Probability, ranked
 from chalicelib.domain.warm import WarmModels
 from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.errors import EncoderMissing, InvalidParameter, ModelNotReady
+from chalicelib.errors import EncoderMissing, ModelNotReady
 from chalicelib.stores.served_models import ServedModels
 
 if TYPE_CHECKING:
@@ -49,12 +49,7 @@ class PredictionService:
             EncoderMissing: it needs an encoder that is not installed.
             StorageUnavailable: the storage did not answer.
         """
-        if model.type != dataset_type:
-            raise InvalidParameter(
-                "modelId",
-                f"model {model.model_id} is of type {model.type}; "
-                f"this call needs one of type {dataset_type}.",
-            )
+        model.require_type((dataset_type,))
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)
         for use in self._load(model).encoders:

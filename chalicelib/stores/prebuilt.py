@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from chalicelib.domain.model import OCR, PREBUILT
 from chalicelib.stores.model_files import ARTIFACT, CARD
 
 
@@ -16,8 +17,12 @@ class PrebuiltStore:
         self._folder = Path(model_dir) / "prebuilt"
 
     def is_installed(self, model_id: str) -> bool:
-        """Tell whether a prebuilt model's files are there."""
-        return (self._folder / model_id / ARTIFACT).is_file()
+        """Tell whether a prebuilt model's files are there.
+
+        The models that read text share the installed engines, and have a card only.
+        """
+        needed = CARD if PREBUILT.get(model_id) == OCR else ARTIFACT
+        return (self._folder / model_id / needed).is_file()
 
     def artifact(self, model_id: str) -> bytes:
         """Read a prebuilt model's artifact.

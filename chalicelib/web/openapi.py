@@ -6,13 +6,14 @@ What an operation may answer follows from what it declares; nothing is written d
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, get_args
+from types import UnionType
+from typing import Any, get_args, get_origin
 
 import msgspec
 
 from chalicelib import __version__
 from chalicelib.domain.dataset import FAMILY_TYPES
-from chalicelib.web import records
+from chalicelib.web import ocr_records, records
 from chalicelib.web.errors import ErrorRecord
 from chalicelib.web.headers import RATE_LIMIT_HEADERS
 from chalicelib.web.operation import FAMILY, Operation
@@ -29,7 +30,7 @@ DESCRIPTIONS = {
     404: "There is no such thing, or it belongs to another account.",
     409: "The state of the thing forbids it now.",
     413: "A file or the body is over its limit.",
-    415: "The content type is of no supported kind.",
+    415: "The content type, or the file's own type, is of no supported kind.",
     429: "An allowance is used up.",
     500: "Something went wrong inside the service.",
     503: "The storage is busy.",
@@ -51,7 +52,8 @@ def document(operations: Iterable[Operation]) -> Schema:
         "info": {
             "title": "Presage",
             "version": __version__,
-            "description": "Text prediction: intent and sentiment, from models that you train.",
+            "description": "Predictions of texts and pictures, from models that you train, and "
+            "text read from pictures and PDFs.",
         },
         "servers": [{"url": "/"}],
         "paths": dict(sorted(paths.items())),
@@ -84,17 +86,19 @@ class _Schemas:
     def __init__(self, operations: tuple[Operation, ...]) -> None:
         types: list[Any] = [ErrorRecord]
         for operation in operations:
-            types += [kind for kind in (operation.answer, operation.form) if kind is not None]
+            types += [*_choices(operation.answer), *operation.parts]
+            types += [] if operation.form is None else [operation.form]
         self._types = list(dict.fromkeys(types))
         found, self.components = msgspec.json.schema_components(self._types, ref_template=REF)
         self._refs = dict(zip(self._types, found, strict=True))
-        for record in vars(records).values():
+        for record in (*vars(records).values(), *vars(ocr_records).values()):
             if isinstance(record, type) and record.__name__ in self.components:
                 self.components[record.__name__]["required"] = _always(record)
 
     def ref(self, kind: Any) -> Schema:
-        """Refer to a type's schema."""
-        return dict(self._refs[kind])
+        """Refer to a type's schema, or to those of a union."""
+        found = [dict(self._refs[choice]) for choice in _choices(kind)]
+        return found[0] if len(found) == 1 else {"oneOf": found}
 
     def form(self, operation: Operation, family: str, media_type: str) -> Schema:
         """Describe a body in one content type.
@@ -114,6 +118,13 @@ class _Schemas:
             for name in operation.files:
                 fields[name] = {"type": "string", "format": "binary", "minLength": 1}
         return {**schema, "properties": fields, **rules}
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """List the types of a union, or the one type that it is."""
+    if kind is None:
+        return ()
+    return get_args(kind) if get_origin(kind) is UnionType else (kind,)
 
 
 def _always(record: Any) -> list[str]:

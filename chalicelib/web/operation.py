@@ -37,7 +37,9 @@ class Operation:
     summary: str
     """One sentence for the document."""
     answer: Any = None
-    """Type of the answer record; None when there is no body."""
+    """Type of the answer record, or a union of several; None when there is no body."""
+    parts: tuple[Any, ...] = ()
+    """Records inside the answer that its type does not name."""
     families: tuple[str, ...] = ()
     """Families it exists for; none when the path has no family."""
     form: Any = None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from infra.drawing.archives import ARCHIVES, ASSETS, QUESTION, draw_question, pack
+from infra.drawing.page import PAGE, draw_page
 
 
 def main() -> None:
     """Write every file and print its size."""
     contents = {place: pack(draw()) for place, draw in ARCHIVES.items()}
     contents[QUESTION] = draw_question()
+    contents[PAGE] = draw_page()
     for place, content in contents.items():
         (ASSETS / place).write_bytes(content)
         print(f"{place}: {len(content)} bytes")

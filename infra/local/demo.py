@@ -18,6 +18,7 @@ from infra.local.first_models import (
     PICTURE,
     PICTURES,
     QUESTION,
+    SAMPLES,
     TEXTS,
     Sample,
     Trained,
@@ -102,7 +103,16 @@ def _instructions(
     ]
     for sample in (TEXTS, PICTURES):
         lines += _commands(f"{url}/v2/{sample.family}", sample, trained.get(sample.family, UNKNOWN))
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", _reading(f"{url}/v2/vision"), ""])
+
+
+def _reading(base: str) -> str:
+    """Write the call that reads the sample page."""
+    page = _shown(SAMPLES / "sample_page.png")
+    return (
+        '  curl -H "Authorization: Bearer $TOKEN" -F modelId=OCRModel -F task=text '
+        f"-F sampleContent=@{page} {base}/ocr"
+    )
 
 
 def _commands(base: str, sample: Sample, trained: Trained) -> list[str]:

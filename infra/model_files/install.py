@@ -7,8 +7,6 @@ on: finished models and complete downloads are kept.
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +15,8 @@ from chalicelib.engines.text.encoder import Encoder
 from chalicelib.engines.text.encoders import FACTS_FILE, load_encoder
 from infra.model_files import installed
 from infra.model_files.errors import InstallError
-from infra.model_files.fetch import disk_full, extract, fetch, file_sha256, remove_partial
+from infra.model_files.facts import model_facts, write_facts
+from infra.model_files.fetch import disk_full, extract, fetch, remove_partial
 from infra.model_files.manifest import FAST, MEGABYTE, MODELS, ModelFiles
 
 Progress = Callable[[str], None]
@@ -140,25 +139,9 @@ def _install_one(directory: Path, model: ModelFiles, progress: Progress) -> None
 
 
 def _write_facts(model: ModelFiles, folder: Path) -> None:
-    """Write the facts file of a converted encoder: what cards say, and what must be there."""
-    files = {
-        path.name: {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
-        for path in sorted(folder.iterdir())
-        if path.name != FACTS_FILE
-    }
-    digests = "".join(f"{file['sha256']}  {name}\n" for name, file in files.items())
-    facts = {
-        "name": model.name,
-        "title": model.title,
-        "sha256": hashlib.sha256(digests.encode()).hexdigest(),
-        "licence": model.source.licence,
-        "dimensions": model.dimensions,
-        "source": f"{model.source.package} {model.source.version}",
-        "changes": model.changes,
-        "files": files,
-    }
-    text = json.dumps(facts, indent=1, sort_keys=True) + "\n"
-    (folder / FACTS_FILE).write_text(text, encoding="utf-8")
+    """Write the facts file of a converted encoder."""
+    facts = model_facts(model, folder, FACTS_FILE) | {"dimensions": model.dimensions}
+    write_facts(folder, FACTS_FILE, facts)
 
 
 def _load(folder: Path) -> Encoder:
@@ -216,6 +199,24 @@ def _build_vision_prebuilt(
     vision_prebuilt.build(model, directory, result)
 
 
+def _build_ocr(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Convert a network that reads text or tables and compare it with its references."""
+    from infra.model_files import ocr_models
+
+    ocr_models.build(model, source, result, progress)
+
+
+def _build_ocr_card(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Write the card of a model made of installed networks that read text."""
+    from infra.model_files import ocr_cards
+
+    ocr_cards.build(model, directory, result)
+
+
 def _build_sentiment(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
@@ -230,6 +231,10 @@ _BUILDS: dict[str, Build] = {
     "minilm": _build_minilm,
     "lite2": _build_backbone,
     "nanodet": _build_backbone,
+    "ppocr": _build_ocr,
+    "slanet": _build_ocr,
+    "OCRModel": _build_ocr_card,
+    "tabulatev2": _build_ocr_card,
     "CommunitySentiment": _build_sentiment,
     "GeneralImageClassifier": _build_vision_prebuilt,
     "FoodImageClassifier": _build_vision_prebuilt,

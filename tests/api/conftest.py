@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,11 @@ from chalicelib.domain.account import Account
 from chalicelib.domain.dataset import Dataset, DatasetView, Label, LabelCounts
 from chalicelib.domain.deletion import Deletion
 from chalicelib.domain.example import Example, ExampleView
-from chalicelib.domain.model import Model, ModelView, TrainRequest
+from chalicelib.domain.findings import Contact, FormField, NamedTable, Table
+from chalicelib.domain.model import Model, ModelView, ServedModel, TrainRequest
+from chalicelib.domain.ocr import Finding, OcrWish, TableBlock
+from chalicelib.domain.page import Page as DocumentPage
+from chalicelib.domain.page import ReadPage, Rect, TextLine
 from chalicelib.domain.paging import Page
 from chalicelib.domain.prediction import Detection, PixelBox, Probability
 from chalicelib.domain.receipt import Receipt, RejectedItem
@@ -37,6 +41,7 @@ from chalicelib.errors import (
     ServiceError,
     TokenNotFound,
 )
+from chalicelib.services.ocr import OcrService
 from chalicelib.services.tokens import Granted
 from chalicelib.services.usage import UsageFacts
 
@@ -229,6 +234,26 @@ class FakeServices:
         self.work("detect", picture)
         return (Detection("bear", 0.875, PixelBox(1, 2, 30, 40)),)
 
+    def find_reader(self, account_id: str, model_id: str) -> ServedModel:
+        if model_id not in ("OCRModel", "tabulatev2"):
+            return ServedModel(self.get_model(account_id, model_id).model_id, "image", "", "")
+        return ServedModel(model_id, "ocr", "SUCCEEDED", "prebuilt")
+
+    def read_document(
+        self, model: ServedModel, sample: Sample, wish: OcrWish, seconds_left: Callable[[], float]
+    ) -> tuple[Finding, ...]:
+        self.work("read", model.model_id, sample, wish, seconds_left())
+        model.require_type(("ocr",))
+        view = ReadPage(DocumentPage(1, 200, 100, 1.0), 0, None, ())
+        box = Rect(1, 2, 30, 40)
+        items = {
+            "text": TextLine("EXIT", 0.875, box),
+            "table": TableBlock(NamedTable(Table(box, ()), None, (), {}, {}), ()),
+            "contact": Contact("ORG", "Orchid Labs", 0.875, box),
+            "form": FormField("name", "Name:", box, "", None, 0.875),
+        }
+        return (Finding(view, 0, items[wish.task]),)
+
     def card(self, account_id: str, model_id: str) -> dict:
         path = Path(__file__).parents[1] / "spec/examples/card_intent.json"
         self.get_model(account_id, model_id)
@@ -309,6 +334,9 @@ class FakeServices:
             ),
             picture_predictions=some(
                 read=self.read_picture, predict=self.predict_picture, detect=self.detect
+            ),
+            ocr=some(
+                find_model=self.find_reader, template=OcrService.template, read=self.read_document
             ),
             receipts=some(list=self.receipts),
         )

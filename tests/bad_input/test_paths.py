@@ -7,85 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.bad_input.addresses import FORBIDDEN
 from tests.live import SYNC, UPLOAD
-
-METADATA = [
-    "http://169.254.169.254/latest/meta-data/",
-    "http://169.254.169.254:80/latest/",
-    "http://2852039166/",
-    "http://0xA9FEA9FE/",
-    "http://0xa9.0xfe.0xa9.0xfe/",
-    "http://0251.0376.0251.0376/",
-    "http://169.254.43518/",
-    "http://169.16689662/",
-    "http://[::ffff:169.254.169.254]/",
-    "http://[::ffff:a9fe:a9fe]/",
-    "http://[64:ff9b::a9fe:a9fe]/",
-    "http://[2002:a9fe:a9fe::]/",
-    "http://[fd00:ec2::254]/latest/",
-    "http://①⑥⑨.②⑤④.①⑥⑨.②⑤④/",
-    "http://169。254。169。254/",
-    "http://169.254.170.2/v2/credentials",
-    "http://100.100.100.200/latest/",
-    "http://168.63.129.16/",
-]
-LOCAL = [
-    "http://127.0.0.1/",
-    "http://127.0.0.1:22/",
-    "http://127.1/",
-    "http://127.255.255.254/",
-    "http://2130706433/",
-    "http://0x7f000001/",
-    "http://0177.0.0.1/",
-    "http://0/",
-    "http://0.0.0.0/",
-    "http://localhost/",
-    "http://LOCALHOST./",
-    "http://[::1]/",
-    "http://[::]/",
-    "http://[::ffff:127.0.0.1]/",
-    "http://[0:0:0:0:0:ffff:7f00:1]/",
-    "http://[::127.0.0.1]/",
-]
-PRIVATE = [
-    "http://10.0.0.1/",
-    "http://172.16.0.1/",
-    "http://172.31.255.255/",
-    "http://192.168.1.1/",
-    "http://100.64.0.1/",
-    "http://192.0.2.1/",
-    "http://198.18.0.1/",
-    "http://224.0.0.1/",
-    "http://255.255.255.255/",
-    "http://[fc00::1]/",
-    "http://[fe80::1]/",
-    "http://[fe80::1%25lo]/",
-    "http://[ff02::1]/",
-]
-NO_URLS = [
-    "file:///etc/passwd",
-    "ftp://example.com/x",
-    "gopher://127.0.0.1:6379/_x",
-    "data:text/csv,a,b",
-    "javascript:alert(1)",
-    "s3://bucket/key",
-    "//example.com/x",
-    "/etc/passwd",
-    "http:///x",
-    "http://",
-    "http://:80/",
-    "http://example.com:0/",
-    "http://example.com:99999/",
-    "http://example.com:80a/",
-    "http://user:secret@example.com/",
-    "http://127.0.0.1@example.com/",
-    "http://example.com\\@127.0.0.1/",
-    "http://[::1/",
-    "http://exa mple.com/",
-    "http://" + "a" * 300 + ".com/",
-    "http://example.com/" + "a" * 5000,
-    "http://ex\u00adample\u200b..com/",
-]
 
 
 def send(caller, path, target=SYNC):
@@ -93,7 +16,7 @@ def send(caller, path, target=SYNC):
     return caller.json("POST", target, {"type": "text-intent", "path": path})
 
 
-@pytest.mark.parametrize("path", [*METADATA, *LOCAL, *PRIVATE, *NO_URLS])
+@pytest.mark.parametrize("path", FORBIDDEN)
 def test_forbidden_address_is_a_400(victim, path):
     """No spelling of a private address is reached, and what is no URL is none."""
     began = time.monotonic()

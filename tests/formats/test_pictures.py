@@ -17,7 +17,12 @@ from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageFile, ImageOps
 
 from chalicelib.errors import BadRequest, ServiceError, TooLarge, UnsupportedType
-from chalicelib.formats.pictures import PictureFacts, check_picture, read_picture
+from chalicelib.formats.pictures import (
+    PictureFacts,
+    check_picture,
+    picture_facts,
+    read_picture,
+)
 from tests.formats.drawn import (
     ENOUGH,
     SIDE,
@@ -104,6 +109,7 @@ def test_read_when_exif_is_broken(kind: str, exif: bytes) -> None:
     data = encoded(scene(), kind, exif=exif)
 
     assert check_picture(data, ENOUGH) == PictureFacts(kind.lower(), 64, 48)
+    assert picture_facts(data, ENOUGH) == PictureFacts(kind.lower(), 64, 48)
     assert read_picture(data, ENOUGH).pixels.shape == (48, 64, 3)
 
 
@@ -320,6 +326,15 @@ def test_read_when_bytes_are_wrong(
             call()
         except ServiceError as error:
             assert error.status in (400, 415)  # noqa: PT017
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_facts_when_turned(kind: str) -> None:
+    """The header alone tells the displayed size; no pixel is looked at."""
+    data = turned(scene(64, 48), kind, 6)
+    assert picture_facts(data, ENOUGH) == PictureFacts(kind.lower(), 48, 64)
+    with pytest.raises(UnsupportedType):
+        picture_facts(b"GIF89a" + bytes(20), ENOUGH)
 
 
 def test_read_when_many_threads_read() -> None:

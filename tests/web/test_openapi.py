@@ -87,3 +87,26 @@ def test_parameters_have_their_limits():
     train = body["multipart/form-data"]["schema"]["properties"]
     assert train["epochs"] == {"type": "integer", "minimum": 1, "maximum": 1000}
     assert "trainSplitRatio" in json.dumps(train["trainParams"])
+
+
+def test_documents_are_described():
+    """The OCR call has two files in a form, a template as object or text in JSON, four answers."""
+    call = DOCUMENT["paths"]["/v2/vision/ocr"]["post"]
+    content = call["requestBody"]["content"]
+    schemas = DOCUMENT["components"]["schemas"]
+
+    form, body = (content[kind]["schema"]["properties"] for kind in
+                  ("multipart/form-data", "application/json"))  # fmt: skip
+    binary = {"type": "string", "format": "binary", "minLength": 1}
+    assert (form["sampleContent"], form["formTemplate"]) == (binary, binary)
+    assert "sampleContent" not in body
+    kinds = {choice["type"] for choice in body["formTemplate"]["anyOf"]}
+    assert kinds == {"string", "object", "null"}
+    answers = call["responses"]["200"]["content"]["application/json"]["schema"]["oneOf"]
+    named = [schemas[answer["$ref"].rsplit("/", 1)[1]] for answer in answers]
+    assert [schema["properties"]["task"]["enum"] for schema in named] == [
+        ["text"], ["contact"], ["table"], ["form"],
+    ]  # fmt: skip
+    assert {"200", "400", "401", "404", "413", "415", "503", "504"} == set(call["responses"])
+    cell = schemas["CellRecord"]
+    assert set(cell["properties"]) - set(cell["required"]) == {"entity", "normalizedText"}

@@ -1,0 +1,1 @@
+"""Contacts of a business card, and the same kinds of text anywhere on a page."""

@@ -1,0 +1,236 @@
+"""Postal addresses: lines of one column that belong together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from chalicelib.engines.ocr.contacts import labels
+from chalicelib.engines.ocr.contacts.entries import is_entry, key_end
+from chalicelib.engines.ocr.contacts.exact import Found
+from chalicelib.engines.ocr.contacts.layout import is_below, is_beside, is_same_row
+from chalicelib.engines.ocr.contacts.neighbours import Neighbours
+from chalicelib.engines.ocr.contacts.piece import Piece, join_text
+from chalicelib.engines.ocr.interface import Check, go_on
+from chalicelib.engines.ocr.kinds.address import address_sureness, is_unit, names_street
+from chalicelib.engines.ocr.kinds.headings import is_heading
+from chalicelib.engines.ocr.kinds.organisation import organisation_sureness
+from chalicelib.engines.ocr.kinds.person import person_sureness
+from chalicelib.engines.ocr.kinds.postcode import find_postcodes, find_state_zips
+from chalicelib.engines.ocr.kinds.states import is_country
+from chalicelib.engines.ocr.kinds.title import title_sureness
+
+_STRONG, _FAIR, _WEAK = 0.75, 0.5, 0.3
+_CONTRARY = 0.7
+_GAP = 1.6
+_ALIKE = 1.4
+_MOST_LINES = 12
+_TOWN_WORDS = 6
+_ICON = re.compile(r"(?:[A-Za-z©®@°?]\W?|\W{1,2}) (?=\d)")
+
+
+def address_blocks(
+    pieces: Sequence[Piece], check: Check = go_on
+) -> tuple[list[Found], list[Piece]]:
+    """Return the addresses that pieces hold, each with its lines joined, and the other pieces.
+
+    Args:
+        pieces: without numbers, mail and web addresses.
+        check: see chalicelib/engines/ocr/interface.py.
+    """
+    blocks = _Blocks(dict(part for piece in pieces for part in _parts(piece)), check)
+    found = list(blocks.found())
+    taken = {piece for one in found for piece in one.pieces}
+    return found, [piece for piece in blocks.pieces if piece not in taken]
+
+
+class _Blocks:
+    """Joins the pieces of one page."""
+
+    def __init__(self, wholes: dict[Piece, Piece], check: Check) -> None:
+        self.pieces = list(wholes)
+        self._wholes = wholes
+        self._near = Neighbours(self.pieces)
+        self._sure: dict[Piece, float] = {}
+        self._used: set[Piece] = set()
+        self._check = check
+        for piece in self.pieces:
+            check()
+            self._sure[piece] = _sureness(piece)
+
+    def found(self) -> Iterator[Found]:
+        """Yield the addresses in the order of the pieces."""
+        for piece in self.pieces:
+            if self._sure[piece] < _WEAK or piece in self._used:
+                continue
+            self._check()
+            block = _without_head(self._grown(piece), self._sure)
+            self._used.add(piece)
+            if not self._is_address(block):
+                continue
+            self._used.update(block)
+            best = max(self._sure[one] for one in block)
+            yield Found(labels.ADDRESS, join_text(block), min(0.98, best + 0.01), tuple(block))
+
+    def _is_address(self, block: Sequence[Piece]) -> bool:
+        """Return whether lines say enough to be an address."""
+        best = max(self._sure[piece] for piece in block)
+        fair = sum(self._sure[piece] >= _FAIR for piece in block)
+        return best >= _STRONG or fair > 1 or (best >= _FAIR and len(block) > 1)
+
+    def _grown(self, first: Piece) -> list[Piece]:
+        """Return a piece with those below and beside it that go on with its address."""
+        block = [first]
+        while len(block) < _MOST_LINES:
+            following = self._following(block)
+            if following is None:
+                break
+            block.append(following)
+        return block
+
+    def _following(self, block: Sequence[Piece]) -> Piece | None:
+        """Return the piece that goes on with an address, None at its end.
+
+        A bridge is the line of a town or a quarter that says nothing by itself: it belongs to the
+        address between two lines of it, or below one that ends with a comma. No address goes on
+        behind a line that is something else.
+        """
+        barrier: Piece | None = None
+        for piece in self._candidates(block[-1]):
+            if piece in block or (barrier is not None and not is_same_row(barrier, piece)):
+                continue
+            if self._sure[piece] >= _WEAK:
+                if _may_follow(block, piece):
+                    return piece
+            elif self._bridges(block, piece):
+                return piece
+            barrier = barrier or piece
+        return None
+
+    def _candidates(self, last: Piece) -> list[Piece]:
+        """Return the free pieces beside and below a piece, the nearest first."""
+        near = [
+            piece
+            for piece in self._near.around(last)
+            if piece not in self._used
+            and (_continues(last, piece) or _continues(self._wholes[last], piece))
+        ]
+        return sorted(near, key=lambda piece: _nearness(last, piece))
+
+    def _bridges(self, block: Sequence[Piece], bridge: Piece) -> bool:
+        """Return whether a line that says nothing by itself goes on with an address."""
+        if _is_complete(block) or not _may_be_town(bridge.text):
+            return False
+        return block[-1].text.endswith(",") or any(
+            self._sure[piece] >= _WEAK and _may_follow(block, piece)
+            for piece in self._candidates(bridge)
+            if piece not in block
+        )
+
+
+def _parts(piece: Piece) -> Iterator[tuple[Piece, Piece]]:
+    """Cut a key in front of an address, `Ship to: 12 Elm Street`, and the icon of a map.
+
+    Yields:
+        Each part, and what it was cut from: the next line may begin where either begins.
+    """
+    end = key_end(piece.text)
+    tail = piece.part(end, len(piece.text)) if end else None
+    if tail is None or not _is_headed(piece.text[: end - 1], tail.text):
+        yield _without_icon(piece), piece
+        return
+    head = piece.part(0, end - 1)
+    if head is not None and not _names_address(head.text):
+        yield head, head
+    yield _without_icon(tail), piece
+
+
+def _is_headed(key: str, text: str) -> bool:
+    """Return whether a key has an address, or the first line of one."""
+    if is_entry(text):
+        return False
+    return labels.label_tag(key) == labels.ADDRESS or address_sureness(text) >= _STRONG
+
+
+def _names_address(key: str) -> bool:
+    """Return whether a key only says that an address follows."""
+    return labels.is_label(key) or is_heading(key)
+
+
+def _sureness(piece: Piece) -> float:
+    """Return how sure a piece is an address line, other kinds of text held against it."""
+    text = piece.text
+    sureness = address_sureness(text)
+    if sureness < _WEAK or is_entry(text):
+        return 0.0
+    if find_state_zips(text):
+        return sureness
+    if title_sureness(text) >= _CONTRARY or person_sureness(text) >= _CONTRARY + 0.1:
+        return min(sureness, _WEAK) if find_postcodes(text) else 0.0
+    if organisation_sureness(text) >= _CONTRARY and not any(map(str.isdecimal, text)):
+        return 0.0
+    return sureness
+
+
+def _without_icon(piece: Piece) -> Piece:
+    """Cut a lone letter or mark in front of a house number: the icon of a map, or a label."""
+    icon = _ICON.match(piece.text)
+    if icon is None:
+        return piece
+    part = piece.part(icon.end(), len(piece.text))
+    return part if part is not None and address_sureness(part.text) >= _STRONG else piece
+
+
+def _without_head(block: list[Piece], sure: dict[Piece, float]) -> list[Piece]:
+    """Cut the lines before the street that are no part of a building, no quarter and no town."""
+    street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
+    begin = street
+    while begin and (sure[block[begin - 1]] >= _FAIR or is_unit(block[begin - 1].text)):
+        begin -= 1
+    return block[begin:]
+
+
+def _may_follow(block: Sequence[Piece], piece: Piece) -> bool:
+    """Return whether an address goes on with a line that may be part of one.
+
+    Behind state and ZIP code there is only a country; behind any postcode no second street.
+    """
+    text = piece.text
+    if any(find_state_zips(one.text) for one in block):
+        return is_country(text)
+    return not (_is_complete(block) and names_street(text))
+
+
+def _is_complete(block: Sequence[Piece]) -> bool:
+    """Return whether lines have a street and a postcode."""
+    has_street = any(names_street(one.text) for one in block)
+    return has_street and any(_has_postcode(one.text) for one in block)
+
+
+def _has_postcode(text: str) -> bool:
+    """Return whether a line has a postcode that is no house number: `2685 Harbor Road`."""
+    is_street = names_street(text)
+    return any(
+        not is_street or code.sureness > _FAIR or text[: code.start].rstrip().endswith(",")
+        for code in find_postcodes(text)
+    )
+
+
+def _continues(last: Piece, piece: Piece) -> bool:
+    """Return whether a piece is the next one of an address after its last one so far."""
+    alike = max(last.height, piece.height) < _ALIKE * min(last.height, piece.height)
+    return alike and (is_beside(last, piece) or is_below(last, piece, _GAP))
+
+
+def _nearness(last: Piece, piece: Piece) -> tuple[bool, float, tuple[int, int]]:
+    """Order pieces: those of the same line first, then the nearest ones below."""
+    beside = is_beside(last, piece)
+    gap = piece.place.min_x - last.place.max_x if beside else piece.place.min_y
+    return not beside, gap, piece.order
+
+
+def _may_be_town(text: str) -> bool:
+    """Return whether a text may be a town or a quarter: a few words that are nothing else."""
+    kinds = (title_sureness(text), person_sureness(text), organisation_sureness(text))
+    plain = text[:1].isalnum() and len(text.split()) <= _TOWN_WORDS
+    return plain and max(kinds) < _CONTRARY and not is_entry(text) and not is_heading(text)

@@ -1,0 +1,153 @@
+"""What the mail and web addresses of a card tell about its person and its organisation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from chalicelib.engines.ocr.kinds.domains import main_label
+from chalicelib.engines.ocr.kinds.organisation import LEGAL_FORMS
+from chalicelib.engines.ocr.kinds.person import without_credentials
+from chalicelib.engines.ocr.kinds.span import folded_words
+from chalicelib.engines.ocr.kinds.word_set import word_set
+
+_PROVIDERS = word_set(
+    """
+    gmail googlemail yahoo ymail hotmail outlook live msn icloud me mac aol gmx web t-online mail
+    email protonmail proton zoho yandex comcast verizon att sbcglobal bellsouth cox charter
+    btinternet orange wanadoo free laposte sfr libero virgilio alice rediffmail bigpond optusnet
+    telstra sympatico rogers shaw telus qq naver daum earthlink juno linkedin facebook instagram
+    twitter youtube xing github tiktok pinterest t
+    """
+)
+_ROLES = word_set(
+    """
+    info contact sales support admin office hello mail enquiries inquiries service team kontakt
+    help marketing hr jobs careers press media reception booking bookings orders accounts billing
+    """
+)
+_SCHEME = re.compile(r"h?ttps?[:;]/{1,2}", re.IGNORECASE)
+_NOT_LETTERS = re.compile(r"[^a-z0-9]")
+_ALIKE = 86.0
+_SHORTEST = 3
+_SHORT_OWNER = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """Names that stand in mail and web addresses, in lower case."""
+
+    owners: tuple[str, ...]
+    """Labels that name the owner of a domain, without providers of mail."""
+    locals: tuple[str, ...]
+    """Parts of mail addresses before the at sign, without those of a role."""
+
+    def organisation(self, text: str) -> float:
+        """Return how well a text fits the owner of a domain: 0 to 1."""
+        return max((_owner_fit(text, owner) for owner in self.owners), default=0.0)
+
+    def person(self, text: str) -> float:
+        """Return how well a name fits the part of a mail address before the at sign: 0 to 1."""
+        words = _name_words(text)
+        return max((_local_fit(words, local) for local in self.locals), default=0.0)
+
+
+def clues_of(mails: Iterable[str], sites: Iterable[str]) -> Clues:
+    """Return the clues of a page's mail and web addresses."""
+    owners: list[str] = []
+    local_parts: list[str] = []
+    for mail in mails:
+        local, _, name = mail.lower().rpartition("@")
+        owners.append(main_label(name))
+        if local and _plain(local) not in _ROLES:
+            local_parts.append(local)
+    for site in sites:
+        name = _SCHEME.sub("", site.lower()).partition("/")[0]
+        owners.append(main_label(name))
+    kept = dict.fromkeys(_plain(owner) for owner in owners if owner not in _PROVIDERS)
+    return Clues(tuple(owner for owner in kept if owner), tuple(dict.fromkeys(local_parts)))
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits of a text in lower case."""
+    return _NOT_LETTERS.sub("", text.lower())
+
+
+def _owner_fit(text: str, owner: str) -> float:
+    """Return how well a text fits one owner: whole name, first words, or initials."""
+    words = [_plain(word) for word in folded_words(text)]
+    words = [word for word in words if word]
+    core = [word for word in words if word not in LEGAL_FORMS] or words
+    whole = "".join(core)
+    if not whole:
+        return 0.0
+    if whole == owner or "".join(words) == owner:
+        return 1.0
+    if len(whole) >= _SHORTEST and fuzz.ratio(whole, owner) >= _ALIKE:
+        return 0.95
+    if len(owner) > _SHORT_OWNER and whole.startswith(owner):
+        return 0.9
+    if _starts(core, owner) or _starts([word for word in core if word not in _SMALL], owner):
+        return 0.85
+    initials = "".join(word[0] for word in core)
+    small = "".join(word[0] for word in core if word not in _SMALL)
+    if len(owner) > 1 and owner in (initials, small):
+        return 0.8
+    if len(owner) > _SHORTEST and owner.startswith(whole) and len(whole) >= _SHORTEST:
+        return 0.8
+    return 0.5 if any(len(word) > _SHORTEST and word in owner for word in core) else 0.0
+
+
+_SMALL = word_set("and & of the for und et y de la")
+
+
+def _starts(words: list[str], owner: str) -> bool:
+    """Return whether the first words of a name are the owner: `Moore, Finley` and `moore`."""
+    grown = ""
+    for word in words:
+        grown += word
+        if grown == owner and len(owner) >= _SHORTEST:
+            return True
+    return False
+
+
+def _name_words(text: str) -> list[str]:
+    """Return the words of a name in lower case, letters only, without credentials."""
+    name, _ = without_credentials(text)
+    return [word for word in (_plain(word) for word in folded_words(name)) if word]
+
+
+def _local_fit(words: list[str], local: str) -> float:
+    """Return how well the words of a name fit the first part of a mail address."""
+    parts = [part for part in re.split(r"[._\-+0-9]+", local) if part]
+    flat = "".join(parts)
+    if not words or not flat:
+        return 0.0
+    if "".join(words) == flat:
+        return 1.0
+    long = [word for word in words if len(word) >= _SHORTEST]
+    hits = sum(word in parts or (len(word) > _SHORTEST and word in flat) for word in long)
+    if hits > 1 or (hits and flat in _short_forms(words)):
+        return 1.0
+    if hits:
+        return 0.8
+    if flat in _short_forms(words):
+        return 0.7
+    close = max((fuzz.ratio(word, part) for word in long for part in parts), default=0.0)
+    return 0.6 if close >= _ALIKE else 0.0
+
+
+def _short_forms(words: list[str]) -> set[str]:
+    """Return first letters with the other word, both ways round, and the initials."""
+    first, last = words[0], words[-1]
+    return {
+        first[0] + last,
+        first + last[0],
+        last + first[0],
+        last[0] + first,
+        "".join(word[0] for word in words),
+        first[0] + "".join(word[0] for word in words[1:-1]) + last,
+    }

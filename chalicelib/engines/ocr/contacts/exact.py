@@ -1,0 +1,196 @@
+"""Entities that their form gives away: numbers, mail and web addresses, and what labels them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chalicelib.engines.ocr.contacts import labels
+from chalicelib.engines.ocr.contacts.piece import Piece
+from chalicelib.engines.ocr.kinds.address import address_sureness
+from chalicelib.engines.ocr.kinds.mail import find_mails
+from chalicelib.engines.ocr.kinds.organisation import has_legal_form
+from chalicelib.engines.ocr.kinds.person import person_sureness
+from chalicelib.engines.ocr.kinds.phone import digits_of, find_phones
+from chalicelib.engines.ocr.kinds.postcode import find_postcodes
+from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
+from chalicelib.engines.ocr.kinds.title import title_sureness
+from chalicelib.engines.ocr.kinds.website import find_websites
+
+_MARKS = " \t|•·/\\,;:-–—=*►■●▪»>&+()[]{}_~"
+_WEAK_PHONE = 0.75
+_FEW_WORDS = 3
+_TELLING = 0.7
+_MISREAD_MAIL = re.compile(r"[A-Za-z0-9._\-@©®]{4,80}")
+_FEWEST_DIGITS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """An entity and the pieces that say it."""
+
+    tag: str
+    """One of the tags of Contact."""
+    text: str
+    """Its text without label."""
+    sureness: float
+    """How sure the tag is: 0 to 1."""
+    pieces: tuple[Piece, ...]
+    """The pieces it stands on, in order; at least one."""
+
+
+def exact_entities(piece: Piece) -> tuple[list[Found], list[Piece]]:
+    """Return the entities of a piece that their form gives away, and what is left of it."""
+    spans = _spans_of(piece.text)
+    if not spans:
+        return _labelled(piece)
+    return _cut(piece, spans)
+
+
+def _spans_of(text: str) -> list[tuple[str, Span]]:
+    """Return the spans of mail and web addresses and of telephone numbers with their tags."""
+    mails = find_mails(text)
+    sites = [site for site in find_websites(text) if not any(site.meets(one) for one in mails)]
+    known = [*mails, *sites]
+    phones = [phone for phone in find_phones(text) if not any(phone.meets(one) for one in known)]
+    phones = _without_postcodes(text, phones)
+    tagged = dict.fromkeys(mails, labels.EMAIL)
+    tagged |= dict.fromkeys(sites, labels.WEBSITE)
+    tagged |= dict.fromkeys(phones, labels.PHONE)
+    return [(tagged[span], span) for span in without_overlaps(tagged)]
+
+
+def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
+    """Leave out digits like a telephone number's that belong to an address or a postcode."""
+    if all(phone.sureness >= _WEAK_PHONE for phone in phones):
+        return list(phones)
+    codes = find_postcodes(text)
+    is_address = address_sureness(text) >= _TELLING
+    return [
+        phone
+        for phone in phones
+        if phone.sureness >= _WEAK_PHONE
+        or labels.tag_before(text[: phone.start])[0]
+        or not (
+            any(phone.meets(code) for code in codes)
+            or (is_address and text[: phone.start].strip(_MARKS))
+        )
+    ]
+
+
+def _cut(piece: Piece, spans: Sequence[tuple[str, Span]]) -> tuple[list[Found], list[Piece]]:
+    """Take the spans and their labels out of a piece."""
+    text = piece.text
+    found: list[Found] = []
+    rest: list[Piece] = []
+    edge = 0
+    trailing = _has_trailing_labels(text, spans)
+    for place, (kind, span) in enumerate(spans):
+        end = spans[place + 1][1].start if place + 1 < len(spans) else len(text)
+        tag, start = labels.tag_before(text[edge : span.start])
+        start += edge
+        after = 0
+        if kind == labels.PHONE and (trailing or tag is None):
+            later, after = labels.tag_after(text[span.end : end])
+            tag, start = (later, span.start) if later else (tag, start)
+        if kind == labels.PHONE and tag == labels.OTHER:
+            # A registration number: what it is belongs to it.
+            span = Span(start, span.end, text[start : span.end], 0.8)
+        part = piece.part(span.start, span.end)
+        if part is not None:
+            found.append(_entity(kind, tag, span, part))
+        _keep(rest, piece, (edge, start), before_number=True)
+        edge = span.end + after
+    _keep(rest, piece, (edge, len(text)), before_number=False)
+    return found, rest
+
+
+def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
+    """Return whether labels stand behind the numbers: `555 0100 office 555 0101 mobile`."""
+    kind, last = spans[-1]
+    first = spans[0][1]
+    if kind != labels.PHONE or labels.tag_before(text[: first.start])[0] is not None:
+        return False
+    return labels.tag_after(text[last.end :])[0] is not None
+
+
+def _entity(kind: str, label: str | None, span: Span, part: Piece) -> Found:
+    """Return the entity of a span whose label is known or not."""
+    tag = kind
+    sureness = span.sureness
+    if kind == labels.PHONE:
+        numbers = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
+        if label in numbers:
+            tag, sureness = label, max(sureness, 0.97)
+        elif label == labels.OTHER:
+            tag = labels.OTHER
+        elif is_mobile_number(span.text):
+            tag, sureness = labels.MOBILE_PHONE, 0.7 * sureness
+    elif kind == labels.WEBSITE and label == labels.EMAIL and "www" not in span.text.lower():
+        # The at sign was not read; what is not there is not made up.
+        tag, sureness = labels.EMAIL, 0.7
+    return Found(tag, span.text, sureness, (part,))
+
+
+def is_mobile_number(text: str) -> bool:
+    """Return whether a number without label is a mobile one by its first digits."""
+    digits = digits_of(text)
+    return bool(_MOBILE.match(("+" if text.lstrip("( ").startswith("+") else "") + digits))
+
+
+_MOBILE = re.compile(
+    r"(?:\+440?7[1-9]\d{8}|07[1-9]\d{8}|\+490?1[567]\d{8,9}|01[567]\d{8,9}|\+330?[67]\d{8}|"
+    r"0[67]\d{8}|\+610?4\d{8}|04\d{8}|\+91[6-9]\d{9}|\+3[49]0?[367]\d{8}|\+310?6\d{8}|"
+    r"\+410?7[5-9]\d{7}|\+659?[89]\d{7}|\+9715\d{8}|\+8613\d{9}|\+8618\d{9}|\+810?[789]0\d{8})$"
+)
+
+
+def _keep(rest: list[Piece], piece: Piece, bounds: tuple[int, int], *, before_number: bool) -> None:
+    """Keep what is left between entities, unless it only introduces the next one."""
+    start, end = bounds
+    cut = piece.text[start:end]
+    start += len(cut) - len(cut.lstrip(_OPENING))
+    end = start + len(piece.text[start:end].rstrip(_MARKS.replace(")", "")))
+    text = piece.text[start:end]
+    if sum(map(str.isalnum, text)) <= 1 or labels.is_label(text):
+        return
+    if before_number and _introduces(text, cut):
+        return
+    part = piece.part(start, end)
+    if part is not None:
+        rest.append(part)
+
+
+_OPENING = _MARKS.replace("(", "").replace("+", "")
+
+
+def _introduces(text: str, cut: str) -> bool:
+    """Return whether words only say what follows: `Customer Service: 555 0100`."""
+    words = text.split()
+    if len(words) > _FEW_WORDS or has_legal_form(text):
+        return False
+    return cut.rstrip().endswith(":") or not _says_something(text)
+
+
+def _says_something(text: str) -> bool:
+    """Return whether a text is likely an entity of its own."""
+    kinds = (address_sureness(text), person_sureness(text), title_sureness(text))
+    return max(kinds) >= _TELLING or len(text.split()) >= _FEW_WORDS
+
+
+def _labelled(piece: Piece) -> tuple[list[Found], list[Piece]]:
+    """Return what a label gives away although its form is misread: `Email: dana.orchid`."""
+    head, colon, tail = piece.text.partition(":")
+    tag = labels.label_tag(head) if colon else None
+    value = tail.strip()
+    part = piece.part(len(head) + 1, len(piece.text))
+    if tag is None or part is None or not value:
+        return [], [piece]
+    single = _MISREAD_MAIL.fullmatch(value) is not None and any(map(str.isalpha, value))
+    digits = sum(map(str.isdecimal, value))
+    number = digits >= max(_FEWEST_DIGITS, sum(map(str.isalpha, value)))
+    numbers = tag in (labels.PHONE, labels.MOBILE_PHONE, labels.FAX) and number
+    if numbers or (tag in (labels.EMAIL, labels.WEBSITE) and single):
+        return [Found(tag, value, 0.6, (part,))], []
+    return [], [piece]

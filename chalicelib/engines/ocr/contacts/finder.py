@@ -1,0 +1,118 @@
+"""Contacts of a business card from its lines. Contract section 6: task contact.
+
+Mail and web addresses and numbers are told by their form, address lines by their words and by
+their neighbours; they are clues to which of the other lines name person and organisation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from chalicelib.domain.findings import Contact
+from chalicelib.domain.page import ReadPage, around
+from chalicelib.engines.ocr.contacts import labels
+from chalicelib.engines.ocr.contacts.blocks import address_blocks
+from chalicelib.engines.ocr.contacts.clues import clues_of
+from chalicelib.engines.ocr.contacts.exact import Found, exact_entities
+from chalicelib.engines.ocr.contacts.layout import is_below, is_beside
+from chalicelib.engines.ocr.contacts.names import name_entities
+from chalicelib.engines.ocr.contacts.neighbours import Neighbours
+from chalicelib.engines.ocr.contacts.parts import split_parts, without_key
+from chalicelib.engines.ocr.contacts.piece import Piece, pieces_of
+from chalicelib.engines.ocr.interface import Check, go_on
+
+_NUMBERS = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
+_LABEL_GAP = 8.0
+
+
+def find_contacts(page: ReadPage, check: Check = go_on) -> tuple[Contact, ...]:
+    """Return the entities of a card in the order in which they are read.
+
+    Every line with two or more letters or digits is in exactly one of them: as OTHER, when
+    nothing tells what it is.
+
+    Args:
+        page: the page as read.
+        check: see chalicelib/engines/ocr/interface.py.
+    """
+    found, rest = exact_found(pieces_of(page.lines), check)
+    blocks, rest = address_blocks(rest, check)
+    found += blocks
+    found += named_found(rest, found, check)
+    found.sort(key=lambda one: one.pieces[0].order)
+    return tuple(as_contact(one) for one in found)
+
+
+def as_contact(found: Found) -> Contact:
+    """Return an entity with the box of its pieces and with its probability.
+
+    The probability is that of its pieces, weighted by length, times how sure the tag is.
+    """
+    weight = sum(len(piece.text) for piece in found.pieces)
+    read = sum(piece.probability * len(piece.text) for piece in found.pieces) / weight
+    probability = min(1.0, max(0.0, read * found.sureness))
+    return Contact(found.tag, found.text, probability, around(one.box for one in found.pieces))
+
+
+def named_found(rest: Sequence[Piece], found: Sequence[Found], check: Check = go_on) -> list[Found]:
+    """Return persons, organisations, titles and other text in what is left.
+
+    Args:
+        rest: pieces without numbers, mail and web addresses and postal addresses.
+        found: the entities of the page so far, whose mail and web addresses are clues.
+        check: see chalicelib/engines/ocr/interface.py.
+    """
+    parts: list[Piece] = []
+    for piece in rest:
+        check()
+        parts += split_parts(without_key(piece))
+    clues = clues_of(
+        [one.text for one in found if one.tag == labels.EMAIL],
+        [one.text for one in found if one.tag == labels.WEBSITE],
+    )
+    left = [part for part in parts if _says_anything(part)]
+    lines = [piece for one in found for piece in one.pieces] + left
+    usual = median(piece.height for piece in lines) if lines else 1.0
+    return name_entities(left, clues, usual, check)
+
+
+def exact_found(pieces: Sequence[Piece], check: Check = go_on) -> tuple[list[Found], list[Piece]]:
+    """Return numbers, mail and web addresses with the labels beside them, and what is left."""
+    found: list[Found] = []
+    rest: list[Piece] = []
+    for piece in pieces:
+        check()
+        entities, others = exact_entities(piece)
+        found += entities
+        rest += others
+    marks = Neighbours([piece for piece in rest if labels.label_tag(piece.text)])
+    named = []
+    for one in found:
+        check()
+        named.append(_with_label(one, marks))
+    used = {mark for _, mark in named if mark is not None}
+    return [one for one, _ in named], [piece for piece in rest if piece not in used]
+
+
+def _with_label(found: Found, marks: Neighbours) -> tuple[Found, Piece | None]:
+    """Give a number the tag of the label that stands alone left of it or above it."""
+    mark = _label_of(found.pieces[0], marks)
+    tag = labels.label_tag(mark.text) if mark is not None else None
+    if mark is None or tag is None:
+        return found, None
+    if found.tag in _NUMBERS and tag in _NUMBERS:
+        return Found(tag, found.text, max(found.sureness, 0.95), found.pieces), mark
+    return found, mark if tag == found.tag else None
+
+
+def _label_of(piece: Piece, marks: Neighbours) -> Piece | None:
+    """Return the label beside a number, or else the one above it."""
+    near = sorted(marks.around(piece), key=lambda mark: mark.order)
+    beside = next((mark for mark in near if is_beside(mark, piece, _LABEL_GAP)), None)
+    return beside or next((mark for mark in near if is_below(mark, piece)), None)
+
+
+def _says_anything(piece: Piece) -> bool:
+    """Return whether a piece holds more than the trace of an icon or of a line."""
+    return sum(map(str.isalnum, piece.text)) > 1

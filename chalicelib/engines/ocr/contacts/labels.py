@@ -1,0 +1,132 @@
+"""Words that say what the number, mail or web address beside them is."""
+
+from __future__ import annotations
+
+import re
+
+from chalicelib.engines.ocr.kinds.word_set import word_set
+
+PHONE, MOBILE_PHONE, FAX = "PHONE", "MOBILE_PHONE", "FAX"
+EMAIL, WEBSITE, ADDRESS, OTHER = "EMAIL", "WEBSITE", "ADDRESS", "OTHER"
+PERSON, ORG, TITLE = "PERSON", "ORG", "TITLE"
+
+_WORDS: dict[str, frozenset[str]] = {
+    MOBILE_PHONE: word_set(
+        """
+        m mob mobile cell cellular cellphone c mobil handy handphone hp h/p portable port móvil
+        movil cel celular cellulare telemóvel gsm whatsapp wa mobiltelefon natel gsm.
+        """
+    ),
+    FAX: word_set("f fax facsimile fx telefax telecopie télécopie telecopier télécopieur telecopy"),
+    PHONE: word_set(
+        """
+        t tel telephone phone ph p o off office d direct dir dial desk work w main business bus b
+        home h tollfree toll-free free toll tf v voice telefon fon teléfono telefono
+        téléphone telefone tél fixe festnetz zentrale durchwahl switchboard hotline call line
+        landline reception ddi did dl local residence res international intl number no nr us uk
+        phones studio store shop sales support service emergency 24/7 24hr hrs ext fone pager
+        """
+    ),
+    EMAIL: word_set("e email e-mail mail courriel correo e-post mailto em eml email."),
+    WEBSITE: word_set("w web website url www site internet homepage online visit http web-site"),
+    ADDRESS: word_set("a add addr address adr adresse anschrift dirección direccion indirizzo"),
+    OTHER: word_set(
+        """
+        abn acn vat gst gstin cin tin ein ust-id ust-idnr uid hrb siret siren rcs license licence
+        lic dre bre calbre nmls reg registration npi cif nif iban bic account acct id bar tva
+        mwst ust p.iva piva kvk btw nzbn pan license# lic# reg# cr crn cnpj rfc abta iata mc dot
+        skype wechat line telegram twitter instagram facebook fb
+        """
+    ),
+}
+_TAGS = {word: tag for tag, words in reversed(_WORDS.items()) for word in words}
+_TELEPHONE = word_set("t tel telephone phone ph p telefon fon tél teléfono telefono telefone")
+_ORDER = (FAX, MOBILE_PHONE, PHONE)
+_TOKEN = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ.\-'/]{0,24}|24/7")
+_WINDOW = 48
+_MOST_WORDS = 3
+_LONE_LETTERS = frozenset("tpodhbvwmcfea")
+_AFTER = re.compile(
+    r"^[ .,]{0,2}[(\[\-–—]{0,2} ?(?P<word>[A-Za-z]{1,12})\.?(?: ?[)\]]|(?=$|[ ,;|/]))"
+)
+
+
+def tag_before(text: str) -> tuple[str | None, int]:
+    """Return the tag that the words at the end of a text give to what follows.
+
+    Returns:
+        The tag, None without any, and where the words begin that give it.
+    """
+    window = max(0, len(text) - _WINDOW)
+    tokens = list(_TOKEN.finditer(text, window))
+    names: list[str] = []
+    start = edge = len(text)
+    for token in reversed(tokens[-_MOST_WORDS - 1 :]):
+        between = text[token.end() : edge]
+        known = _names_of(token.group())
+        if not known or any(char.isalnum() for char in between) or not _is_free(text, token):
+            break
+        names += known
+        start = edge = token.start()
+    return (_strongest(names), start) if names else (None, len(text))
+
+
+def tag_after(text: str) -> tuple[str | None, int]:
+    """Return the tag that a word at the beginning of a text gives to the number before it.
+
+    Returns:
+        The tag, None without any, and where the word ends.
+    """
+    match = _AFTER.match(text[:_WINDOW])
+    if match is None:
+        return None, 0
+    word = match.group("word").lower()
+    tag = _TAGS.get(word)
+    if tag not in _ORDER or (len(word) == 1 and "(" not in match.group()):
+        return None, 0
+    return tag, match.end()
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text is made of label words alone: `Tel.`, `Direct Dial:`, `M`."""
+    words = text.split()
+    if not words or len(words) > _MOST_WORDS:
+        return False
+    return all(_names_of(word) for word in words)
+
+
+def label_tag(text: str) -> str | None:
+    """Return the tag of a text that is a label; None when it is none."""
+    if not is_label(text):
+        return None
+    return _strongest([name for word in text.split() for name in _names_of(word)])
+
+
+def _names_of(word: str) -> list[str]:
+    """Return the label words in a word: two when joined by a slash, as in `Tel/Fax`."""
+    bare = word.lower().strip(".:;,()[]|-–•·#=*>»")
+    if bare in _TAGS:
+        return [bare]
+    parts = [part.strip(".") for part in bare.split("/") if part.strip(".")]
+    dotless = bare.replace(".", "")
+    if len(parts) > 1 and all(part in _TAGS for part in parts):
+        return parts
+    return [dotless] if dotless in _TAGS else []
+
+
+def _is_free(text: str, token: re.Match[str]) -> bool:
+    """Return whether a letter stands alone and is no part of a word or of a name's initials."""
+    if len(token.group().rstrip(".")) > 1:
+        return True
+    before = text[max(0, token.start() - 1) : token.start()]
+    return token.group()[0].lower() in _LONE_LETTERS and not before.isalnum()
+
+
+def _strongest(names: list[str]) -> str:
+    """Return the tag that label words give together: `Office Fax` is a FAX, `Tel/Fax` a PHONE."""
+    tags = {_TAGS[name] for name in names}
+    if OTHER in tags:
+        return OTHER
+    if FAX in tags and not _TELEPHONE.isdisjoint(names):
+        return PHONE
+    return next((tag for tag in _ORDER if tag in tags), _TAGS[names[0]])

@@ -1,0 +1,57 @@
+"""Lines that name two things, as `Dana Reyes | Sales Manager` does."""
+
+from __future__ import annotations
+
+import re
+
+from chalicelib.engines.ocr.contacts.entries import key_end
+from chalicelib.engines.ocr.contacts.piece import Piece
+from chalicelib.engines.ocr.kinds.headings import is_heading
+from chalicelib.engines.ocr.kinds.organisation import has_legal_form, organisation_sureness
+from chalicelib.engines.ocr.kinds.person import are_credentials, person_sureness
+from chalicelib.engines.ocr.kinds.title import title_sureness
+
+_BETWEEN = re.compile(r" ?[|•·] ?| [-–—/] |, ")
+_SURE = 0.6
+_LONGEST = 120
+
+
+def split_parts(piece: Piece) -> list[Piece]:
+    """Cut a line where one side is surely a person or a company and the other side is not."""
+    if len(piece.text) > _LONGEST:
+        return [piece]
+    for match in _BETWEEN.finditer(piece.text):
+        left, right = piece.part(0, match.start()), piece.part(match.end(), len(piece.text))
+        if left is None or right is None or are_credentials(right.text.partition(",")[0]):
+            continue
+        if _are_two_things(left.text, right.text, is_comma=match.group() == ", "):
+            return [left, *split_parts(right)]
+    return [piece]
+
+
+def without_key(piece: Piece) -> Piece:
+    """Cut the key in front of a name or a job: `Full Name: Dana Reyes`, `Attn: Dana Reyes`."""
+    end = key_end(piece.text)
+    if not end or not is_heading(piece.text[: end - 1]):
+        return piece
+    value = piece.part(end, len(piece.text))
+    return value if value is not None and _kind(value.text) is not None else piece
+
+
+def _are_two_things(left: str, right: str, *, is_comma: bool) -> bool:
+    """Return whether the sides are of different kinds."""
+    kinds = {_kind(left), _kind(right)} - {None}
+    if kinds == {"person", "title"} or kinds == {"person", "organisation"}:
+        return True
+    return not is_comma and kinds == {"title", "organisation"}
+
+
+def _kind(text: str) -> str | None:
+    """Return the kind of a text when it is sure."""
+    if has_legal_form(text):
+        return "organisation"
+    if title_sureness(text) >= _SURE:
+        return "title"
+    if organisation_sureness(text) >= _SURE:
+        return "organisation"
+    return "person" if person_sureness(text) >= _SURE else None

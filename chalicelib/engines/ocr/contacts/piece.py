@@ -1,0 +1,182 @@
+"""Pieces of text lines, in the page's coordinates and in ones where the lines are level."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from chalicelib.domain.page import Point, Quad, Rect, TextLine, around, around_points
+
+_WIDE_GAP = 2.2
+"""Heights of a line that are no gap between words but one between columns."""
+_STEEPEST = math.radians(45)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Some characters of one text line."""
+
+    text: str
+    """At least one visible character."""
+    probability: float
+    """That of its line."""
+    corners: Quad
+    """Its corners in pixels of the page, as it is read."""
+    place: Rect
+    """Where it is when the page is turned so that its lines are level, in pixels."""
+    height: float
+    """Height of its letters, in pixels; at least 1."""
+    order: tuple[int, int]
+    """Number of its line and of its first character there."""
+    places: tuple[float, ...] = ()
+    """See TextLine; of the characters of this piece, 0 to 1 along it."""
+
+    @property
+    def box(self) -> Rect:
+        """The upright rectangle around it, in pixels of the page."""
+        return around_points(self.corners)
+
+    def part(self, start: int, end: int) -> Piece | None:
+        """Return the characters from start to end, spaces at the ends cut; None when empty."""
+        cut = self.text[start:end]
+        start += len(cut) - len(cut.lstrip())
+        text = cut.strip()
+        end = start + len(text)
+        if not text:
+            return None
+        if (start, end) == (0, len(self.text)):
+            return self
+        left, right = self._edge(start), self._edge(end)
+        corners = _between(self.corners, left, right)
+        width = self.place.width
+        place = Rect(
+            self.place.min_x + left * width,
+            self.place.min_y,
+            self.place.min_x + right * width,
+            self.place.max_y,
+        )
+        places = tuple((one - left) / max(right - left, 1e-9) for one in self.places[start:end])
+        line, first = self.order
+        order = (line, first + start)
+        return Piece(text, self.probability, corners, place, self.height, order, places)
+
+    def _edge(self, place: int) -> float:
+        """Return where the character at a place begins along the piece: 0 to 1."""
+        if place <= 0 or place >= len(self.text):
+            return float(place > 0)
+        if len(self.places) == len(self.text):
+            return min(1.0, max(0.0, (self.places[place - 1] + self.places[place]) / 2))
+        return place / len(self.text)
+
+
+def pieces_of(lines: Sequence[TextLine]) -> list[Piece]:
+    """Return the lines as pieces, cut where the gap between two words is one between columns."""
+    angle = page_angle(lines)
+    return [
+        part
+        for number, line in enumerate(lines)
+        if line.text.strip()
+        for part in _columns(_whole(line, number, angle))
+    ]
+
+
+def page_angle(lines: Iterable[TextLine]) -> float:
+    """Return how far the lines go down to the right: their median by width, in radians."""
+    angles = sorted(
+        (math.atan2(right[1] - left[1], right[0] - left[0]), math.dist(left, right))
+        for left, right, _, _ in (line.corners for line in lines)
+    )
+    level = [(angle, width) for angle, width in angles if abs(angle) <= _STEEPEST]
+    total = sum(width for _, width in level)
+    if not total:
+        return 0.0
+    sums: list[float] = []
+    for _, width in level:
+        sums.append(width + (sums[-1] if sums else 0.0))
+    return level[min(bisect_left(sums, total / 2), len(level) - 1)][0]
+
+
+def join_text(pieces: Iterable[Piece]) -> str:
+    """Return the texts of pieces with spaces between them."""
+    return " ".join(piece.text for piece in pieces)
+
+
+def joined(pieces: Sequence[Piece]) -> Piece:
+    """Return pieces as one, of which there is at least one; their order is kept."""
+    if len(pieces) == 1:
+        return pieces[0]
+    weights = [len(piece.text) for piece in pieces]
+    probability = sum(
+        piece.probability * weight for piece, weight in zip(pieces, weights, strict=True)
+    ) / sum(weights)
+    box = around(piece.box for piece in pieces)
+    corners = (
+        (box.min_x, box.min_y),
+        (box.max_x, box.min_y),
+        (box.max_x, box.max_y),
+        (box.min_x, box.max_y),
+    )
+    place = around(piece.place for piece in pieces)
+    height = max(piece.height for piece in pieces)
+    return Piece(join_text(pieces), probability, corners, place, height, pieces[0].order)
+
+
+def _whole(line: TextLine, number: int, angle: float) -> Piece:
+    """Return a line as one piece."""
+    place = around_points(_turned(point, angle) for point in line.corners)
+    known = len(line.places) == len(line.text)
+    return Piece(
+        line.text,
+        line.probability,
+        line.corners,
+        place,
+        max(1.0, math.dist(line.corners[0], line.corners[3])),
+        (number, 0),
+        line.places if known else (),
+    )
+
+
+def _columns(piece: Piece) -> list[Piece]:
+    """Cut a line that the engine read across columns, where the places of letters tell it."""
+    text, places = piece.text, piece.places
+    if not places or " " not in text:
+        return [piece]
+    width = math.dist(piece.corners[0], piece.corners[1])
+    steps = [after - before for before, after in pairwise(places)]
+    pitch = median(steps) * width
+    widest = 2 * pitch + _WIDE_GAP * piece.height
+    cuts = [
+        place
+        for place in range(1, len(text) - 1)
+        if text[place] == " " and (places[place + 1] - places[place - 1]) * width > widest
+    ]
+    edges = [0, *cuts, len(text)]
+    parts = [piece.part(a, b) for a, b in pairwise(edges)]
+    return [part for part in parts if part is not None]
+
+
+def _turned(point: Point, angle: float) -> Point:
+    """Turn a point about the origin so that lines of that angle become level."""
+    x, y = point
+    cos, sin = math.cos(angle), math.sin(angle)
+    return x * cos + y * sin, y * cos - x * sin
+
+
+def _between(corners: Quad, left: float, right: float) -> Quad:
+    """Return the part of a line's corners between two places along it."""
+    top_left, top_right, bottom_right, bottom_left = corners
+    return (
+        _along(top_left, top_right, left),
+        _along(top_left, top_right, right),
+        _along(bottom_left, bottom_right, right),
+        _along(bottom_left, bottom_right, left),
+    )
+
+
+def _along(start: Point, end: Point, share: float) -> Point:
+    """Return the point that lies a share of the way between two points."""
+    return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share

@@ -1,0 +1,120 @@
+"""Kinds of text anywhere on a page, for the virtual keys of form templates. Contract section 6."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from chalicelib.domain.findings import Contact
+from chalicelib.domain.page import ReadPage
+from chalicelib.engines.ocr.contacts import labels
+from chalicelib.engines.ocr.contacts.blocks import address_blocks
+from chalicelib.engines.ocr.contacts.exact import Found
+from chalicelib.engines.ocr.contacts.finder import as_contact, exact_found, named_found
+from chalicelib.engines.ocr.contacts.piece import Piece, pieces_of
+from chalicelib.engines.ocr.interface import Check, go_on
+from chalicelib.engines.ocr.kinds.dates import find_dates
+
+DATETIME = "DATETIME"
+"""Tag of dates and times, which business cards do not have."""
+
+_KEY_WORDS = 4
+_TAGS: Mapping[str, tuple[str, ...]] = {
+    "person": (labels.PERSON,),
+    "org": (labels.ORG,),
+    "phone": (labels.PHONE, labels.MOBILE_PHONE, labels.FAX),
+    "email": (labels.EMAIL,),
+    "website": (labels.WEBSITE,),
+    "address": (labels.ADDRESS,),
+    "datetime": (DATETIME,),
+}
+_NAMED = ("person", "org")
+
+
+def find_virtual(kind: str, page: ReadPage) -> tuple[Contact, ...]:
+    """Return the texts of one kind on a page: see VirtualTexts.find."""
+    return VirtualTexts(page).find(kind)
+
+
+class VirtualTexts:
+    """Texts of all kinds on one page; what two kinds need is looked for once."""
+
+    def __init__(self, page: ReadPage, check: Check = go_on) -> None:
+        """Remember the page.
+
+        Args:
+            page: the page that was read.
+            check: see chalicelib/engines/ocr/interface.py.
+        """
+        self._page = page
+        self._check = check
+
+    def find(self, kind: str) -> tuple[Contact, ...]:
+        """Return the texts of one kind, the surest first, then in reading order.
+
+        Args:
+            kind: one of domain.form_template.VIRTUAL_KEYS.
+
+        Raises:
+            KeyError: there is no such kind.
+        """
+        tags = _TAGS[kind]
+        found = [one for one in self._source(kind) if one.tag in tags]
+        found.sort(key=lambda one: (_rank(one), one.pieces[0].order))
+        return tuple(as_contact(one) for one in found)
+
+    def _source(self, kind: str) -> list[Found]:
+        """Return the entities among which those of a kind are."""
+        if kind == "datetime":
+            return self._dates
+        if kind == "address":
+            return self._blocks[0]
+        return self._names if kind in _NAMED else self._exact[0]
+
+    @cached_property
+    def _pieces(self) -> list[Piece]:
+        """The page's lines, cut at columns."""
+        return pieces_of(self._page.lines)
+
+    @cached_property
+    def _exact(self) -> tuple[list[Found], list[Piece]]:
+        """Entities whose form gives them away, and what is left."""
+        return exact_found(self._pieces, self._check)
+
+    @cached_property
+    def _blocks(self) -> tuple[list[Found], list[Piece]]:
+        """Postal addresses, and what is left."""
+        return address_blocks(self._exact[1], self._check)
+
+    @cached_property
+    def _names(self) -> list[Found]:
+        """Persons and organisations."""
+        blocks, rest = self._blocks
+        values = [_value(piece) for piece in rest]
+        kept = [piece for piece in values if not piece.text.rstrip().endswith(":")]
+        return named_found(kept, [*self._exact[0], *blocks], self._check)
+
+    @cached_property
+    def _dates(self) -> list[Found]:
+        """Dates and times."""
+        found: list[Found] = []
+        for piece in self._pieces:
+            self._check()
+            for span in find_dates(piece.text):
+                part = piece.part(span.start, span.end)
+                if part is not None:
+                    found.append(Found(DATETIME, span.text, span.sureness, (part,)))
+        return found
+
+
+def _rank(found: Found) -> tuple[int, float]:
+    """Return the place of an entity: telephones before fax numbers, the surest first."""
+    return int(found.tag == labels.FAX), -round(found.sureness, 2)
+
+
+def _value(piece: Piece) -> Piece:
+    """Return what stands behind the key of a line: `Patient: Dana Reyes`; else the line."""
+    head, colon, tail = piece.text.partition(":")
+    if not colon or not tail.strip() or len(head.split()) > _KEY_WORDS:
+        return piece
+    return piece.part(len(head) + 1, len(piece.text)) or piece

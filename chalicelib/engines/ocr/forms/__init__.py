@@ -1,0 +1,1 @@
+"""Fields of forms, and names of table headers, by a template."""

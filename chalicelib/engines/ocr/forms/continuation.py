@@ -1,0 +1,279 @@
+"""Values of several pieces: words further right, and lines below.
+
+Called by chalicelib/engines/ocr/forms/values.py.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+
+from chalicelib.domain.page import Rect
+from chalicelib.engines.ocr.forms.candidates import BELOW, INLINE, RIGHT, Candidate
+from chalicelib.engines.ocr.forms.field_kinds import is_one_line
+from chalicelib.engines.ocr.forms.going_on import goes_on, is_closed
+from chalicelib.engines.ocr.forms.keys import FoundKey
+from chalicelib.engines.ocr.forms.label_words import looks_like_label
+from chalicelib.engines.ocr.forms.pieces import Remains
+from chalicelib.engines.ocr.forms.rulings import Rulings
+from chalicelib.engines.ocr.forms.segments import Segment
+
+_MAX_LINES = 20
+_TALLEST = 4.0
+"""Heights by which a text of the same line may begin higher up."""
+_WORD_GAP = 2.0
+"""Blank between two parts of a value in one line at the most, in heights."""
+_FAR_GAP = 8.0
+_SHARE = 0.5
+"""Values of one key in several columns stand closer together than key and value: at this share of
+that blank, and this many heights, at the most."""
+_LINE_GAP = 0.75
+"""Blank between two lines of a value at the most, in heights."""
+_FULL_LINE_GAP = 1.0
+"""The same below a line that is full."""
+_CLEAR = 0.85
+"""Probability of a single character that is surely one."""
+_ALIKE = 0.65
+"""Least ratio of the heights of two lines of a value."""
+_SAME_PITCH = 0.15
+_COLUMN = 4.0
+_FULL_LINE = 0.85
+"""Where a line ends at the least that goes on below its key, as a share of the page's text."""
+_LONG = 15.0
+"""Heights from the beginning of its key to the end of such a line at the least."""
+_WIDE = 10.0
+"""Heights that a line is wide at the least which ended because it was full."""
+
+
+class Continuation:
+    """Extends values by pieces that nobody else has."""
+
+    def __init__(
+        self,
+        keys: Sequence[FoundKey],
+        remains: Remains,
+        rulings: Rulings,
+        used: Iterable[int],
+    ) -> None:
+        """Remember what is taken.
+
+        Args:
+            keys: keys that were found.
+            remains: the page without them.
+            rulings: ruled lines of the page.
+            used: pieces that are values already.
+        """
+        self._pieces = remains.pieces
+        self._rulings = rulings
+        self._used = set(used)
+        self._labels = [segment.rect for key in keys for segment in key.segments]
+        self._labels += [segment.rect for segment in remains.labels]
+        places = [piece.segment.rect for piece in self._pieces]
+        self._label_tops = sorted(self._labels, key=lambda rect: rect.min_y)
+        self._tops_of_labels = [rect.min_y for rect in self._label_tops]
+        self._tallest_label = max((rect.height for rect in self._labels), default=0.0)
+        self._right_edge = max((rect.max_x for rect in places), default=0.0)
+        self._by_top = sorted(range(len(places)), key=lambda number: places[number].min_y)
+        self._tops = [places[number].min_y for number in self._by_top]
+
+    def extend(self, key: FoundKey, chosen: Candidate, types: Sequence[str]) -> list[int]:
+        """Return the pieces of a value in reading order.
+
+        Args:
+            key: the key.
+            chosen: its first piece.
+            types: entity types of the key.
+        """
+        blank = self._rect(chosen.piece).min_x - key.rect.max_x
+        reach = max(0.0, _SHARE * blank) if chosen.relation == RIGHT else 0.0
+        first = [chosen.piece, *self._rest_of_line(chosen.piece, reach)]
+        if is_one_line(types):
+            return first
+        lines = [first]
+        while len(lines) < _MAX_LINES and self._is_open(lines[-1]):
+            below = self._next_line(key, chosen, lines[-1], types)
+            if below is None:
+                break
+            self._used.add(below)
+            lines.append([below, *self._rest_of_line(below)])
+        return [piece for line in lines for piece in line]
+
+    def _is_open(self, line: Sequence[int]) -> bool:
+        """Return whether a value may go on below a line: no amount, date or number does."""
+        return not is_closed(" ".join(self._segment(piece).text for piece in line))
+
+    def _rest_of_line(self, number: int, reach: float = 0.0) -> list[int]:
+        """Take the pieces that go on in the same line, also those within a distance in pixels."""
+        found: list[int] = []
+        while (following := self._next_word(number, reach)) is not None:
+            self._used.add(following)
+            found.append(following)
+            number = following
+        return found
+
+    def _next_word(self, number: int, reach: float) -> int | None:
+        """Return the piece right behind another one, None when something lies between."""
+        rect, height = self._rect(number), self._segment(number).height
+        near = [
+            (self._rect(other).min_x, other)
+            for other in self._between(rect.min_y - _TALLEST * height, rect.max_y)
+            if self._is_free(other)
+            and _is_level(rect, self._rect(other))
+            and -0.5 * height
+            < self._rect(other).min_x - rect.max_x
+            < max(_WORD_GAP * height, min(reach, _FAR_GAP * height))
+            and not looks_like_label(self._segment(other).text)
+            and not _is_speck(self._segment(other))
+        ]
+        if not near:
+            return None
+        start, other = min(near)
+        is_labelled = any(
+            _is_level(rect, label) and rect.max_x - height < label.min_x < start
+            for label in self._level_labels(rect)
+        )
+        places = self._rect(number), self._rect(other)
+        return None if is_labelled or self._rulings.between_columns(*places) else other
+
+    def _next_line(
+        self, key: FoundKey, chosen: Candidate, line: Sequence[int], types: Sequence[str]
+    ) -> int | None:
+        """Return the piece that begins the next line of a value, None at its end."""
+        last = self._segment(line[0])
+        begins = [(self._rect(chosen.piece).min_x, False)]
+        if chosen.relation in {INLINE, RIGHT}:
+            begins.append((key.rect.min_x, True))
+        is_full = self._is_full(line, min(key.rect.min_x, last.rect.min_x))
+        farthest = _FULL_LINE_GAP if is_full else _LINE_GAP
+        near = [
+            (self._rect(other).min_y, other, hangs)
+            for other in self._between(last.rect.min_y, last.rect.max_y + 2 * last.height)
+            if other not in line
+            for begin, hangs in begins
+            if _follows(last, self._segment(other), begin, farthest)
+        ]
+        if not near:
+            return None
+        _, other, hangs = min(near)
+        texts = self._segment(line[-1]).text, self._segment(other).text
+        must_be_full = (
+            hangs
+            or self._is_row_of_form(key, last, self._segment(other))
+            or not (goes_on(*texts, types) or self._is_wide(line) or self._is_block(line, other))
+        )
+        is_end = (
+            not self._is_free(other)
+            or self._has_own_label(other, key, chosen)
+            or (must_be_full and not is_full)
+            or self._rulings.between_lines(last.rect, self._rect(other))
+        )
+        return None if is_end else other
+
+    def _has_own_label(self, number: int, key: FoundKey, chosen: Candidate) -> bool:
+        """Return whether a line belongs to what stands left of it."""
+        rect = self._rect(number)
+        left = [label for label in self._level_labels(rect) if _is_level(rect, label)]
+        if chosen.relation != BELOW:
+            left += [
+                self._rect(other)
+                for other in self._between(rect.min_y - _TALLEST * key.height, rect.max_y)
+                if other != number
+                and _is_level(rect, self._rect(other))
+                and abs(self._rect(other).min_x - key.rect.min_x) < 1.5 * key.height
+            ]
+        return any(
+            label.max_x <= rect.min_x + 0.3 * key.height and label.max_x > key.rect.min_x
+            for label in left
+        )
+
+    def _is_row_of_form(self, key: FoundKey, upper: Segment, lower: Segment) -> bool:
+        """Return whether a line is as far below another as the form's rows are apart."""
+        pitch = lower.rect.center[1] - upper.rect.center[1]
+        return any(
+            abs(abs(label.center[1] - key.rect.center[1]) - pitch) < _SAME_PITCH * pitch
+            and abs(label.min_x - key.rect.min_x) < _COLUMN * key.height
+            for label in self._labels
+        )
+
+    def _is_full(self, line: Sequence[int], begin: float) -> bool:
+        """Return whether a line, which begins at a place, ends near the right edge of the text.
+
+        A short one ends there because its text does, unless that is only half of something.
+        """
+        last = self._segment(line[-1])
+        is_long = last.rect.max_x - begin > _LONG * last.height
+        is_half = goes_on(last.text, "", ())
+        return (is_long or is_half) and last.rect.max_x > _FULL_LINE * self._right_edge
+
+    def _is_block(self, line: Sequence[int], other: int) -> bool:
+        """Return whether a line and the one below it are two of three that stand close together."""
+        begin = self._rect(line[0]).min_x
+        upper, lower = self._segment(line[0]), self._segment(other)
+        height = upper.height
+        above = self._between(upper.rect.min_y - 2 * height, upper.rect.min_y)
+        below = self._between(lower.rect.min_y, lower.rect.max_y + 2 * height)
+        return any(
+            piece not in line and _follows(self._segment(piece), upper, begin, _LINE_GAP)
+            for piece in above
+        ) or any(
+            piece != other and _follows(lower, self._segment(piece), begin, _LINE_GAP)
+            for piece in below
+        )
+
+    def _is_wide(self, line: Sequence[int]) -> bool:
+        """Return whether a line of many letters ends near what stands right of it, or the edge."""
+        first, last = self._rect(line[0]), self._rect(line[-1])
+        height = last.height
+        right = [
+            rect.min_x
+            for rect in (
+                *self._level_labels(last),
+                *(self._rect(piece) for piece in self._between(last.min_y - height, last.max_y)),
+            )
+            if rect.min_x > last.max_x and _is_level(last, rect)
+        ]
+        edge = min(right, default=self._right_edge)
+        width = last.max_x - first.min_x
+        return width > _WIDE * height and width > _FULL_LINE * (edge - first.min_x)
+
+    def _between(self, low: float, high: float) -> list[int]:
+        """Return the pieces whose tops are between two heights of the page."""
+        return self._by_top[bisect_left(self._tops, low) : bisect_right(self._tops, high)]
+
+    def _level_labels(self, rect: Rect) -> list[Rect]:
+        """Return the labels that may be in one line with a rectangle."""
+        low = bisect_left(self._tops_of_labels, rect.min_y - self._tallest_label)
+        return self._label_tops[low : bisect_right(self._tops_of_labels, rect.max_y)]
+
+    def _is_free(self, number: int) -> bool:
+        """Return whether nobody has a piece."""
+        piece = self._pieces[number]
+        return number not in self._used and piece.owner is None and not piece.is_labelled
+
+    def _segment(self, number: int) -> Segment:
+        """Return the place of a piece."""
+        return self._pieces[number].segment
+
+    def _rect(self, number: int) -> Rect:
+        """Return the rectangle of a piece on the levelled page."""
+        return self._pieces[number].segment.rect
+
+
+def _is_level(first: Rect, second: Rect) -> bool:
+    """Return whether two rectangles are in one line."""
+    shared = min(first.max_y, second.max_y) - max(first.min_y, second.min_y)
+    return shared >= 0.5 * min(first.height, second.height)
+
+
+def _is_speck(segment: Segment) -> bool:
+    """Return whether a text is one uncertain character: a tick, a stain."""
+    return len(segment.text) == 1 and segment.line.probability < _CLEAR
+
+
+def _follows(upper: Segment, lower: Segment, begin: float, farthest: float) -> bool:
+    """Return whether a segment is the next line of a text that begins at a place."""
+    height = upper.height
+    gap = (lower.rect.min_y - upper.rect.max_y) / height
+    is_alike = min(height, lower.height) >= _ALIKE * max(height, lower.height)
+    starts = abs(lower.rect.min_x - begin) < height
+    return is_alike and starts and -0.6 < gap < farthest

@@ -1,0 +1,91 @@
+"""Whether a text is of the type that a template asks for, and which part of it is.
+
+Called by the other modules of chalicelib/engines/ocr/forms. Entity types: contract section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+
+from chalicelib.engines.ocr.addresses import normalized_address
+from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
+from chalicelib.engines.ocr.kinds.dates import find_dates
+from chalicelib.engines.ocr.kinds.mail import find_mails
+from chalicelib.engines.ocr.kinds.phone import find_phones
+from chalicelib.engines.ocr.kinds.span import Span
+
+_FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
+    "NUMBER": find_numbers,
+    "DATE": find_dates,
+    "PHONE": find_phones,
+    "EMAIL": find_mails,
+    "CURRENCY": lambda text: find_money(text) or find_numbers(text),
+}
+_ONE_LINE = frozenset(_FINDERS)
+_FREE = frozenset(("TEXT", "ADDRESS", "NAME"))
+_LONGEST = 400
+_MISFIT = 0.45
+_LOOSE_FIT = 0.8
+_FIT = 1.15
+_MOST = 0.4
+"""Share of a text that is of a kind when the whole text is."""
+_MOST_NAME_WORDS = 8
+
+
+def fitness(types: Sequence[str], text: str) -> float:
+    """Return how much a text is of one of the types.
+
+    Args:
+        types: entity types in upper case; none, or one that is not known, means TEXT.
+        text: a text that may be a value.
+
+    Returns:
+        A factor: 1 when any text will do, more when the text is of a type, less when it is not.
+    """
+    known = [kind for kind in types if kind in _FINDERS or kind in _FREE]
+    if len(known) < len(types) or not known or "TEXT" in known:
+        return 1.0
+    return max(_fits(kind, text[:_LONGEST]) for kind in known)
+
+
+def _fits(kind: str, text: str) -> float:
+    """Return how much a text is of one type."""
+    if kind in _FINDERS:
+        spans = _FINDERS[kind](text)
+        share = max((span.end - span.start for span in spans), default=0) / len(text)
+        return (_FIT if share >= _MOST else _LOOSE_FIT) if spans else _MISFIT
+    words = text.split()
+    letters = sum(letter.isalpha() for letter in text)
+    if kind == "NAME":
+        digits = sum(letter.isdecimal() for letter in text)
+        is_name = letters >= 2 > digits and len(words) <= _MOST_NAME_WORDS and "@" not in text
+        return 1.05 if is_name else _MISFIT
+    if normalized_address(text):
+        return _FIT
+    return 1.0 if letters and any(letter.isdecimal() for letter in text) else 0.8
+
+
+def is_one_line(types: Sequence[str]) -> bool:
+    """Return whether a value of these types never goes on in a second line."""
+    return bool(types) and all(kind in _ONE_LINE for kind in types)
+
+
+def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
+    """Return the part of a value that is of its type.
+
+    Args:
+        types: entity types in upper case.
+        text: the value.
+
+    Returns:
+        First character, one past the last; None when the value stays whole: it may be any text,
+        nothing of the type is in it, or there is more than one.
+    """
+    if not is_one_line(types) or len(text) > _LONGEST:
+        return None
+    spans = list(chain.from_iterable(_FINDERS[kind](text) for kind in types))
+    if len(spans) != 1:
+        return None
+    start, end = spans[0].start, spans[0].end
+    return (start, end) if (start, end) != (0, len(text)) else None

@@ -1,0 +1,85 @@
+"""Fields of a form: where the keys of a template stand on a page, and what is written for them.
+
+Called by chalicelib/engines/ocr/tasks.py. Spec: key object, value object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chalicelib.domain.findings import FormField
+from chalicelib.domain.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.page import ReadPage, around
+from chalicelib.engines.ocr.addresses import normalized_address
+from chalicelib.engines.ocr.forms.keys import FoundKey, find_keys
+from chalicelib.engines.ocr.forms.line_numbers import without_line_numbers
+from chalicelib.engines.ocr.forms.pieces import take_out_keys
+from chalicelib.engines.ocr.forms.rulings import Rulings
+from chalicelib.engines.ocr.forms.segments import Segment, make_segments, tilt
+from chalicelib.engines.ocr.forms.values import Value, find_values
+from chalicelib.engines.ocr.forms.virtual_fields import find_virtual_fields
+from chalicelib.engines.ocr.interface import Check, go_on
+
+_EMPTY_CERTAINTY = 0.8
+"""How sure an empty value is: something may have been overlooked."""
+
+
+def find_fields(
+    page: ReadPage, template: FormTemplate, check: Check = go_on
+) -> tuple[FormField, ...]:
+    """Find the keys of a template on a page, and their values.
+
+    Args:
+        page: its lines in any order; pixels help to see boxes, and may be missing.
+        template: what to look for.
+        check: see chalicelib/engines/ocr/interface.py.
+
+    Returns:
+        One field for each key that is on the page, in the template's order. A key without a
+        value has an empty text and no box for it. A virtual key is left out when the page has
+        nothing of its kind.
+    """
+    fields = _find_printed(page, template.keys, check)
+    used = [field.value_box for field in fields.values() if field.value_box is not None]
+    fields |= find_virtual_fields(template.keys, page, used, frozenset(fields), check)
+    return tuple(fields[number] for number in sorted(fields))
+
+
+def _find_printed(
+    page: ReadPage, keys: Sequence[TemplateKey], check: Check
+) -> dict[int, FormField]:
+    """Return the fields of printed keys by the number of the key."""
+    angle = tilt(page.lines)
+    segments = make_segments(page.lines, angle)
+    found = find_keys(keys, segments, check)
+    check()
+    remains = without_line_numbers(found, segments, take_out_keys(found, segments))
+    values = find_values(found, keys, remains, Rulings(page.pixels, angle))
+    check()
+    return {
+        key.number: _field(keys[key.number], key, values.get(place))
+        for place, key in enumerate(found)
+    }
+
+
+def _field(template: TemplateKey, key: FoundKey, value: Value | None) -> FormField:
+    """Describe a printed key with its value."""
+    segments = value.segments if value else ()
+    text = " ".join(segment.text for segment in segments)
+    certainty = value.certainty if value else _EMPTY_CERTAINTY
+    probability = min(_probability(key.segments), _probability(segments or key.segments))
+    return FormField(
+        template.entity,
+        key.text,
+        around(segment.box for segment in key.segments),
+        text,
+        around(segment.box for segment in segments) if segments else None,
+        min(1.0, max(0.0, probability * key.similarity * certainty)),
+        normalized_address(text) if text else None,
+    )
+
+
+def _probability(segments: Sequence[Segment]) -> float:
+    """Return the mean probability of some lines, weighted by length."""
+    weight = sum(len(segment.text) for segment in segments)
+    return sum(segment.line.probability * len(segment.text) for segment in segments) / weight

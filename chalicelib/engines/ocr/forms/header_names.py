@@ -1,0 +1,205 @@
+"""Names for tables and cells, from their headers and a template's header cells.
+
+Called by chalicelib/services/ocr.py for tasks table and form. Spec: table cell, cell location.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chalicelib.domain.findings import COLUMN_HEADER, NORMAL, ROW_HEADER, Cell, NamedTable, Table
+from chalicelib.domain.form_template import FormTemplate, HeaderCell
+from chalicelib.engines.ocr.forms.spelling import fold, similarity
+
+_HEADER_ROWS = 3
+"""First rows that may hold column headers which only the template reveals."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A header cell of the template that a header of the table reads like."""
+
+    header: HeaderCell
+    score: float
+
+
+class _Headers:
+    """The header cells of a template, ready for comparison."""
+
+    def __init__(self, headers: Sequence[HeaderCell]) -> None:
+        self._folded = [
+            (header, [folded for text in header.variations if (folded := fold(text))])
+            for header in headers
+        ]
+        self._seen: dict[str, _Match | None] = {}
+
+    def find(self, text: str) -> _Match | None:
+        """Return the header cell that is most like a text, the first among equals."""
+        key = fold(text)
+        if key not in self._seen:
+            self._seen[key] = self._search(key)
+        return self._seen[key]
+
+    def _search(self, key: str) -> _Match | None:
+        """Compare a text with every variation."""
+        best: _Match | None = None
+        for header, variations in self._folded:
+            score = max((similarity(each, key) for each in variations), default=0.0)
+            if score and (best is None or score > best.score):
+                best = _Match(header, score)
+        return best
+
+
+def name_headers(
+    tables: Sequence[Table], template: FormTemplate | None = None
+) -> tuple[NamedTable, ...]:
+    """Name tables, cells, rows and columns.
+
+    Args:
+        tables: all tables of one answer, so that names stay unique.
+        template: gives entities and table names; None or one without header cells leaves the
+            headers' own texts.
+
+    Returns:
+        One for each table, in the same order.
+    """
+    headers = _Headers(template.header_cells if template else ())
+    is_wanted = bool(template and template.header_cells)
+    found = [
+        _name_table(_reveal_headers(table, headers) if is_wanted else table, headers)
+        for table in tables
+    ]
+    names = _choose_names([votes for _, votes in found])
+    return tuple(replace(table, name=name) for (table, _), name in zip(found, names, strict=True))
+
+
+def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
+    """Give each name to the table with the best evidence for it, and each table one name."""
+    pairs = sorted(
+        (-score, number, name)
+        for number, table_votes in enumerate(votes)
+        for name, score in table_votes.items()
+    )
+    chosen: list[str | None] = [None] * len(votes)
+    used: set[str] = set()
+    for _, number, name in pairs:
+        if chosen[number] is None and name not in used:
+            chosen[number] = name
+            used.add(name)
+    return chosen
+
+
+def _reveal_headers(table: Table, headers: _Headers) -> Table:
+    """Make a row a header when the template knows its cells and no row is one yet."""
+    if any(cell.kind == COLUMN_HEADER for cell in table.cells):
+        return table
+    counts: dict[int, int] = {}
+    for cell in table.cells:
+        if cell.row <= _HEADER_ROWS and cell.kind == NORMAL and headers.find(cell.text):
+            counts[cell.row] = counts.get(cell.row, 0) + 1
+    inked = {
+        row: sum(cell.row == row and bool(cell.text) for cell in table.cells) for row in counts
+    }
+    rows = [row for row, count in counts.items() if count * 2 >= inked[row]]
+    if not rows:
+        return table
+    best = max(rows, key=lambda row: (counts[row], -row))
+    cells = (
+        replace(cell, kind=COLUMN_HEADER) if cell.row == best and cell.text else cell
+        for cell in table.cells
+    )
+    return replace(table, cells=tuple(cells))
+
+
+def _name_table(table: Table, headers: _Headers) -> tuple[NamedTable, Mapping[str, float]]:
+    """Name rows, columns and cells, and weigh names for the table itself."""
+    columns = _headers_along(table.cells, COLUMN_HEADER)
+    rows = _headers_along(table.cells, ROW_HEADER)
+    column_matches = {number: _match(cells, headers) for number, cells in columns.items()}
+    row_matches = {number: _match(cells, headers) for number, cells in rows.items()}
+    named = NamedTable(
+        table,
+        None,
+        tuple(_cell_entity(cell, headers, column_matches, row_matches) for cell in table.cells),
+        _entities(rows, row_matches),
+        _entities(columns, column_matches),
+    )
+    return named, _vote([*column_matches.values(), *row_matches.values()])
+
+
+def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
+    """Add up what the matched headers say about the table's name."""
+    votes: dict[str, float] = {}
+    for match in matches:
+        if match and match.header.table_name:
+            name = match.header.table_name
+            votes[name] = votes.get(name, 0.0) + match.score
+    return votes
+
+
+def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
+    """Return the inked headers above each column, or left of each row, outermost first."""
+    found: dict[int, list[Cell]] = {}
+    for cell in cells:
+        if cell.kind == kind and cell.text:
+            for number in _numbers(cell, kind):
+                found.setdefault(number, []).append(cell)
+    return found
+
+
+def _numbers(cell: Cell, kind: str) -> Iterator[int]:
+    """Yield the columns that a column header covers, the rows that a row header covers."""
+    first, span = (
+        (cell.column, cell.column_span) if kind == COLUMN_HEADER else (cell.row, cell.row_span)
+    )
+    yield from range(first, first + span)
+
+
+def _own(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the headers that are of one row or column alone, else the innermost."""
+    kind = cells[0].kind
+    alone = [
+        cell
+        for cell in cells
+        if (cell.column_span if kind == COLUMN_HEADER else cell.row_span) == 1
+    ]
+    return alone or [cells[-1]]
+
+
+def _text(cells: Sequence[Cell]) -> str:
+    """Return the text of a row's or column's headers; one over two rows is joined again."""
+    return " ".join(dict.fromkeys(cell.text for cell in _own(cells)))
+
+
+def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
+    """Return what the template calls a row or column: by its joined text, else innermost first."""
+    texts = [_text(cells), *(cell.text for cell in reversed(cells))]
+    return next((match for text in texts if (match := headers.find(text))), None)
+
+
+def _entities(
+    along: Mapping[int, Sequence[Cell]], matches: Mapping[int, _Match | None]
+) -> Mapping[int, str]:
+    """Return the entity or else the text of each row or column that has headers."""
+    return {
+        number: match.header.entity if (match := matches[number]) else _text(cells)
+        for number, cells in along.items()
+    }
+
+
+def _cell_entity(
+    cell: Cell,
+    headers: _Headers,
+    columns: Mapping[int, _Match | None],
+    rows: Mapping[int, _Match | None],
+) -> str | None:
+    """Return the template's entity for one cell."""
+    along: Sequence[_Match | None]
+    if cell.kind == COLUMN_HEADER:
+        along = [headers.find(cell.text), columns.get(cell.column)]
+    elif cell.kind == ROW_HEADER:
+        along = [headers.find(cell.text), rows.get(cell.row)]
+    else:
+        along = [columns.get(cell.column), rows.get(cell.row)]
+    return next((match.header.entity for match in along if match), None)

@@ -1,0 +1,204 @@
+"""Which place on the page is the place of which key.
+
+Called by chalicelib/engines/ocr/forms/finder.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chalicelib.domain.form_template import TemplateKey
+from chalicelib.domain.page import Rect, around
+from chalicelib.engines.ocr.forms.key_search import Reading, search_keys
+from chalicelib.engines.ocr.forms.segments import Segment
+from chalicelib.engines.ocr.forms.spelling import is_short
+from chalicelib.engines.ocr.forms.virtual_fields import is_printed
+from chalicelib.engines.ocr.interface import Check, go_on
+
+_LEAST_SCORE = 0.4
+"""Score below which a reading is a chance likeness in running text."""
+_ENUMERATION = re.compile(r"[(\[]?(?:\d{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
+_COLON = re.compile(r"\s*[:：]")
+_HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}$")
+_FEW_WORDS = 6
+_LONG, _LENGTH_BONUS = 20, 0.1
+"""Of two keys that read equally well, the longer one is likelier, up to 20 letters."""
+_MAX_ROUNDS = 4
+"""Rounds after which the keys found no longer help to tell others."""
+
+
+Taken = dict[int, list[tuple[int, int]]]
+"""For each segment the characters that belong to keys: first, one past the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundKey:
+    """A key of the template and its place."""
+
+    number: int
+    """Number of the key in the template."""
+    parts: tuple[tuple[int, int, int], ...]
+    """For each line of it: segment, first character, one past the last."""
+    segments: tuple[Segment, ...]
+    """The same parts as segments."""
+    similarity: float
+    """How well it is read, 0 to 1."""
+    score: float
+    """How much it stands there as a key does, 0 to 1."""
+    has_colon: bool
+    """Whether a colon stands behind it."""
+
+    @property
+    def rect(self) -> Rect:
+        """Where it is on the levelled page."""
+        return around(segment.rect for segment in self.segments)
+
+    @property
+    def text(self) -> str:
+        """The key as it was read."""
+        return " ".join(segment.text for segment in self.segments)
+
+    @property
+    def height(self) -> float:
+        """Mean height of its lines, at least a pixel."""
+        return sum(segment.height for segment in self.segments) / len(self.segments)
+
+
+def find_keys(
+    keys: Sequence[TemplateKey], segments: Sequence[Segment], check: Check = go_on
+) -> list[FoundKey]:
+    """Find the place of each key, so that all fit as well as possible and none overlap.
+
+    Args:
+        keys: keys of a template; virtual ones are passed over.
+        segments: of one page.
+        check: see chalicelib/engines/ocr/interface.py.
+
+    Returns:
+        The keys that are on the page, in the template's order.
+    """
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for number, key in enumerate(keys):
+        if is_printed(key):
+            alike.setdefault(key.variations, []).append(number)
+    groups = list(alike.values())
+    readings = search_keys(list(alike), segments, check)
+    taken: Taken = {}
+    found: dict[int, list[FoundKey]] = {group: [] for group in range(len(groups))}
+    for _ in range(_MAX_ROUNDS):
+        check()
+        readings = [
+            each
+            for each in readings
+            if len(found[each.key]) < len(groups[each.key]) and _is_free(each.parts, taken)
+        ]
+        judged = [_judge(each, segments, taken) for each in readings]
+        if not _choose(judged, groups, found, taken):
+            break
+    return _in_reading_order(groups, found)
+
+
+def _choose(
+    candidates: Iterable[FoundKey],
+    groups: Sequence[Sequence[int]],
+    found: Mapping[int, list[FoundKey]],
+    taken: Taken,
+) -> int:
+    """Take the best places, of equal ones the first on the page; return how many were taken."""
+    order = sorted(
+        (each for each in candidates if each.score >= _LEAST_SCORE),
+        key=lambda each: (-round(each.score, 2), each.parts, each.number),
+    )
+    count = 0
+    for each in order:
+        group = found[each.number]
+        if len(group) < len(groups[each.number]) and _is_free(each.parts, taken):
+            group.append(each)
+            count += 1
+            for segment, start, end in each.parts:
+                taken.setdefault(segment, []).append((start, end))
+    return count
+
+
+def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
+    """Return whether no other key has a character of these."""
+    return not any(
+        start < other_end and other_start < end
+        for segment, start, end in parts
+        for other_start, other_end in taken.get(segment, ())
+    )
+
+
+def _in_reading_order(
+    groups: Sequence[Sequence[int]], found: Mapping[int, Sequence[FoundKey]]
+) -> list[FoundKey]:
+    """Give keys of the same texts their places in the template's order."""
+    keys = [
+        replace(place, number=number)
+        for group, places in found.items()
+        for number, place in zip(
+            groups[group], sorted(places, key=lambda each: each.parts), strict=False
+        )
+    ]
+    return sorted(keys, key=lambda each: each.number)
+
+
+def _judge(reading: Reading, segments: Sequence[Segment], taken: Taken) -> FoundKey:
+    """Tell how much a place looks like a key, other keys of its line left aside."""
+    first, start, _ = reading.parts[0]
+    last, _, end = reading.parts[-1]
+    begin = max((stop for _, stop in taken.get(first, ()) if stop <= start), default=0)
+    limit = min((at for at, _ in taken.get(last, ()) if at >= end), default=None)
+    before, after = segments[first].text[begin:start], segments[last].text[end:limit]
+    has_colon = bool(_COLON.match(after)) or segments[last].text[:end].endswith(":")
+    cut = tuple(segments[number].part(begin, stop) for number, begin, stop in reading.parts)
+    few_letters = is_short(reading.variation)
+    score = (
+        reading.similarity**2
+        * _fits_before(before, has_colon, few_letters)
+        * _fits_after(after, has_colon)
+        * _fits_case(reading.variation, " ".join(segment.text for segment in cut))
+    )
+    length = min(len(reading.variation), _LONG) / _LONG
+    return FoundKey(
+        reading.key,
+        reading.parts,
+        cut,
+        reading.similarity,
+        score * (1 - _LENGTH_BONUS + _LENGTH_BONUS * length),
+        has_colon,
+    )
+
+
+def _fits_before(before: str, has_colon: bool, few_letters: bool) -> float:
+    """Weigh what stands left of a key: nothing or a number, at best."""
+    stripped = before.strip()
+    if _ENUMERATION.fullmatch(stripped) or stripped.endswith((":", "|")):
+        return 1.0
+    if has_colon or stripped.endswith("."):
+        return 0.85
+    if few_letters:
+        return 0.3
+    return 0.6 if len(stripped.split()) <= _FEW_WORDS / 2 else 0.45
+
+
+def _fits_after(after: str, has_colon: bool) -> float:
+    """Weigh what stands right of a key: nothing, a colon or a hint, at best."""
+    if has_colon or not any(letter.isalnum() for letter in after):
+        return 1.0
+    if _HINT.match(after):
+        return 0.97
+    if ":" in after and not any(letter.isdecimal() for letter in after.split(":")[0]):
+        return 0.75
+    return 0.93 if len(after.split()) <= _FEW_WORDS else 0.75
+
+
+def _fits_case(wanted: str, read: str) -> float:
+    """Weigh small letters where the template has a capital, as in running text, and marks."""
+    if wanted[:1].isupper() and read[:1].islower():
+        return 0.8
+    if wanted.rstrip(":") == read:
+        return 1.0
+    return 0.92 if is_short(wanted) else 0.99

@@ -1,0 +1,153 @@
+"""What is left of the lines when the keys are taken out: pieces that may be values, and labels.
+
+Called by chalicelib/engines/ocr/forms/finder.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chalicelib.engines.ocr.forms.keys import FoundKey
+from chalicelib.engines.ocr.forms.segments import Segment
+
+_FILLER = " \t:：_.…·•=|~¯—–-*"
+"""Marks between a key and its value: colons, underlines and leaders as they are read."""
+_TRAILING = " \t_…|~¯"
+_LABEL = re.compile(r"[(\d]{0,4}[.)]?\s?[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
+_HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
+_REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
+_LABEL_WORDS = 5
+_ENUMERATION = re.compile(r"[(\[]?(?:\d{1,3}[a-z]?|[A-Za-z])[)\].]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text that may be a value."""
+
+    segment: Segment
+    """Its place and text."""
+    owner: int | None = None
+    """The key right before it in the same line, as its place in the list of keys."""
+    is_labelled: bool = False
+    """Whether it begins with a label that the template does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """A page without the keys."""
+
+    pieces: tuple[Piece, ...]
+    """Texts that may be values."""
+    labels: tuple[Segment, ...]
+    """Labels that the template does not know; never values."""
+
+
+def take_out_keys(keys: Sequence[FoundKey], segments: Sequence[Segment]) -> Remains:
+    """Divide lines into keys and the rest.
+
+    Args:
+        keys: keys that were found.
+        segments: of the same page.
+
+    Returns:
+        Pieces and unknown labels, in the order of the segments.
+    """
+    spans: dict[int, list[tuple[int, int, int | None]]] = {}
+    for place, key in enumerate(keys):
+        for number, start, end in key.parts:
+            is_last = number == key.parts[-1][0]
+            spans.setdefault(number, []).append((start, end, place if is_last else None))
+    pieces: list[Piece] = []
+    labels: list[Segment] = []
+    for number, segment in enumerate(segments):
+        if number in spans:
+            pieces += _between_keys(segment, sorted(spans[number]))
+        elif _is_label(segment.text):
+            labels += [segment] if any(map(str.isalnum, segment.text)) else []
+        elif piece := _bare(segment, 0, len(segment.text)):
+            pieces.append(Piece(piece, None, _begins_with_label(segment.text)))
+    return Remains(tuple(pieces), tuple(labels))
+
+
+def _is_label(text: str) -> bool:
+    """Return whether a line is a label and nothing else."""
+    return text.rstrip(_TRAILING).endswith((":", "："))
+
+
+def _begins_with_label(text: str) -> bool:
+    """Return whether a line is a label with its value behind it."""
+    label = _LABEL.match(text)
+    return label is not None and len(label.group().split()) <= _LABEL_WORDS
+
+
+def _between_keys(
+    segment: Segment, spans: Sequence[tuple[int, int, int | None]]
+) -> Iterator[Piece]:
+    """Yield what stands before, between and behind the keys of a line."""
+    head = _bare(segment, 0, spans[0][0])
+    if head and not _ENUMERATION.fullmatch(head.text):
+        yield Piece(head, None, _is_label(segment.text[: spans[0][0]]))
+    ends = [start for start, _, _ in spans[1:]] + [len(segment.text)]
+    for (_, end, owner), stop in zip(spans, ends, strict=True):
+        start = _past_hint(segment.text, end, stop)
+        rest = _bare(segment, start, stop)
+        if rest:
+            yield Piece(rest, owner)
+
+
+def _past_hint(text: str, start: int, stop: int) -> int:
+    """Return where a value may begin: behind the rest of a label, or a remark that ends the line.
+
+    The key "Name" may stand in "Name of applicant: …", the key "Date" in "Date (MM/DD/YYYY)".
+    """
+    if text[start:stop].lstrip().startswith("/"):
+        return _past_translation(text, start, stop)
+    label = _REST_OF_LABEL.match(text, start, stop)
+    if label is not None and len(label.group().split()) <= _LABEL_WORDS:
+        return label.end()
+    hint = _HINT.match(text, start, stop)
+    if hint is None:
+        return start
+    rest = text[hint.end() : stop]
+    is_whole = not rest.strip(_FILLER) or rest.lstrip().startswith((":", "："))
+    return hint.end() if is_whole else start
+
+
+def _past_translation(text: str, start: int, stop: int) -> int:
+    """Return where a value may begin behind a label in several languages: "Sex / Sexe: M"."""
+    colon = text.find(":", start, stop)
+    return colon + 1 if colon >= 0 else stop
+
+
+def _bare(segment: Segment, start: int, end: int) -> Segment | None:
+    """Return a part without the marks around it, None when nothing is left."""
+    text = segment.text
+    begin = start
+    while begin < end and text[begin] in _FILLER:
+        begin += 1
+    while end > begin and text[end - 1] in _TRAILING:
+        end -= 1
+    begin = _with_sign(text, start, begin)
+    if begin >= end or not any(letter.isalnum() for letter in text[begin:end]):
+        return None
+    return segment.part(begin, end)
+
+
+def _with_sign(text: str, start: int, begin: int) -> int:
+    """Return the beginning of a value with the point or sign that belongs to a number."""
+    is_number = begin < len(text) and text[begin].isdecimal()
+    if (
+        is_number
+        and begin > start
+        and text[begin - 1] in ".-"
+        and text[begin - 2 : begin - 1]
+        in (
+            "",
+            " ",
+            ":",
+        )
+    ):
+        return begin - 1
+    return begin

@@ -1,0 +1,173 @@
+"""Lines of a page, levelled and divided where columns meet, and parts of them.
+
+Called by the other modules of chalicelib/engines/ocr/forms. Rectangles of segments lie on the
+levelled page: the page turned about its top left corner until its lines are horizontal. Boxes
+that are handed back lie on the page as read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from chalicelib.domain.page import Point, Rect, TextLine, around_points
+
+_COLUMN_GAP = 1.5
+"""Blank between two words, in heights of the line, above which they belong to two columns."""
+_FEWEST_PLACES = 3
+_LEAST_TILT = 0.002
+"""Radians below which a page counts as level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a line, or all of it."""
+
+    line: TextLine
+    """The line."""
+    start: int
+    """Its first character in the line's text."""
+    end: int
+    """One past its last character."""
+    rect: Rect
+    """Where it is on the levelled page."""
+
+    @property
+    def text(self) -> str:
+        """Its text."""
+        return self.line.text[self.start : self.end]
+
+    @property
+    def height(self) -> float:
+        """Height of its rectangle, at least a pixel."""
+        return max(1.0, self.rect.height)
+
+    def part(self, start: int, end: int) -> Segment:
+        """Return some of its characters, without the white space around them.
+
+        Args:
+            start: first character, counted within this segment.
+            end: one past the last character.
+        """
+        while start < end and self.text[start].isspace():
+            start += 1
+        while start < end and self.text[end - 1].isspace():
+            end -= 1
+        first, last = self.start + start, self.start + end
+        whole = edge(self.line, self.end) - edge(self.line, self.start) or 1.0
+        left = (edge(self.line, first) - edge(self.line, self.start)) / whole
+        right = (edge(self.line, last) - edge(self.line, self.start)) / whole
+        rect = self.rect
+        return Segment(
+            self.line,
+            first,
+            last,
+            Rect(
+                rect.min_x + left * rect.width,
+                rect.min_y,
+                rect.min_x + right * rect.width,
+                rect.max_y,
+            ),
+        )
+
+    @property
+    def box(self) -> Rect:
+        """The upright rectangle around it on the page as read."""
+        if (self.start, self.end) == (0, len(self.line.text)):
+            return self.line.box
+        left, right = edge(self.line, self.start), edge(self.line, self.end)
+        top_left, top_right, bottom_right, bottom_left = self.line.corners
+        return around_points(
+            between(first, last, place)
+            for first, last in ((top_left, top_right), (bottom_left, bottom_right))
+            for place in (left, right)
+        )
+
+
+def between(first: Point, last: Point, place: float) -> Point:
+    """Return the point at a place from 0 to 1 on the way from one point to another."""
+    return (
+        first[0] + place * (last[0] - first[0]),
+        first[1] + place * (last[1] - first[1]),
+    )
+
+
+def edge(line: TextLine, index: int) -> float:
+    """Return where a character begins, or ends before a blank: 0 to 1 along the line."""
+    count = len(line.text)
+    if index <= 0 or index >= count:
+        return 0.0 if index <= 0 else 1.0
+    if len(line.places) != count:
+        return index / count
+    places = line.places
+    step = (places[index] - places[index - 1]) / 2
+    if line.text[index - 1] == " " and index + 1 < count:
+        return places[index] - min(step, (places[index + 1] - places[index]) / 2)
+    if line.text[index] == " " and index > 1:
+        return places[index - 1] + min(step, (places[index - 1] - places[index - 2]) / 2)
+    return places[index] - step
+
+
+def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[Segment, ...]:
+    """Level the lines of a page and divide those that run across columns.
+
+    Args:
+        lines: as an engine read them.
+        angle: of the page, see tilt().
+
+    Returns:
+        Segments, in the order of the lines.
+    """
+    return tuple(segment for line in lines for segment in _divide(line, _level(line, angle)))
+
+
+def tilt(lines: Sequence[TextLine]) -> float:
+    """Return the median angle of the lines in radians, clockwise; long lines count more."""
+    angles: list[tuple[float, float]] = []
+    for line in lines:
+        if line.quad is not None:
+            (x, y), (end_x, end_y) = line.quad[0], line.quad[1]
+            if end_x > x:
+                angles.append((math.atan2(end_y - y, end_x - x), end_x - x))
+    angles.sort()
+    half = sum(width for _, width in angles) / 2
+    for angle, width in angles:
+        half -= width
+        if half <= 0:
+            return angle if abs(angle) > _LEAST_TILT else 0.0
+    return 0.0
+
+
+def _level(line: TextLine, angle: float) -> Rect:
+    """Return where a line is on the levelled page."""
+    if not angle:
+        return line.box
+    cosine, sine = math.cos(angle), math.sin(angle)
+    return around_points((x * cosine + y * sine, y * cosine - x * sine) for x, y in line.corners)
+
+
+def _divide(line: TextLine, rect: Rect) -> Iterator[Segment]:
+    """Yield the parts of a line between wide blanks."""
+    whole = Segment(line, 0, len(line.text), rect)
+    begin = 0
+    for at in _wide_blanks(line, rect):
+        yield whole.part(begin, at)
+        begin = at + 1
+    yield whole.part(begin, len(line.text)) if begin else whole
+
+
+def _wide_blanks(line: TextLine, rect: Rect) -> Iterator[int]:
+    """Yield the spaces of a line that are as wide as the gap between columns."""
+    places = line.places
+    if len(places) != len(line.text) or len(places) < _FEWEST_PLACES:
+        return
+    steps = [after - before for before, after in pairwise(places)]
+    pitch = median(steps)
+    for at, character in enumerate(line.text[1:-1], start=1):
+        if character == " ":
+            blank = (places[at + 1] - places[at - 1] - pitch) * rect.width
+            if blank > _COLUMN_GAP * rect.height:
+                yield at

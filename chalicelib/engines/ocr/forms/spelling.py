@@ -1,0 +1,85 @@
+"""Texts without what does not matter when a key or header is compared with a template.
+
+Called by the other modules of chalicelib/engines/ocr/forms.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+_TOKEN = re.compile(r"[^\W_]+|[#%]")
+_JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{3})(?=[A-Z][a-z])|(?<=[A-Za-z]{3})(?=\d)")
+"""Where an engine may have overlooked a blank: between key and value, for example."""
+_CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l"})
+SHORT_KEY = 3
+"""Characters up to which a key must be read without any error, as whole words."""
+_LEAST_RATIO = 82.0
+_ONE_ERROR = 110.0
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a text."""
+
+    folded: str
+    """Lower case; letters and digits that are read for one another are one."""
+    start: int
+    """Its first character in the text."""
+    end: int
+    """One past its last character."""
+
+
+def tokens(text: str) -> list[Token]:
+    """Divide a text into runs of letters and digits; # and % stand alone, the rest is left out."""
+    found = []
+    for each in _TOKEN.finditer(text):
+        start = each.start()
+        for word in _JOINT.split(each.group()):
+            folded = word.casefold().translate(_CONFUSED)
+            found.append(Token(folded, start, start + len(word)))
+            start += len(word)
+    return found
+
+
+def fold(text: str) -> str:
+    """Return the words of a text as tokens() folds them, without anything between them."""
+    return "".join(token.folded for token in tokens(text))
+
+
+def is_short(text: str) -> bool:
+    """Return whether a key has so few letters that it must be read without any error."""
+    return sum(letter.isalnum() or letter in "#%" for letter in text) <= SHORT_KEY
+
+
+def numbers(text: str) -> frozenset[str]:
+    """Return the words with digits, folded: "Line 12" and "Line 13" are never the same key."""
+    return frozenset(
+        token.folded
+        for token in tokens(text)
+        if any(character.isdecimal() for character in text[token.start : token.end])
+    )
+
+
+def least_ratio(folded: str) -> float:
+    """Return how similar a reading must be to count as this text, 0 to 100.
+
+    One wrong letter in a word of six is a misreading, in a word of three it is another word.
+    """
+    if len(folded) <= SHORT_KEY:
+        return 100.0
+    return max(_LEAST_RATIO, 100.0 - _ONE_ERROR / len(folded))
+
+
+def similarity(first: str, second: str) -> float:
+    """Return how alike two folded texts are, 0 to 1; 0 when they are different texts.
+
+    Args:
+        first: the text that is looked for.
+        second: the text as it was read.
+    """
+    if not first or not second:
+        return 0.0
+    return fuzz.ratio(first, second, score_cutoff=least_ratio(first)) / 100.0

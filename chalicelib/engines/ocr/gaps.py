@@ -1,0 +1,185 @@
+"""Divides a line at its wide gaps, and its text with it.
+
+Called by chalicelib/engines/ocr/runs.py.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median, median_low
+from typing import TYPE_CHECKING
+
+from chalicelib.engines.ocr.ink import Ink, part_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chalicelib.domain.page import Quad, TextLine
+
+_SLACK = 0.2
+"""How far a character's place may reach into a gap, in heights of the ink."""
+_SPECK = 0.35
+"""Ink that nothing was read for is left out when it is narrower, in heights of the ink."""
+_MARGIN = 0.3
+"""What is read again is wider by this on both sides, in heights of the ink."""
+_EVEN_SPACE = 1.1
+"""Widest space, in distances of characters: that of typewriter fonts."""
+
+Range = tuple[float, float]
+"""Beginning and end along a line: 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A line and what it was divided into."""
+
+    parts: tuple[TextLine, ...]
+    """From left to right, with boxes drawn in to the ink."""
+    places: tuple[Quad, ...] = ()
+    """Where each part is to be read again; empty when the text of all parts is clear."""
+
+
+def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[TextLine, ...]:
+    """Divide a line of a text layer at spaces that are wide gaps between characters' places.
+
+    Args:
+        line: exact.
+        factor: least gap, in heights of the line.
+        spaces: least gap, in usual spaces of the line.
+    """
+    pitch = _pitch(line)
+    if not pitch:
+        return (line,)
+    length = math.dist(line.corners[0], line.corners[1])
+    height = math.dist(line.corners[0], line.corners[3])
+    words = [index for index, character in enumerate(line.text) if character != " "]
+    gaps = [
+        ((left + right) / 2, right - left - pitch)
+        for left, right in (
+            (line.places[left], line.places[right])
+            for left, right in pairwise(words)
+            if right - left > 1
+        )
+    ]
+    if not gaps:
+        return (line,)
+    usual = min(median_low(width for _, width in gaps), _EVEN_SPACE * pitch)
+    least = max(factor * height / max(length, 1.0), spaces * usual)
+    return _cut_exact(line, [middle for middle, width in gaps if width > least], pitch)
+
+
+def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLine, ...]:
+    """Cut a line at places along it that lie in spaces."""
+    if not cuts:
+        return (line,)
+    whole = Ink(0.0, 1.0, ((0.0, 1.0),), 1.0)
+    owners = [bisect_right(cuts, place) for place in line.places]
+    parts = [_kept(line, [o == index for o in owners]) for index in range(len(cuts) + 1)]
+    return tuple(part_of(part, *_exact_range(part, pitch), whole) for part in parts)
+
+
+def _pitch(line: TextLine) -> float:
+    """Return the usual distance of neighbouring characters along a line; 0 when unknown."""
+    distances = [
+        right - left
+        for (left, right), pair in zip(pairwise(line.places), pairwise(line.text), strict=False)
+        if " " not in pair
+    ]
+    return median(distances) if distances else 0.0
+
+
+def _exact_range(part: TextLine, pitch: float) -> Range:
+    """Return where a part begins and ends, given its characters' middles."""
+    return max(0.0, part.places[0] - pitch / 2), min(1.0, part.places[-1] + pitch / 2)
+
+
+def divide_inked(line: TextLine, ink: Ink, factor: float) -> Division:
+    """Divide a line at gaps of its ink.
+
+    Args:
+        line: as an engine read it.
+        ink: what was found on it.
+        factor: least gap, in heights of the ink.
+
+    Returns:
+        One part when there is no such gap.
+    """
+    return divide(line, ink, _ranges(ink, factor * ink.height))
+
+
+def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> Division:
+    """Divide a line.
+
+    Args:
+        line: as an engine read it.
+        ink: what was found on it.
+        ranges: where each part begins and ends, from left to right.
+
+    Returns:
+        The parts that hold text; ink that is too little for a character is left out.
+    """
+    if len(ranges) == 1:
+        return Division((part_of(line, *ranges[0], ink),))
+    texts, is_clear = _shared_out(line, ranges, _SLACK * ink.height)
+    kept = [
+        (text, own)
+        for text, own in zip(texts, ranges, strict=True)
+        if text.text or own[1] - own[0] > _SPECK * ink.height
+    ]
+    parts = tuple(part_of(text, *own, ink) for text, own in kept)
+    if is_clear and all(text.text for text, _ in kept):
+        return Division(parts)
+    margin = _MARGIN * ink.height
+    whole = replace(ink, top=0.0, bottom=1.0)
+    return Division(
+        parts,
+        tuple(part_of(line, own[0] - margin, own[1] + margin, whole).corners for _, own in kept),
+    )
+
+
+def _ranges(ink: Ink, least_gap: float) -> list[Range]:
+    """Join the stretches of ink that no wide gap divides."""
+    ranges = [ink.spans[0]]
+    for start, end in ink.spans[1:]:
+        if start - ranges[-1][1] > least_gap:
+            ranges.append((start, end))
+        else:
+            ranges[-1] = ranges[-1][0], end
+    return ranges
+
+
+def _shared_out(
+    line: TextLine, ranges: Sequence[Range], slack: float
+) -> tuple[list[TextLine], bool]:
+    """Give each range its characters by their places.
+
+    Returns:
+        For each range the line with that text alone (it may be empty), and whether no visible
+        character's place lies between two ranges.
+    """
+    if not line.places:
+        return [replace(line, text="") for _ in ranges], False
+    middles = [(left[1] + right[0]) / 2 for left, right in pairwise(ranges)]
+    owners = [sum(place > middle for middle in middles) for place in line.places]
+    is_clear = all(
+        character == " " or ranges[owner][0] - slack <= place <= ranges[owner][1] + slack
+        for character, place, owner in zip(line.text, line.places, owners, strict=True)
+    )
+    return [_kept(line, [o == index for o in owners]) for index in range(len(ranges))], is_clear
+
+
+def _kept(line: TextLine, flags: Sequence[bool]) -> TextLine:
+    """Return a line with some of its characters, without spaces at its ends."""
+    chosen = [index for index, flag in enumerate(flags) if flag]
+    while chosen and line.text[chosen[0]] == " ":
+        chosen.pop(0)
+    while chosen and line.text[chosen[-1]] == " ":
+        chosen.pop()
+    return replace(
+        line,
+        text="".join(line.text[index] for index in chosen),
+        places=tuple(line.places[index] for index in chosen),
+    )

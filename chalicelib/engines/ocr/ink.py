@@ -1,0 +1,221 @@
+"""Where the ink of a line is: its rows, its columns and the gaps between them.
+
+Shared by the runs of task text and by the tables. All places are along the line: 0 at its
+beginning, 1 at its end; across it 0 is the top, 1 the bottom.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from chalicelib.domain.page import around_points
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.page import Point, Quad, TextLine
+
+    Bools = npt.NDArray[np.bool_]
+    Doubles = npt.NDArray[np.float64]
+    Pixels = npt.NDArray[np.uint8]
+
+_LEAST_CONTRAST = 24
+"""Levels between paper and ink below which a place is taken as empty."""
+_RULE_LENGTH = 2.5
+"""Longer horizontal strokes are rules, in heights of the box."""
+_RULE_HEIGHT = 0.94
+"""Columns with more ink are vertical rules, as a share of the box."""
+_MOST_SIDE = 4_000
+"""Lines are looked at no larger, in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """The ink of one line."""
+
+    top: float
+    """Where its first row begins, across the line."""
+    bottom: float
+    """Where its last row ends."""
+    spans: tuple[tuple[float, float], ...]
+    """Beginning and end of each stretch of inked columns, along the line, in order."""
+    ratio: float
+    """Length of the line's box in heights of the box."""
+
+    @property
+    def height(self) -> float:
+        """Height of the ink, as a share of the line's length."""
+        return (self.bottom - self.top) / self.ratio
+
+
+def find_ink(pixels: Pixels, line: TextLine) -> Ink | None:
+    """Look at the pixels of a line.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+        line: in pixels of that raster.
+
+    Returns:
+        Its ink without rules and without the feet of the line above; None when there is none.
+    """
+    grey = _line_grey(pixels, line)
+    if grey is None:
+        return None
+    mask = _ink_mask(grey)
+    if mask is None:
+        return None
+    rows = _text_rows(np.any(mask, axis=1), mask.sum(axis=1))
+    mask[: rows[0]] = False
+    mask[rows[1] :] = False
+    height, width = mask.shape
+    starts, ends = stretches(np.any(mask, axis=0))
+    if not len(starts):
+        return None
+    spans = tuple(zip((starts / width).tolist(), (ends / width).tolist(), strict=True))
+    return Ink(rows[0] / height, rows[1] / height, spans, width / height)
+
+
+def tightened(line: TextLine, ink: Ink | None) -> TextLine:
+    """Return a line with its box drawn in to its ink."""
+    if ink is None:
+        return line
+    return part_of(line, ink.spans[0][0], ink.spans[-1][1], ink)
+
+
+def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
+    """Return a line with the box of a part of it; text and probability stay.
+
+    Args:
+        line: to be cut.
+        start: where the part begins, along the line.
+        end: where it ends.
+        ink: of the line.
+    """
+    quad = _part_of_quad(line.corners, (start, end), (ink.top, ink.bottom))
+    length = end - start
+    places = tuple(min(1.0, max(0.0, (place - start) / length)) for place in line.places)
+    return replace(
+        line, box=around_points(quad), quad=None if line.quad is None else quad, places=places
+    )
+
+
+def stretches(flags: Bools) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return where each stretch of True begins and ends (behind the last)."""
+    changes = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(np.int8)))
+    return changes[::2], changes[1::2]
+
+
+def _line_grey(pixels: Pixels, line: TextLine) -> Doubles | None:
+    """Return the light of a line, turned upright, shape (height, width); None when too small."""
+    if line.quad is None:
+        left, top = max(0, math.floor(line.box.min_x)), max(0, math.floor(line.box.min_y))
+        right, bottom = math.ceil(line.box.max_x), math.ceil(line.box.max_y)
+        part = pixels[top:bottom, left:right]
+    else:
+        part = _turned_part(pixels, line.quad)
+    if min(part.shape[:2]) < 2:
+        return None
+    grey: Doubles = part @ np.array((0.299, 0.587, 0.114))
+    return grey
+
+
+def _turned_part(pixels: Pixels, quad: Quad) -> Pixels:
+    """Cut a turned line out of its surroundings."""
+    around = around_points(quad)
+    left, top = max(0, math.floor(around.min_x)), max(0, math.floor(around.min_y))
+    right, bottom = math.ceil(around.max_x), math.ceil(around.max_y)
+    part = pixels[top:bottom, left:right]
+    if min(part.shape[:2]) < 2:
+        return part
+    image = Image.fromarray(np.ascontiguousarray(part))
+    size = (
+        min(_MOST_SIDE, max(1, round(math.dist(quad[0], quad[1])))),
+        min(_MOST_SIDE, max(1, round(math.dist(quad[0], quad[3])))),
+    )
+    corners = [value for i in (0, 3, 2, 1) for value in (quad[i][0] - left, quad[i][1] - top)]
+    turned = image.transform(
+        size,
+        Image.Transform.QUAD,
+        corners,
+        Image.Resampling.BILINEAR,
+        fillcolor=image.getpixel((0, 0)),
+    )
+    return np.asarray(turned)
+
+
+def _ink_mask(grey: Doubles) -> Bools | None:
+    """Say of each pixel whether it is ink, dark or light; None for an empty place."""
+    if grey.max() - grey.min() < _LEAST_CONTRAST:
+        return None
+    dark = grey < _threshold(grey)
+    border = np.concatenate((dark[0], dark[-1], dark[:, 0], dark[:, -1]))
+    mask = ~dark if border.mean() > 0.5 else dark
+    mask = _without_rules(mask)
+    return mask if mask.any() else None
+
+
+def _threshold(grey: Doubles) -> float:
+    """Return the light that divides ink from paper best (Otsu)."""
+    counts = np.bincount(grey.astype(np.int64).ravel(), minlength=256).astype(np.float64)
+    levels = np.arange(256)
+    below = np.cumsum(counts)
+    total, weighted = below[-1], np.cumsum(counts * levels)
+    above = total - below
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = weighted / below - (weighted[-1] - weighted) / above
+    variance = np.nan_to_num(below * above * distance**2)
+    return float(np.argmax(variance)) + 1.0
+
+
+def _without_rules(mask: Bools) -> Bools:
+    """Leave out strokes that are too long or too tall for letters."""
+    height, width = mask.shape
+    kept = mask.copy()
+    longest = int(_RULE_LENGTH * height)
+    for row in range(height):
+        if mask[row].sum() <= longest:
+            continue
+        for start, end in zip(*stretches(mask[row]), strict=True):
+            if end - start > longest:
+                kept[row, start:end] = False
+    full = mask.sum(axis=0) >= _RULE_HEIGHT * height
+    for start, end in zip(*stretches(full), strict=True):
+        if end - start <= max(2, height // 4) and width > 2 * height:
+            kept[:, start:end] = False
+    return kept
+
+
+def _text_rows(inked: Bools, counts: npt.NDArray[np.int64]) -> tuple[int, int]:
+    """Return first and behind the last row of the line: without what reaches in at the edges."""
+    starts, ends = stretches(inked)
+    weights = np.add.reduceat(counts, starts)
+    main = int(np.argmax(weights))
+    first, last = int(starts[main]), int(ends[main])
+    near = 0.3 * (last - first)
+    for index in range(main - 1, -1, -1):
+        if starts[index] == 0 or first - ends[index] > near:
+            break
+        first = int(starts[index])
+    for index in range(main + 1, len(starts)):
+        if ends[index] == len(inked) or starts[index] - last > near:
+            break
+        last = int(ends[index])
+    return first, last
+
+
+def _part_of_quad(quad: Quad, along: tuple[float, float], across: tuple[float, float]) -> Quad:
+    """Return the corners of a part of a quad."""
+
+    def point(u: float, v: float) -> Point:
+        (ax, ay), (bx, by), (cx, cy), (dx, dy) = quad
+        top_x, top_y = ax + (bx - ax) * u, ay + (by - ay) * u
+        bottom_x, bottom_y = dx + (cx - dx) * u, dy + (cy - dy) * u
+        return top_x + (bottom_x - top_x) * v, top_y + (bottom_y - top_y) * v
+
+    (start, end), (top, bottom) = along, across
+    return point(start, top), point(end, top), point(end, bottom), point(start, bottom)

@@ -1,0 +1,79 @@
+"""What every text engine offers. Implementations: ppocr/, tesseract/.
+
+Coordinates are those of chalicelib/domain/page.py: pixels of the raster that is passed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from chalicelib.domain.page import Quad, TextLine
+
+    Pixels = npt.NDArray[np.uint8]
+
+Check = Callable[[], None]
+"""Returns while work may go on; raises when the time is up. Called between steps of a second."""
+
+
+def go_on() -> None:
+    """Let work go on: a Check without a deadline."""
+
+
+PPOCR = "ppocr"
+TESSERACT = "tesseract"
+"""Names of the engines, as PRESAGE_OCR_ENGINE takes them."""
+
+
+class OcrNotInstalled(FileNotFoundError):
+    """The files of an engine are missing or damaged."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The OCR engine {name} is not installed. Install it with: "
+            "python -m infra.models install"
+        )
+        self.name = name
+
+
+class TextEngine(Protocol):
+    """Finds and reads text; safe to share between threads."""
+
+    @property
+    def name(self) -> str:
+        """PPOCR or TESSERACT."""
+
+    def read(self, pixels: Pixels, check: Check) -> tuple[TextLine, ...]:
+        """Find and read every text line of a page, in reading order.
+
+        Args:
+            pixels: RGB, uint8, shape (height, width, 3).
+            check: see Check.
+
+        Returns:
+            Lines of visible characters of the documented set; none for a blank page.
+
+        Raises:
+            OcrNotInstalled: the engine's files are missing or damaged.
+        """
+
+    def read_crops(
+        self, pixels: Pixels, quads: Sequence[Quad], check: Check
+    ) -> tuple[TextLine | None, ...]:
+        """Read places that are known to hold one line each, without looking for text.
+
+        Args:
+            pixels: RGB, uint8, shape (height, width, 3).
+            quads: corners of each place as it is read.
+            check: see Check.
+
+        Returns:
+            One line for each place; None where nothing was read.
+
+        Raises:
+            OcrNotInstalled: the engine's files are missing or damaged.
+        """

@@ -1,0 +1,45 @@
+"""Amounts of money and plain numbers."""
+
+from __future__ import annotations
+
+import re
+
+from chalicelib.engines.ocr.kinds.phone import mend_digits
+from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
+
+_CODES = r"(?:USD|EUR|GBP|CAD|AUD|NZD|CHF|JPY|CNY|INR|SGD|HKD|MYR|RM|Rs\.?|US\$|C\$|A\$|S\$)"
+_SIGNS = r"[$£€¥₹]"
+_DIGITS = (
+    r"(?:\d{1,3}(?:[,' ]\d{3}){1,6}(?:\.\d{1,4})?|\d{1,3}(?:\.\d{3}){1,6},\d{1,4}"
+    r"|\d{1,18}(?:[.,]\d{1,6})?)"
+)
+_MONEY: tuple[tuple[re.Pattern[str], float], ...] = (
+    (re.compile(rf"[\-(]?(?:{_CODES} ?)?{_SIGNS} ?-?{_DIGITS}(?:/-)?\)?(?!\d)"), 0.99),
+    (re.compile(rf"\b{_CODES} ?-?{_DIGITS}(?!\d)"), 0.97),
+    (re.compile(rf"(?<![\d.,])-?{_DIGITS} ?(?:{_SIGNS}|{_CODES}\b)"), 0.95),
+    (
+        re.compile(r"(?<![\w.,/\-])\(?-?\d{1,3}(?:,\d{3}){0,6}\.\d\d\)?(?![\w/%]|[.,\-]\d)"),
+        0.8,
+    ),
+    (re.compile(r"(?<![\w.,/\-])-?\d{1,12}\.\d\d(?![\w/%]|[.,\-]\d)"), 0.75),
+)
+_NUMBER = re.compile(rf"(?<![\w.,])[+\-]?{_DIGITS}(?: ?%)?(?![\w])")
+
+
+def find_money(text: str) -> tuple[Span, ...]:
+    """Return the amounts of money of a line in its order, with sign or currency."""
+    mended = mend_digits(text)
+    return without_overlaps(
+        Span(match.start(), match.end(), match.group().strip(), sureness)
+        for pattern, sureness in _MONEY
+        for match in pattern.finditer(mended)
+    )
+
+
+def find_numbers(text: str) -> tuple[Span, ...]:
+    """Return the numbers of a line in its order; digits inside words are none."""
+    mended = mend_digits(text)
+    return tuple(
+        Span(match.start(), match.end(), match.group().strip(), 0.9)
+        for match in _NUMBER.finditer(mended)
+    )

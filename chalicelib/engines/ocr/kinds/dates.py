@@ -1,0 +1,111 @@
+"""Dates and times of day in the ways that forms and letters write them."""
+
+from __future__ import annotations
+
+import re
+
+from chalicelib.engines.ocr.kinds.phone import mend_digits
+from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
+
+_MONTHS = (
+    r"(?:jan(?:uary|\.)?|feb(?:ruary|\.)?|mar(?:ch|\.)?|apr(?:il|\.)?|may|june?\.?|july?\.?|"
+    r"aug(?:ust|\.)?|sept?(?:ember|\.)?|oct(?:ober|\.)?|nov(?:ember|\.)?|dec(?:ember|\.)?|"
+    r"januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|"
+    r"juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|"
+    r"julio|agosto|septiembre|octubre|noviembre|diciembre)"
+)
+_DAY = r"(?P<day>[0-3]?\d)"
+_MONTH = r"(?P<month>[01]?\d)"
+_YEAR = r"(?P<year>(?:1[6-9]|20|21)\d\d)"
+_SHORT_YEAR = r"(?P<year>(?:(?:1[6-9]|20|21)\d\d|'?\d\d))"
+_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?[.,]{0,2} {1,2})?"
+_CLOCK = (
+    r"(?:[01]?\d|2[0-3]) ?[:.] ?[0-5]\d(?: ?: ?[0-5]\d(?:[.,]\d{1,6})?)?"
+    r"(?: ?[ap]\.? ?m\b\.?)?(?: ?(?:utc|gmt|[ecmp][sd]?t|cest|cet|bst|ist|jst|z)\b)?"
+    r"(?: ?[+\-][01]\d:?[0-5]\d)?|(?:1[0-2]|0?[1-9]) ?[ap]\.? ?m\b\.?"
+)
+_TIME = re.compile(r"(?<![\d.:/\-])(?:" + _CLOCK + r")(?![\d:]|\.\d)", re.IGNORECASE)
+_TIME_AFTER = re.compile(
+    r"(?: ?T ?|[ ,;@]{1,3}(?:(?:at|um|à|@|-) {1,2})?)(?:" + _CLOCK + r")(?![\d:])", re.IGNORECASE
+)
+
+
+def _pattern(body: str) -> re.Pattern[str]:
+    """Compile a date that is no part of a longer number or word."""
+    return re.compile(rf"(?<![\w/])(?<!\d[.\-]){body}(?![\w/])(?![.\-]\d)", re.IGNORECASE)
+
+
+_GAP = r"[ .,\-/]{0,3}"
+_FORMS: tuple[tuple[re.Pattern[str], float], ...] = (
+    (
+        re.compile(
+            rf"(?<![\w/])(?<!\d[.\-]){_YEAR} ?(?P<mark>[\-/.]) ?{_MONTH} ?(?P=mark) ?{_DAY}"
+            r"(?:(?=T\d)|(?![\w/])(?![.\-]\d))"
+        ),
+        0.98,
+    ),
+    (_pattern(rf"{_WEEKDAY}{_MONTH} ?(?P<mark>[/.\-]) ?{_DAY} ?(?P=mark) ?{_SHORT_YEAR}"), 0.97),
+    (_pattern(rf"{_DAY} ?(?P<mark>[/.\-]) ?{_MONTH} ?(?P=mark) ?{_SHORT_YEAR}"), 0.96),
+    (
+        _pattern(
+            rf"{_WEEKDAY}{_MONTHS}{_GAP}{_DAY}(?:st|nd|rd|th)?"
+            rf"(?:[ .,\-/']{{1,4}}|(?<=\D)){_SHORT_YEAR}"
+        ),
+        0.99,
+    ),
+    (
+        _pattern(
+            rf"{_WEEKDAY}{_DAY}(?:st|nd|rd|th|\.)?(?: of)?{_GAP}{_MONTHS}"
+            rf"[ .,\-/']{{0,4}}{_SHORT_YEAR}"
+        ),
+        0.99,
+    ),
+    (_pattern(rf"{_YEAR}{_GAP}{_MONTHS}{_GAP}{_DAY}"), 0.95),
+    (_pattern(rf"{_MONTHS}[ .,\-/']{{1,3}}{_YEAR}"), 0.9),
+    (_pattern(rf"{_MONTHS} ?'\d\d"), 0.7),
+    (_pattern(rf"{_DAY}(?:st|nd|rd|th|\.)?(?: of)? {{1,2}}{_MONTHS}"), 0.7),
+    (_pattern(rf"{_MONTHS} {{1,2}}{_DAY}(?:st|nd|rd|th)?"), 0.7),
+    (_pattern(rf"(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d){_YEAR}"), 0.6),
+    (_pattern(rf"{_YEAR}(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)"), 0.6),
+    (_pattern(r"(?P<month>0?[1-9]|1[0-2]) ?/ ?(?P<year>(?:19|20)\d\d)"), 0.6),
+)
+_LAST_DAY = 31
+_LAST_MONTH = 12
+TIME_ALONE = 0.5
+"""How sure a time of day without a date is to be a date and time."""
+
+
+def find_dates(text: str) -> tuple[Span, ...]:
+    """Return dates with the time of day behind them, and times alone, in the line's order."""
+    mended = mend_digits(text)
+    spans = [
+        _with_time(mended, match.span(), sureness)
+        for pattern, sureness in _FORMS
+        for match in pattern.finditer(mended)
+        if _is_in_calendar(match)
+    ]
+    spans += [
+        Span(match.start(), match.end(), match.group(), TIME_ALONE)
+        for match in _TIME.finditer(mended)
+        if ":" in match.group() or match.group().lower().rstrip(". ").endswith("m")
+    ]
+    return without_overlaps(spans)
+
+
+def _with_time(text: str, bounds: tuple[int, int], sureness: float) -> Span:
+    """Return the span of a date, and of the time of day when one stands behind it."""
+    start, end = bounds
+    time = _TIME_AFTER.match(text, end)
+    if time is not None:
+        end = time.end()
+        sureness = min(0.99, sureness + 0.01)
+    return Span(start, end, text[start:end], sureness)
+
+
+def _is_in_calendar(match: re.Match[str]) -> bool:
+    """Return whether day and month are ones that exist."""
+    parts = match.groupdict()
+    day, month = parts.get("day"), parts.get("month")
+    return (day is None or 1 <= int(day) <= _LAST_DAY) and (
+        month is None or 1 <= int(month) <= _LAST_MONTH
+    )

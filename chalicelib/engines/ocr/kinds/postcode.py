@@ -1,0 +1,88 @@
+"""ZIP codes with their state, and postcodes of other countries."""
+
+from __future__ import annotations
+
+import re
+
+from chalicelib.engines.ocr.kinds.span import Span
+from chalicelib.engines.ocr.kinds.states import US_CODES, US_STATES
+
+_STATE_NAMES = "|".join(sorted((name.title() for name in US_STATES), key=len, reverse=True))
+_DOTTED = "|".join(f"{code[0]}\\.? ?{code[1]}\\.?" for code in sorted(US_CODES))
+_STATE = rf"(?:{_STATE_NAMES}|{_STATE_NAMES.upper()}|{_DOTTED})"
+_STATE_ZIP = re.compile(
+    rf"(?<![A-Za-z])(?P<state>{_STATE})\.?[ ,.\-]{{0,3}}"
+    r"(?P<zip>[\dOlI](?: ?[\dOlI]){3} ?[\dOlI])(?P<plus> ?- ?\d{4})?(?![\d\w])"
+)
+_LOWER_STATE_ZIP = re.compile(
+    rf"(?<=,) {{0,2}}(?P<state>{_STATE})[ ,.]{{1,3}}(?P<zip>\d{{5}})"
+    r"(?P<plus> ?- ?\d{4})?(?![\d\w])",
+    re.IGNORECASE,
+)
+_LETTERS = "D|DE|CH|F|FR|A|AT|B|BE|L|LU|I|IT|E|ES|DK|S|SE|N|NO|FI|FIN"
+_BRAZIL = r"(?:\d{5}-\d{3}|\d{4}-\d{3}|\d{2}-\d{3})"
+_FIVE = r"(?:\d{5}|\d{3} \d{2}|[1-9]\d{3})"
+_TOWN = r"[A-ZÀ-Þ][A-Za-zà-ÿ]{2}"
+_LOOSE: tuple[tuple[re.Pattern[str], float], ...] = (
+    # United Kingdom
+    (re.compile(r"\b(?:GIR ?0AA|[A-Z]{1,2}\d[A-Z\d]? {0,2}\d[A-Z]{2})\b"), 0.95),
+    # Canada
+    (re.compile(r"\b[ABCEGHJ-NPRSTVXY]\d[A-Z][ \-]?\d[A-Z]\d\b"), 0.95),
+    # Australia
+    (re.compile(r"\b(?:NSW|VIC|QLD|TAS|ACT|SA|WA|NT),? {0,2}\d{4}\b"), 0.95),
+    # With the country's letter in front: D-10115, CH-8001, F-75002, A-1010, L-1234, S-111 22
+    (re.compile(rf"\b(?:{_LETTERS})-\d{{3}} ?\d{{1,2}}\b"), 0.9),
+    # Netherlands
+    (re.compile(r"\b[1-9]\d{3} ?[A-Z]{2}(?= {1,2}[A-Z][A-Za-z])"), 0.85),
+    # Japan, Brazil, Portugal, Poland
+    (re.compile(r"〒 ?\d{3}-?\d{4}"), 0.95),
+    (re.compile(r"(?<![\d\-+.])\d{3}-\d{4}(?= {0,2},? {0,2}(?:Japan|JAPAN)\b)"), 0.9),
+    (re.compile(rf"(?<![\d\-+.]){_BRAZIL}(?![\d\-])(?= {{1,2}}[A-Z]|,|$)"), 0.6),
+    # India, Singapore, China, Romania: six digits behind a place
+    (re.compile(r"(?<=[A-Za-z.)\]]) {0,2}[\-–,:]? {0,2}\d{3} ?\d{3}(?![\d\-])(?=[,. ]|$)"), 0.6),
+    # Five or four digits before a place: 75002 Paris, 1010 Wien
+    # a year only at the beginning
+    (re.compile(rf"(?:(?<![\d\-+./])(?!19\d\d |20\d\d )|^){_FIVE} {{1,2}}(?={_TOWN})"), 0.5),
+    # Four digits behind a place: Auckland 1010, Sydney 2000
+    (re.compile(r"(?<=[a-zà-ÿ]),? {1,2}(?!1[89]\d\d\b|20[0-3]\d\b)\d{4,5}(?=$|, ?[A-Z])"), 0.5),
+)  # fmt: skip
+
+
+def find_state_zips(text: str) -> tuple[Span, ...]:
+    """Return every state with a ZIP code of a line; spaces inside the code are mended."""
+    return tuple(
+        Span(match.start("state"), match.end(), _mended(match), 0.99)
+        for match in (*_STATE_ZIP.finditer(text), *_in_any_case(text))
+        if sum(char.isdecimal() for char in match.group("zip")) >= _DIGITS_AT_LEAST
+    )
+
+
+def _in_any_case(text: str) -> list[re.Match[str]]:
+    """Return states in any case, which only a comma in front tells from words: `, az 85001`."""
+    found = _LOWER_STATE_ZIP.finditer(text)
+    return [match for match in found if not _STATE_ZIP.match(text, match.start("state"))]
+
+
+_DIGITS_AT_LEAST = 4
+
+
+def find_postcodes(text: str) -> tuple[Span, ...]:
+    """Return every postcode of a line: of the United States only with its state."""
+    spans = list(find_state_zips(text))
+    for pattern, sureness in _LOOSE:
+        for match in pattern.finditer(text):
+            span = Span(match.start(), match.end(), match.group().strip(" ,-–:"), sureness)
+            if not any(span.meets(other) for other in spans):
+                spans.append(span)
+    return tuple(sorted(spans, key=lambda span: span.start))
+
+
+def _mended(match: re.Match[str]) -> str:
+    """Return state and ZIP code with the digits of the code together."""
+    code = match.group("zip").replace(" ", "").translate(_AS_DIGITS)
+    plus = (match.group("plus") or "").replace(" ", "")
+    between = match.string[match.end("state") : match.start("zip")]
+    return match.group("state") + between + code + plus
+
+
+_AS_DIGITS = str.maketrans("OlI", "011")

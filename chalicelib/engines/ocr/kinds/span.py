@@ -1,0 +1,62 @@
+"""A part of a line that is of one kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_TIGHT = re.compile(
+    r"(?<=[a-zà-ÿ.])(?=[A-ZÀ-Þ][a-zà-ÿ])|(?<=[a-zà-ÿ]{2})(?=\d)|(?<=\d)(?=[A-ZÀ-Þ][a-zà-ÿ])"
+    r"|(?<=[A-Za-z],)(?=\w)|(?<=\d,)(?=[A-Za-z])|(?<=\b[A-Z]{2})(?=\d{4})"
+)
+_WORD = re.compile(r"[^\s,;:()|/\"]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `start` to `end` of a line, and what they say."""
+
+    start: int
+    """Its first character, from 0."""
+    end: int
+    """The character after its last one."""
+    text: str
+    """What it says, slips of reading mended: no spaces inside a mail address."""
+    sureness: float
+    """How sure the kind is: 0 to 1."""
+
+    def meets(self, other: Span) -> bool:
+        """Return whether the two share a character."""
+        return self.start < other.end and other.start < self.end
+
+
+def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Keep the surest, then the longest, of spans that overlap; in the order of the line."""
+    kept: list[Span] = []
+    taken: set[int] = set()
+    for span in sorted(spans, key=lambda one: (-one.sureness, one.start - one.end, one.start)):
+        places = range(span.start, span.end)
+        if taken.isdisjoint(places):
+            taken.update(places)
+            kept.append(span)
+    return tuple(sorted(kept, key=lambda one: one.start))
+
+
+def loosened(text: str) -> str:
+    """Return a text with the spaces that a reader left out where letters and digits change.
+
+    `RegionalDirector` gives `Regional Director`, `12ElmStreet,Reno` gives `12 Elm Street, Reno`.
+    """
+    return _TIGHT.sub(" ", text)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text without the punctuation around them, in the case they have."""
+    stripped = (word.strip(".'`-–—•·&*~_") for word in _WORD.findall(text))
+    return [word for word in stripped if word]
+
+
+def folded_words(text: str) -> list[str]:
+    """Return the words of a text in lower case, dots inside removed: `L.L.C.` gives `llc`."""
+    return [word.lower().replace(".", "").replace("’", "'") for word in words_of(text)]

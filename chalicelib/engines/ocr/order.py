@@ -1,0 +1,69 @@
+"""The order in which the lines of a page are read: row by row, each from the left.
+
+Called by the text engines and by chalicelib/engines/ocr/reading.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chalicelib.domain.page import TextLine
+
+_SAME_ROW = 0.5
+"""How far middles may lie apart in one row, as a share of the lower line's height."""
+_STEEPEST = math.radians(45)
+"""Lines beyond do not speak for the slope of the page."""
+_LONG = 2.5
+"""Nor do shorter ones, in heights: the shape of a character tilts them."""
+
+
+def in_reading_order(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Sort lines row by row from the top, each row from the left, along the page's slope."""
+    slope = page_slope(lines)
+    placed = [_Placed(line, slope) for line in lines]
+    rows: list[list[_Placed]] = []
+    for line in sorted(placed, key=lambda line: line.y):
+        row = rows[-1] if rows else []
+        if row and line.y - _mean_y(row) <= _SAME_ROW * min(line.height, row[-1].height):
+            row.append(line)
+        else:
+            rows.append([line])
+    return [line.line for row in rows for line in sorted(row, key=lambda line: line.x)]
+
+
+def page_slope(lines: Sequence[TextLine]) -> float:
+    """Return the angle of the lines to the right, clockwise, in radians: the median by length."""
+    angles = []
+    for line in lines:
+        top_left, top_right, _, bottom_left = line.corners
+        length = math.dist(top_left, top_right)
+        angle = math.atan2(top_right[1] - top_left[1], top_right[0] - top_left[0])
+        if abs(angle) < _STEEPEST and length > _LONG * math.dist(top_left, bottom_left):
+            angles.append((angle, length))
+    half = sum(length for _, length in angles) / 2
+    for angle, length in sorted(angles):
+        half -= length
+        if half <= 0:
+            return angle
+    return 0.0
+
+
+class _Placed:
+    """A line and where its middle is when the page is turned upright."""
+
+    def __init__(self, line: TextLine, slope: float) -> None:
+        corners = line.corners
+        x = sum(x for x, _ in corners) / 4
+        y = sum(y for _, y in corners) / 4
+        self.line = line
+        self.x = x * math.cos(slope) + y * math.sin(slope)
+        self.y = y * math.cos(slope) - x * math.sin(slope)
+        self.height = max(math.dist(corners[0], corners[3]), 1.0)
+
+
+def _mean_y(row: list[_Placed]) -> float:
+    """Return where the middle of a row is."""
+    return sum(line.y for line in row) / len(row)

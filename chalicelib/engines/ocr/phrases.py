@@ -1,0 +1,101 @@
+"""Which gaps of a line part two items, and which are the spaces between words of one phrase.
+
+A typewriter's space is wider than the gap that parts two items in print. So gaps are measured
+against the spaces of their own line and of their page.
+Called by chalicelib/engines/ocr/runs.py. All widths are in heights of the line's ink.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import pairwise
+from statistics import median, median_low
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chalicelib.domain.page import TextLine
+    from chalicelib.engines.ocr.gaps import Range
+    from chalicelib.engines.ocr.ink import Ink
+
+WIDER = 1.6
+"""A gap parts two items when it is wider than this many spaces."""
+_WIDEST_SPACE = 0.9
+"""No font has a wider space."""
+_INSIDE = 2.0
+"""Where no space was read, a gap must be as many times as wide as elsewhere."""
+_LETTER_GAPS = 3.0
+"""It must also be wider than this many gaps between letters."""
+_FEW = 3
+"""Spaces of a line that speak for its font."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One gap of a line."""
+
+    width: float
+    """In heights of the ink."""
+    is_space: bool
+    """Whether a space was read there."""
+
+
+def find_gaps(line: TextLine, ink: Ink) -> list[Gap]:
+    """Return the gaps between a line's stretches of ink, from left to right.
+
+    Without the places of the characters, the widest gaps are the spaces of the text.
+    """
+    widths = [(right[0] - left[1]) / ink.height for left, right in pairwise(ink.spans)]
+    if not line.places:
+        widest = nlargest(line.text.count(" "), widths)
+        return [Gap(width, bool(widest) and width >= widest[-1]) for width in widths]
+    middles = [(left[1] + right[0]) / 2 for left, right in pairwise(ink.spans)]
+    return [
+        Gap(width, _is_space(line, middle)) for width, middle in zip(widths, middles, strict=True)
+    ]
+
+
+def usual_space(lines: Iterable[list[Gap]]) -> float:
+    """Return the usual width of a space, given the gaps of a page's lines; 0 without any."""
+    spaces = [gap.width for gaps in lines for gap in gaps if gap.is_space]
+    return min(_WIDEST_SPACE, median(spaces)) if spaces else 0.0
+
+
+def phrase_ranges(ink: Ink, gaps: list[Gap], factor: float, usual: float) -> list[Range]:
+    """Join the stretches of ink that belong to one item.
+
+    Args:
+        ink: of a line.
+        gaps: of the same line.
+        factor: least gap that parts two items.
+        usual: width of a space on the page.
+
+    Returns:
+        Beginning and end of each item along the line, 0 to 1.
+    """
+    at_spaces, inside = _least_gaps(gaps, factor, usual)
+    ranges = [ink.spans[0]]
+    for gap, (start, end) in zip(gaps, ink.spans[1:], strict=True):
+        if gap.width > (at_spaces if gap.is_space else inside):
+            ranges.append((start, end))
+        else:
+            ranges[-1] = ranges[-1][0], end
+    return ranges
+
+
+def _is_space(line: TextLine, middle: float) -> bool:
+    """Say whether one of the characters beside a place along the line is a space."""
+    behind = bisect_right(line.places, middle)
+    return " " in line.text[max(0, behind - 1) : behind + 1]
+
+
+def _least_gaps(gaps: list[Gap], factor: float, usual: float) -> tuple[float, float]:
+    """Return how wide a gap must be where a space was read, and elsewhere."""
+    spaces = [gap.width for gap in gaps if gap.is_space]
+    letters = [gap.width for gap in gaps if not gap.is_space]
+    own = min(_WIDEST_SPACE, median_low(spaces)) if len(spaces) >= _FEW else 0.0
+    at_spaces = max(factor, WIDER * max(own, usual))
+    between = median(letters) if letters else 0.0
+    return at_spaces, max(_INSIDE * factor, at_spaces, _LETTER_GAPS * between)

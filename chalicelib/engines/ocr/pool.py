@@ -1,0 +1,156 @@
+"""The installed networks that read text and tables; loaded once and shared.
+
+Installed by infra/models.py: the folders `ppocr` and `slanet`, with `engine.json` each. The
+second engine, Tesseract, is a program that comes with a Python package.
+See: chalicelib/engines/ocr/interface.py
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from chalicelib.engines.ocr.interface import PPOCR, TESSERACT, OcrNotInstalled
+
+if TYPE_CHECKING:
+    from chalicelib.engines.ocr.interface import TextEngine
+    from chalicelib.engines.ocr.tables.structure import StructureModel
+
+SLANET = "slanet"
+"""The network that tells a table's structure."""
+FACTS_FILE = "engine.json"
+"""Written by the installation, last of a network's files."""
+_FILES = {
+    PPOCR: ("detector.onnx", "recogniser.onnx", "alphabet.json"),
+    SLANET: ("model.onnx", "tokens.json"),
+}
+
+
+@dataclass(frozen=True)
+class EngineFacts:
+    """What is known of an engine."""
+
+    name: str
+    """PPOCR, TESSERACT or SLANET."""
+    title: str
+    """Name given by its makers, or name and version of a program."""
+    sha256: str
+    """Digest of its files, 64 hex digits; of the language data for a program."""
+    licence: str
+    """SPDX identifier."""
+
+
+class OcrPool:
+    """Loads each network at its first use; safe to share between threads."""
+
+    def __init__(self, model_dir: Path, engine_name: str) -> None:
+        """Keep what to load.
+
+        Args:
+            model_dir: the model directory.
+            engine_name: the engine of the settings, PPOCR or TESSERACT.
+        """
+        self._directory = Path(model_dir)
+        self._wanted = engine_name
+        self._engines: dict[str, TextEngine] = {}
+        self._structure: StructureModel | None = None
+        self._lock = Lock()
+
+    @property
+    def engine_name(self) -> str | None:
+        """The engine in use: that of the settings, or Tesseract while PP-OCR is not installed.
+
+        None when neither is there.
+        """
+        if self._wanted in self._engines:
+            return self._wanted
+        if self._wanted == PPOCR and self.is_installed(PPOCR):
+            return PPOCR
+        return TESSERACT if self.is_installed(TESSERACT) else None
+
+    def engine(self) -> TextEngine:
+        """Return the engine in use.
+
+        Raises:
+            OcrNotInstalled: no engine is installed, or its files are damaged.
+        """
+        name = self.engine_name
+        if name is None:
+            raise OcrNotInstalled(self._wanted)
+        engine = self._engines.get(name)
+        if engine is None:
+            with self._lock:
+                engine = self._engines.get(name) or self._load(name)
+                self._engines[name] = engine
+        return engine
+
+    def structure(self) -> StructureModel | None:
+        """Return the network that tells a table's structure, None when it is not installed.
+
+        Raises:
+            OcrNotInstalled: its files are damaged.
+        """
+        if self._structure is None and self.is_installed(SLANET):
+            from chalicelib.engines.ocr.tables.structure import load_structure
+
+            with self._lock:
+                self._structure = self._structure or load_structure(self._directory / SLANET)
+        return self._structure
+
+    def is_installed(self, name: str) -> bool:
+        """Tell whether the files of PPOCR, TESSERACT or SLANET are there; takes no time."""
+        if name == TESSERACT:
+            from chalicelib.engines.ocr.tesseract.program import find_program
+
+            return find_program() is not None
+        folder = self._directory / name
+        return name in _FILES and all(
+            (folder / file).is_file() for file in (*_FILES[name], FACTS_FILE)
+        )
+
+    def facts(self) -> EngineFacts:
+        """Return what is known of the engine in use, without loading it.
+
+        Raises:
+            OcrNotInstalled: no engine is installed.
+        """
+        name = self.engine_name
+        if name is None:
+            raise OcrNotInstalled(self._wanted)
+        if name == TESSERACT:
+            from chalicelib.engines.ocr.tesseract.program import LICENCE, TITLE, data_sha256
+
+            return EngineFacts(TESSERACT, TITLE, data_sha256(), LICENCE)
+        try:
+            text = (self._directory / name / FACTS_FILE).read_text(encoding="utf-8")
+            known = json.loads(text)
+            return EngineFacts(name, known["title"], known["sha256"], known["licence"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise OcrNotInstalled(name) from error
+
+    def state(self) -> dict[str, str]:
+        """Return what the health call says: the engine in use, or `missing`."""
+        return {"ocr": self.engine_name or "missing"}
+
+    def warm(self) -> None:
+        """Load what is installed now, so that the first call does not wait for it.
+
+        Raises:
+            OcrNotInstalled: files are damaged.
+        """
+        if self.engine_name is not None:
+            self.engine()
+        self.structure()
+
+    def _load(self, name: str) -> TextEngine:
+        """Load an engine."""
+        if name == TESSERACT:
+            from chalicelib.engines.ocr.tesseract.engine import load_tesseract
+
+            return load_tesseract()
+        from chalicelib.engines.ocr.ppocr.loading import load_ppocr
+
+        return load_ppocr(self._directory / PPOCR)

@@ -1,0 +1,89 @@
+"""Cuts lines out of a page, turned upright and scaled to the recogniser's height.
+
+Called by chalicelib/engines/ocr/ppocr/engine.py.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+if TYPE_CHECKING:
+    from chalicelib.domain.page import Quad
+
+    Box = tuple[float, float, float, float]
+
+HEIGHT = 48
+"""Height of a crop, in pixels."""
+MOST_GROWTH = 8
+"""Crops are no wider than so many times their place: print of fewer than HEIGHT / 8 pixels in
+height is none that can be read, and the work stays in proportion to the page."""
+MOST_WIDTH = 48_000
+"""Longer crops are squeezed: a place of a thousand times its height holds no text."""
+_UPRIGHT = 0.08
+"""How far a side may deviate, as a share of the height, to be cut without turning."""
+_FINEST = 144
+"""A turned line is cut at its own height up to here, then scaled, in pixels."""
+
+
+def crop_width(quad: Quad) -> int:
+    """Return the width of a place's crop, in pixels."""
+    length, breadth = _sides(quad)
+    growth = min(MOST_GROWTH, HEIGHT / max(breadth, 1.0))
+    return min(MOST_WIDTH, max(1, math.ceil(length * growth)))
+
+
+def cut_crop(image: Image.Image, quad: Quad) -> Image.Image:
+    """Cut one place out of a page.
+
+    Args:
+        image: RGB.
+        quad: corners as the text is read; they may lie outside of the image.
+
+    Returns:
+        RGB, HEIGHT pixels high, `crop_width` wide.
+    """
+    size = crop_width(quad), HEIGHT
+    box = _upright_box(quad, image)
+    if box is not None:
+        return image.resize(size, Image.Resampling.BILINEAR, box)
+    length, breadth = _sides(quad)
+    height = int(min(max(breadth, HEIGHT), _FINEST))
+    growth = min(MOST_GROWTH, height / max(breadth, 1.0))
+    width = min(MOST_WIDTH, max(1, round(length * growth)))
+    turned = _turned(image, quad, (width, height))
+    return turned if turned.size == size else turned.resize(size, Image.Resampling.BILINEAR)
+
+
+def _sides(quad: Quad) -> tuple[float, float]:
+    """Return the longer of top and bottom and the longer of left and right."""
+    top_left, top_right, bottom_right, bottom_left = quad
+    length = max(math.dist(top_left, top_right), math.dist(bottom_left, bottom_right))
+    return length, max(math.dist(top_left, bottom_left), math.dist(top_right, bottom_right))
+
+
+def _upright_box(quad: Quad, image: Image.Image) -> Box | None:
+    """Return left, top, right and bottom inside the image; None for a place that is turned."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = quad
+    slack = _UPRIGHT * abs(dy - ay)
+    if max(abs(ay - by), abs(dy - cy), abs(ax - dx), abs(bx - cx)) > max(slack, 0.5):
+        return None
+    left, right = max(0.0, (ax + dx) / 2), min(float(image.width), (bx + cx) / 2)
+    top, bottom = max(0.0, (ay + by) / 2), min(float(image.height), (dy + cy) / 2)
+    return (left, top, right, bottom) if right - left >= 1 and bottom - top >= 1 else None
+
+
+def _turned(image: Image.Image, quad: Quad, size: tuple[int, int]) -> Image.Image:
+    """Turn a place upright; what lies outside of the image takes the colour of a corner."""
+    top_left, top_right, bottom_right, bottom_left = quad
+    x = min(max(0, int(top_left[0])), image.width - 1)
+    y = min(max(0, int(top_left[1])), image.height - 1)
+    return image.transform(
+        size,
+        Image.Transform.QUAD,
+        (*top_left, *bottom_left, *bottom_right, *top_right),
+        Image.Resampling.BICUBIC,
+        fillcolor=image.getpixel((x, y)),
+    )

@@ -1,0 +1,97 @@
+"""From the recogniser's probabilities to text (connectionist temporal classification).
+
+Called by chalicelib/engines/ocr/ppocr/recogniser.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+_BLANK = 0
+_SPACE = " "
+_TIMES = "×"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read in one crop."""
+
+    text: str
+    """Words separated by single spaces; empty when nothing was read."""
+    probability: float
+    """Mean over its characters; 0 for an empty text."""
+    places: tuple[float, ...]
+    """For each character where its middle is: 0 at the crop's left side, 1 at its right."""
+
+
+NOTHING = Reading("", 0.0, ())
+"""A crop without text."""
+
+
+def decode(probabilities: Floats, alphabet: Sequence[str], share: float) -> Reading:
+    """Turn the steps of one crop into text: repetitions count once, blanks separate.
+
+    Args:
+        probabilities: of each character at each step from left to right, float32,
+            shape (steps, characters).
+        alphabet: the characters; the first is the blank.
+        share: of the steps that the crop covers; the rest is padding.
+
+    Returns:
+        The text; spaces at its ends and repeated ones are left out.
+    """
+    best = probabilities.argmax(axis=1)
+    firsts = np.flatnonzero(np.r_[True, best[1:] != best[:-1]])
+    lasts = np.r_[firsts[1:], len(best)] - 1
+    kept = best[firsts] != _BLANK
+    firsts, lasts = firsts[kept], lasts[kept]
+    middles = (firsts + lasts + 1) / (2 * len(best) * share)
+    certain = probabilities[firsts, best[firsts]]
+    characters = _without_false_signs([alphabet[index] for index in best[firsts]])
+    return _without_extra_spaces(characters, certain.tolist(), middles.tolist())
+
+
+def _without_false_signs(characters: list[str]) -> list[str]:
+    """Let a multiplication sign beside a letter be the letter that looks like it."""
+    if _TIMES not in characters:
+        return characters
+    around = ["", *characters, ""]
+    return [
+        _letter_x(left + right) if own == _TIMES else own
+        for left, own, right in zip(around, around[1:], around[2:], strict=False)
+    ]
+
+
+def _letter_x(neighbours: str) -> str:
+    """Return x or X beside letters, else the sign."""
+    if not any(neighbour.isalpha() for neighbour in neighbours):
+        return _TIMES
+    return "x" if any(neighbour.islower() for neighbour in neighbours) else "X"
+
+
+def _without_extra_spaces(
+    characters: list[str], certain: list[float], middles: list[float]
+) -> Reading:
+    """Leave out spaces at the ends and behind spaces."""
+    kept: list[int] = []
+    for index, character in enumerate(characters):
+        if character != _SPACE or (kept and characters[kept[-1]] != _SPACE):
+            kept.append(index)
+    if kept and characters[kept[-1]] == _SPACE:
+        kept.pop()
+    if not kept:
+        return NOTHING
+    return Reading(
+        "".join(characters[index] for index in kept),
+        min(1.0, sum(certain[index] for index in kept) / len(kept)),
+        tuple(min(1.0, middles[index]) for index in kept),
+    )

@@ -1,0 +1,127 @@
+"""The PP-OCRv6 text engine. Implements chalicelib/engines/ocr/interface.py.
+
+See: chalicelib/engines/ocr/ppocr/detector.py, senses.py and recogniser.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from chalicelib.domain.page import TextLine, around_points
+from chalicelib.engines.ocr.interface import PPOCR
+from chalicelib.engines.ocr.order import in_reading_order
+from chalicelib.engines.ocr.ppocr.crops import crop_width, cut_crop
+from chalicelib.engines.ocr.ppocr.senses import chosen_quads
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.page import Point, Quad
+    from chalicelib.engines.ocr.interface import Check
+    from chalicelib.engines.ocr.ppocr.ctc import Reading
+    from chalicelib.engines.ocr.ppocr.detector import Detector
+    from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
+
+    Pixels = npt.NDArray[np.uint8]
+
+MOST_PIXELS = 12_000_000
+"""Larger pages are scaled down before anything else."""
+_LEAST_PROBABILITY = 0.5
+"""What is read with less is no text."""
+_LEAST_SIDE = 3
+"""No character is smaller, in pixels."""
+_UPRIGHT = 0.02
+"""A line whose ends differ by less, as a share of its height, has no corners of its own."""
+
+
+class PpOcr:
+    """Finds lines with one frozen network and reads them with another; safe to share."""
+
+    name = PPOCR
+
+    def __init__(self, detector: Detector, recogniser: Recogniser) -> None:
+        self._detector = detector
+        self._recogniser = recogniser
+
+    def read(self, pixels: Pixels, check: Check) -> tuple[TextLine, ...]:
+        """Find and read every text line of a page. See: TextEngine."""
+        check()
+        if min(pixels.shape[:2]) < _LEAST_SIDE:
+            return ()
+        image, scale = _bounded(pixels)
+        found = self._detector.find(image)
+        check()
+
+        def recognise(quads: Sequence[Quad]) -> list[Reading]:
+            return self._recognised(image, quads, check)
+
+        read = chosen_quads(found, recognise)
+        lines = [
+            _line(quad, reading, scale, image)
+            for quad, reading in read
+            if reading.text and reading.probability >= _LEAST_PROBABILITY
+        ]
+        return tuple(in_reading_order(lines))
+
+    def read_crops(
+        self, pixels: Pixels, quads: Sequence[Quad], check: Check
+    ) -> tuple[TextLine | None, ...]:
+        """Read places that are known to hold one line each. See: TextEngine."""
+        check()
+        if min(pixels.shape[:2]) < _LEAST_SIDE:
+            return (None,) * len(quads)
+        image, scale = _bounded(pixels)
+        scaled = [_scaled(quad, 1 / scale) for quad in quads]
+        readings = self._recognised(image, scaled, check)
+        return tuple(
+            _line(quad, reading, scale, image) if reading.text else None
+            for quad, reading in zip(scaled, readings, strict=True)
+        )
+
+    def _recognised(self, image: Image.Image, quads: Sequence[Quad], check: Check) -> list[Reading]:
+        """Read places of an image."""
+        widths = [crop_width(quad) for quad in quads]
+        return self._recogniser.read(widths, lambda index: cut_crop(image, quads[index]), check)
+
+
+def _bounded(pixels: Pixels) -> tuple[Image.Image, float]:
+    """Return a page as an image of at most MOST_PIXELS, and its pixels for each of those."""
+    image = Image.fromarray(np.ascontiguousarray(pixels))
+    area = image.width * image.height
+    if area <= MOST_PIXELS:
+        return image, 1.0
+    scale = (area / MOST_PIXELS) ** 0.5
+    size = max(1, int(image.width / scale)), max(1, int(image.height / scale))
+    return image.resize(size, Image.Resampling.BOX), scale
+
+
+def _scaled(quad: Quad, scale: float) -> Quad:
+    """Multiply all coordinates."""
+    first, second, third, fourth = ((x * scale, y * scale) for x, y in quad)
+    return first, second, third, fourth
+
+
+def _line(quad: Quad, reading: Reading, scale: float, image: Image.Image) -> TextLine:
+    """Describe what was read in the coordinates of the page, inside the page."""
+    top_left, top_right, _, bottom_left = quad
+    box = around_points(_inside(point, image, scale) for point in quad)
+    tilt = abs(top_right[1] - top_left[1])
+    height = bottom_left[1] - top_left[1]
+    is_upright = top_right[0] > top_left[0] and tilt <= max(0.5, _UPRIGHT * height)
+    return TextLine(
+        reading.text,
+        reading.probability,
+        box,
+        None if is_upright else _scaled(quad, scale),
+        reading.places,
+    )
+
+
+def _inside(point: Point, image: Image.Image, scale: float) -> Point:
+    """Move a point of the image into it and map it to the page."""
+    x, y = min(max(0.0, point[0]), image.width), min(max(0.0, point[1]), image.height)
+    return x * scale, y * scale

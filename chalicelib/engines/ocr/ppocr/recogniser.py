@@ -1,0 +1,113 @@
+"""Reads crops of lines.
+
+See: chalicelib/engines/ocr/ppocr/ctc.py and strips.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.ocr.ppocr.crops import HEIGHT
+from chalicelib.engines.ocr.ppocr.ctc import Reading, decode
+from chalicelib.engines.ocr.ppocr.strips import LONGEST, cut_places, joined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from PIL import Image
+
+    from chalicelib.engines.ocr.interface import Check
+
+    Floats = npt.NDArray[np.float32]
+
+BATCH = 6
+"""Crops that are read at a time; their widths are alike."""
+MOST_COLUMNS = 4_800
+"""Sum of the widths of a batch, in pixels: its memory grows with it."""
+_GRID = 32
+"""Widths of what the network sees are multiples of it, in pixels: a few shapes only."""
+_LEAST_WIDTH = 192
+"""What the network sees is at least as wide, in pixels: it reads narrower crops no better."""
+_MIDDLE = 127.5
+
+Cut = Callable[[int], "Image.Image"]
+"""Cuts a crop, RGB, HEIGHT pixels high, given its index."""
+
+
+class Recogniser:
+    """A frozen network that reads one line at a time from left to right."""
+
+    def __init__(self, session: Any, alphabet: Sequence[str]) -> None:
+        """Take an open graph.
+
+        Args:
+            session: of ONNX Runtime.
+            alphabet: its characters; the first is the blank, the last one the space.
+        """
+        self._session = session
+        self._alphabet = tuple(alphabet)
+
+    def read(self, widths: Sequence[int], cut: Cut, check: Check) -> list[Reading]:
+        """Read crops, those of like width together.
+
+        Args:
+            widths: of the crops, in pixels.
+            cut: makes one of them; called once for each, shortly before it is read.
+            check: called before each batch.
+
+        Returns:
+            What was read, in the order of the widths.
+        """
+        readings: dict[int, Reading] = {}
+        order = sorted(range(len(widths)), key=widths.__getitem__)
+        short = [index for index in order if widths[index] <= LONGEST]
+        for batch in _batches(short, widths):
+            check()
+            crops = [cut(index) for index in batch]
+            readings.update(zip(batch, self._read_batch(crops), strict=True))
+        for index in order[len(short) :]:
+            readings[index] = self._read_long(cut(index), check)
+        return [readings[index] for index in range(len(widths))]
+
+    def _read_long(self, crop: Image.Image, check: Check) -> Reading:
+        """Read a crop in parts, one at a time."""
+        cuts = cut_places(crop)
+        parts = []
+        for start, end, _ in cuts:
+            check()
+            parts += self._read_batch([crop.crop((start, 0, end, HEIGHT))])
+        return joined(cuts, parts, crop.width)
+
+    def _read_batch(self, crops: list[Image.Image]) -> list[Reading]:
+        """Read crops of like width in one run."""
+        width = max(_LEAST_WIDTH, *(crop.width for crop in crops))
+        width = -(-width // _GRID) * _GRID
+        batch = np.zeros((len(crops), 3, HEIGHT, width), np.float32)
+        for row, crop in enumerate(crops):
+            batch[row, :, :, : crop.width] = _network_input(crop)
+        probabilities = self._session.run(None, {"x": batch})[0]
+        return [
+            decode(steps, self._alphabet, crop.width / width)
+            for steps, crop in zip(probabilities, crops, strict=True)
+        ]
+
+
+def _batches(order: Sequence[int], widths: Sequence[int]) -> Iterator[list[int]]:
+    """Divide crops, sorted by width, into batches of at most BATCH and MOST_COLUMNS."""
+    batch: list[int] = []
+    for index in order:
+        if len(batch) == BATCH or (len(batch) + 1) * widths[index] > MOST_COLUMNS:
+            if batch:
+                yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _network_input(crop: Image.Image) -> Floats:
+    """Return BGR from -1 to 1, float32, shape (3, height, width)."""
+    blue_first = np.asarray(crop)[:, :, ::-1].transpose(2, 0, 1)
+    return blue_first.astype(np.float32) / np.float32(_MIDDLE) - np.float32(1.0)

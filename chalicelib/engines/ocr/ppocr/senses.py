@@ -1,0 +1,87 @@
+"""In which direction a line is read, where its shape alone does not tell.
+
+A wide line is read to the right. A tall one may be read downwards, upwards, or be a single
+upright character. Called by chalicelib/engines/ocr/ppocr/engine.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chalicelib.domain.page import Quad
+    from chalicelib.engines.ocr.ppocr.ctc import Reading
+    from chalicelib.engines.ocr.ppocr.rectangles import Rectangle
+
+    Read = Callable[[Sequence[Quad]], list[Reading]]
+    Sense = Callable[[Rectangle], Rectangle]
+    Result = tuple[Quad, Reading]
+
+_TALL = 1.5
+"""Height of a place that may be read downwards, in widths."""
+_VERY_TALL = 3.0
+"""Height of a place that holds no single upright character, in widths."""
+_TRIED = 8
+"""Tall places that are read in all senses; the others follow their majority."""
+_UPRIGHT_BONUS = 0.1
+"""By how much probability an upright character is preferred."""
+
+
+def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:
+    """Read places in the sense that suits them.
+
+    Args:
+        found: rectangles whose direction is within 45 degrees of the right.
+        read: reads places, given their corners as they are read.
+
+    Returns:
+        The corners and what was read there, wide places first.
+    """
+    tall = [place for place in found if place.breadth >= _TALL * place.length]
+    tall.sort(key=lambda place: place.breadth * place.length, reverse=True)
+    results = [_best(place, read) for place in tall[:_TRIED]]
+    turn = _majority(results)
+    wide = [place for place in found if place.breadth < _TALL * place.length]
+    quads = [place.corners() for place in wide]
+    quads += [turn(place).corners() for place in tall[_TRIED:]]
+    return [*zip(quads, read(quads), strict=True), *(result for result, _ in results)]
+
+
+def _upright(place: Rectangle) -> Rectangle:
+    """Read to the right."""
+    return place
+
+
+def _downwards(place: Rectangle) -> Rectangle:
+    """Read from the top to the bottom."""
+    return place.turned()
+
+
+def _upwards(place: Rectangle) -> Rectangle:
+    """Read from the bottom to the top."""
+    return place.turned().reversed()
+
+
+def _best(place: Rectangle, read: Read) -> tuple[Result, Sense]:
+    """Read a tall place in every sense that may be, and return the one most certain."""
+    senses = [_downwards, _upwards]
+    if place.breadth < _VERY_TALL * place.length:
+        senses.append(_upright)
+    quads = [sense(place).corners() for sense in senses]
+    readings = read(quads)
+    values = [
+        reading.probability + (_UPRIGHT_BONUS if sense is _upright else 0.0)
+        for reading, sense in zip(readings, senses, strict=True)
+    ]
+    best = values.index(max(values))
+    return (quads[best], readings[best]), senses[best]
+
+
+def _majority(results: Sequence[tuple[Result, Sense]]) -> Sense:
+    """Return the sense of most characters."""
+    votes: Counter[Sense] = Counter()
+    for (_, reading), sense in results:
+        votes[sense] += len(reading.text)
+    return votes.most_common(1)[0][0] if votes else _upright

@@ -1,0 +1,100 @@
+"""Reads one page: its text layer when it has one, else its pixels, turned until text is upright.
+
+Called by chalicelib/services/ocr.py. See: chalicelib/engines/ocr/turning.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.page import Page, ReadPage, TextLine
+from chalicelib.engines.ocr.order import in_reading_order
+from chalicelib.engines.ocr.spaced_lines import spaced_lines
+from chalicelib.engines.ocr.turning import (
+    needed_turns,
+    reversed_quad,
+    turned_lines,
+    turned_pixels,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.ocr.interface import Check, TextEngine
+
+    Pixels = npt.NDArray[np.uint8]
+
+_CERTAIN = 0.9
+"""Mean probability of a page that cannot stand on its head."""
+_LOOKED_AT = 4
+"""Lines that are read upside down when a page may stand on its head: its longest."""
+_CLEARLY = 0.05
+"""By how much probability the other sense must be better."""
+
+
+def read_page(page: Page, engine: TextEngine, check: Check) -> ReadPage:
+    """Read a page.
+
+    Args:
+        page: with pixels, a text layer, or both.
+        engine: reads pixels when there is no text layer.
+        check: called between steps.
+
+    Returns:
+        The page turned by quarters until most of its text is read from left to right.
+    """
+    if page.layer is not None:
+        return _exact(page, page.layer)
+    if page.pixels is None:
+        return ReadPage(page, 0, None, ())
+    lines = engine.read(page.pixels, check)
+    turns = needed_turns(lines)
+    if turns:
+        return _turned(page, page.pixels, turns, engine, check)
+    if _is_upside_down(page.pixels, lines, engine, check):
+        return _turned(page, page.pixels, 2, engine, check)
+    return ReadPage(page, 0, page.pixels, spaced_lines(page.pixels, lines, check))
+
+
+def _exact(page: Page, layer: tuple[TextLine, ...]) -> ReadPage:
+    """Turn a text layer, and the pixels when there are any."""
+    turns = needed_turns(layer)
+    lines = turned_lines(layer, turns, page.width, page.height)
+    pixels = None if page.pixels is None else turned_pixels(page.pixels, turns)
+    return ReadPage(page, turns, pixels, tuple(in_reading_order(lines)), is_exact=True)
+
+
+def _turned(page: Page, pixels: Pixels, turns: int, engine: TextEngine, check: Check) -> ReadPage:
+    """Turn the raster and read it again: engines find more in upright text."""
+    turned = turned_pixels(pixels, turns)
+    lines = engine.read(turned, check)
+    if turns % 2 and _is_upside_down(turned, lines, engine, check):
+        turns = (turns + 2) % 4
+        turned = turned_pixels(pixels, turns)
+        lines = engine.read(turned, check)
+    return ReadPage(page, turns, turned, spaced_lines(turned, lines, check))
+
+
+def _is_upside_down(
+    pixels: Pixels, lines: Sequence[TextLine], engine: TextEngine, check: Check
+) -> bool:
+    """Say whether the longest lines are read better in the other sense."""
+    if _mean_probability(lines) >= _CERTAIN:
+        return False
+    longest = sorted(lines, key=lambda line: line.box.width, reverse=True)[:_LOOKED_AT]
+    quads = [line.corners for line in longest]
+    upright = engine.read_crops(pixels, quads, check)
+    reverse = engine.read_crops(pixels, [reversed_quad(quad) for quad in quads], check)
+    return _mean_probability(reverse) > _mean_probability(upright) + _CLEARLY
+
+
+def _mean_probability(lines: Sequence[TextLine | None]) -> float:
+    """Return the mean over all characters; 1 without any line, 0 for lines without text."""
+    read = [line for line in lines if line is not None]
+    weight = sum(len(line.text) for line in read)
+    if not weight:
+        return 0.0 if lines else 1.0
+    return sum(line.probability * len(line.text) for line in read) / weight

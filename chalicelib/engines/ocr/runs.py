@@ -1,0 +1,93 @@
+"""Runs of words: the lines of a page divided where their ink has gaps.
+
+Called by chalicelib/engines/ocr/tasks.py for task text. See: ink.py, phrases.py
+and gaps.py
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from chalicelib.engines.ocr.gaps import Division, divide, divide_exact
+from chalicelib.engines.ocr.ink import find_ink
+from chalicelib.engines.ocr.phrases import WIDER, find_gaps, phrase_ranges, usual_space
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from chalicelib.domain.page import ReadPage, TextLine
+    from chalicelib.engines.ocr.ink import Ink
+    from chalicelib.engines.ocr.interface import Check, TextEngine
+
+    Pixels = npt.NDArray[np.uint8]
+
+TEXT_GAP = 0.45
+"""Gap that ends an item of task text, in heights of the line."""
+_LINES_A_CHECK = 50
+_LEAST_AGAIN = 0.8
+"""What is read again counts unless it is less certain than this share of the line."""
+
+
+def text_runs(page: ReadPage, engine: TextEngine, check: Check) -> tuple[TextLine, ...]:
+    """Return the items of task text: lines drawn in to their ink and divided at wide gaps.
+
+    Args:
+        page: read; without pixels only the places of the characters count.
+        engine: reads parts again whose text cannot be told from the line's.
+        check: called now and then.
+
+    Returns:
+        Parts in reading order, each with text; the words of one phrase stay together.
+    """
+    if page.is_exact or page.pixels is None:
+        parts = (divide_exact(line, TEXT_GAP, WIDER) for line in page.lines)
+        return tuple(chain.from_iterable(parts))
+    divisions = _divided(page.pixels, page.lines, check)
+    return _resolved(page.pixels, divisions, engine, check)
+
+
+def _divided(pixels: Pixels, lines: Sequence[TextLine], check: Check) -> list[Division]:
+    """Divide lines by their ink; a line without ink stays as it is."""
+    inks = []
+    for number, line in enumerate(lines):
+        if number % _LINES_A_CHECK == 0:
+            check()
+        inks.append(find_ink(pixels, line))
+    inked = [(line, ink) for line, ink in zip(lines, inks, strict=True) if ink]
+    usual = usual_space(find_gaps(line, ink) for line, ink in inked)
+    return [
+        Division((line,)) if ink is None else _divided_line(line, ink, usual)
+        for line, ink in zip(lines, inks, strict=True)
+    ]
+
+
+def _divided_line(line: TextLine, ink: Ink, usual: float) -> Division:
+    """Divide one line, given the width of a space on its page."""
+    return divide(line, ink, phrase_ranges(ink, find_gaps(line, ink), TEXT_GAP, usual))
+
+
+def _resolved(
+    pixels: Pixels, divisions: list[Division], engine: TextEngine, check: Check
+) -> tuple[TextLine, ...]:
+    """Read the parts of unclear divisions again, all in one go."""
+    quads = [quad for division in divisions for quad in division.places]
+    again = iter(engine.read_crops(pixels, quads, check) if quads else ())
+    parts: list[TextLine] = []
+    for division in divisions:
+        if division.places:
+            parts += [_better(part, next(again)) for part in division.parts]
+        else:
+            parts += division.parts
+    return tuple(part for part in parts if part.text)
+
+
+def _better(part: TextLine, again: TextLine | None) -> TextLine:
+    """Return what was read again in the box of the ink; the share of the line without it."""
+    if again is None or (part.text and again.probability < part.probability * _LEAST_AGAIN):
+        return part
+    return replace(part, text=again.text, probability=again.probability, places=again.places)

@@ -1,0 +1,106 @@
+"""Spaces that the engine overlooked: wide gaps of a line's ink become spaces of its text.
+
+Networks that read letters count a space for little. Gaps are measured against the spaces that
+were read on the same line and page, and against the gaps between letters.
+Called by spaced_lines.py beside it. See: phrases.py and ink.py
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chalicelib.domain.page import TextLine
+    from chalicelib.engines.ocr.ink import Ink
+    from chalicelib.engines.ocr.phrases import Gap
+
+_SHARE = 0.75
+"""Of the usual space: a gap as wide as that is one."""
+_SHARE_BESIDE_NARROW = 0.9
+"""The same between digits and beside narrow letters, which stand far from the next one."""
+_NARROW = frozenset("1iIjl|")
+_LETTER_GAPS = 2.5
+"""A space is wider than so many gaps between letters."""
+_LEAST = 0.3
+"""No font has a narrower space, in heights of the ink."""
+_UNKNOWN = 0.45
+"""Least space of a page on which none was read, in heights of the ink."""
+_FEW = 3
+"""Spaces of a line that speak for its font."""
+_CLOSING = frozenset(",.;:!?)]}%'\"")
+"""No space is put before these; print has wide gaps there."""
+
+
+def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> TextLine:
+    """Return a line with a space at each wide gap of its ink.
+
+    Args:
+        line: as an engine read it; without the places of its characters it stays as it is.
+        ink: of the line.
+        gaps: of the line.
+        usual: width of a space on the page; 0 when none was read.
+    """
+    if len(line.places) != len(line.text):
+        return line
+    return _spaced(line, _overlooked(line, ink, gaps, usual))
+
+
+def _overlooked(
+    line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float
+) -> list[tuple[int, float]]:
+    """Find gaps that are spaces but were not read as such.
+
+    Returns:
+        For each the number of the character behind it, and its middle along the line, 0 to 1.
+    """
+    spaces = [gap.width for gap in gaps if gap.is_space]
+    letters = [gap.width for gap in gaps if not gap.is_space]
+    space = min(median(spaces), usual) if len(spaces) >= _FEW else usual
+    least = max(_LEAST, _LETTER_GAPS * median(letters) if letters else 0.0)
+    found = []
+    for gap, (left, right) in zip(gaps, pairwise(ink.spans), strict=True):
+        middle = (left[1] + right[0]) / 2
+        at = bisect_right(line.places, middle)
+        if gap.is_space or not _may_part(line.text, at):
+            continue
+        share = _SHARE_BESIDE_NARROW if _is_narrow(line.text[at - 1 : at + 1]) else _SHARE
+        if gap.width > max(least, share * space if space else _UNKNOWN):
+            found.append((at, middle))
+    return found
+
+
+def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
+    """Put spaces into a line's text, from the right so that numbers stay valid."""
+    text, places = line.text, line.places
+    for at, middle in reversed(found):
+        text = f"{text[:at]} {text[at:]}"
+        places = (*places[:at], middle, *places[at:])
+    return line if text == line.text else replace(line, text=text, places=places)
+
+
+def _is_narrow(pair: str) -> bool:
+    """Say whether two characters are digits, or one of them is narrow."""
+    return pair.isdigit() or not _NARROW.isdisjoint(pair)
+
+
+def _may_part(text: str, at: int) -> bool:
+    """Say whether a space before a character is likely at all.
+
+    It is not beside the point, comma or colon of a number nor before its hyphen, which have wide
+    gaps, and not between two narrow letters, as at the end of "still".
+    """
+    if not 0 < at < len(text) or text[at] in _CLOSING or " " in text[at - 1 : at + 1]:
+        return False
+    pair = text[at - 1 : at + 1]
+    if _NARROW.issuperset(pair) or (pair[0].isdigit() and pair[1] == "-"):
+        return False
+    around = text[max(0, at - 2) : at + 2]
+    return not any(
+        left.isdigit() and point in ".,:" and right.isdigit()
+        for left, point, right in zip(around, around[1:], around[2:], strict=False)
+    )

@@ -1,0 +1,1 @@
+"""Tables on a read page: rulings, regions, structure, text, headers. Entry: finder.py."""

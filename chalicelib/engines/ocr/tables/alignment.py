@@ -1,0 +1,185 @@
+"""The places of a table without ruled cells, from how its text is aligned.
+
+Columns lie between the white gutters that most rows leave free; rows are rows of text, and lines
+that go on in the cell above are joined to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.page import Rect, TextLine, around
+from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
+from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
+from chalicelib.engines.ocr.tables.rulings import Ruling
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Counts = npt.NDArray[np.int64]
+
+_CROSSING = 0.12
+"""Share of the rows that may cross a gutter: heads and notes that span columns."""
+_LEAST_GUTTER = 0.35
+"""Least width of a gutter, in heights of the text."""
+_WRAPPED = 0.55
+"""Lines of one cell are nearer to each other than this share of the usual distance of rows."""
+
+
+def aligned_grid(
+    pieces: Sequence[TextLine],
+    separators: Sequence[float] = (),
+) -> Grid:
+    """Return places for pieces of text, of which there is one.
+
+    Args:
+        pieces: the table's text.
+        separators: y of rules that part rows, from the top.
+    """
+    rows = group_rows(pieces)
+    columns = _columns(rows)
+    owners = [[_covered_columns(piece, columns) for piece in row] for row in rows]
+    merged = _row_numbers(rows, owners, separators)
+    by_row: dict[int, dict[int, Slot]] = {}
+    for row, number, spans in zip(rows, merged, owners, strict=True):
+        for piece, (first, last) in zip(row, spans, strict=True):
+            _grow(by_row.setdefault(number, {}), number, first, last, piece.box)
+    slots = [slot for own in by_row.values() for slot in own.values()]
+    box = around(piece.box for piece in pieces)
+    return Grid(box, in_order([*slots, *_empty(slots, _bands(rows, merged), columns)]))
+
+
+def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
+    """Return the columns' stretches along x, which meet in the middle of their gutters."""
+    box = around(piece.box for row in rows for piece in row)
+    left, width = box.min_x, int(box.width) + 2
+    wide = [row for row in rows if len(row) > 1] or list(rows)
+    counts: Counts = np.zeros(width, np.int64)
+    for row in wide:
+        inked = np.zeros(width, np.bool_)
+        for piece in row:
+            inked[int(piece.box.min_x - left) : int(piece.box.max_x - left) + 1] = True
+        counts += inked
+    height = median(piece.box.height for row in rows for piece in row)
+    allowed = int(_CROSSING * len(wide)) if len(wide) > 3 else 0
+    free = np.flatnonzero(counts <= allowed)
+    stretches = np.split(free, np.flatnonzero(np.diff(free) > 1) + 1) if len(free) else []
+    middles = [
+        left + float(part[0] + part[-1] + 1) / 2
+        for part in stretches
+        if len(part) >= _LEAST_GUTTER * height and part[0] > 0 and part[-1] < width - 2
+    ]
+    edges = [box.min_x, *middles, box.max_x]
+    return list(pairwise(edges))
+
+
+def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int]:
+    """Return the first and the last column that a piece covers by more than its slack."""
+    box = piece.box
+    slack = min(0.4 * box.height, 0.3 * box.width)
+    covered = [
+        number
+        for number, (start, end) in enumerate(columns)
+        if min(end, box.max_x) - max(start, box.min_x) > slack
+    ]
+    if covered:
+        return covered[0], covered[-1]
+    middle = box.center[0]
+    nearest = min(range(len(columns)), key=lambda n: abs(sum(columns[n]) / 2 - middle))
+    return nearest, nearest
+
+
+def _row_numbers(
+    rows: Sequence[Sequence[TextLine]],
+    owners: Sequence[Sequence[tuple[int, int]]],
+    separators: Sequence[float],
+) -> list[int]:
+    """Return the table's row of each row of text: lines of one cell are in the same."""
+    boxes = [row_box(row) for row in rows]
+    between = [below.min_y - above.max_y for above, below in pairwise(boxes)]
+    bands = [sum(1 for y in separators if y < box.center[1]) for box in boxes]
+    is_banded = len(set(bands)) >= max(3, 0.34 * len(rows))
+    usual = _row_distance(between)
+    numbers = [0]
+    for index in range(1, len(rows)):
+        same_band = bands[index] == bands[index - 1]
+        goes_on = same_band and (
+            is_banded or _goes_on(owners[index - 1], owners[index], between[index - 1], usual)
+        )
+        numbers.append(numbers[-1] + (0 if goes_on else 1))
+    return numbers
+
+
+def _row_distance(between: Sequence[float]) -> float:
+    """Return the usual white between rows: the median of the upper half."""
+    ordered = sorted(between)
+    return float(median(ordered[len(ordered) // 2 :])) if ordered else 0.0
+
+
+def _goes_on(
+    above: Sequence[tuple[int, int]],
+    below: Sequence[tuple[int, int]],
+    white: float,
+    usual: float,
+) -> bool:
+    """Tell whether a row of text only goes on in cells of the row above."""
+    filled_above = {column for first, last in above for column in range(first, last + 1)}
+    filled_below = {column for first, last in below for column in range(first, last + 1)}
+    near = white < _WRAPPED * usual
+    return near and filled_below <= filled_above and len(filled_below) < len(filled_above)
+
+
+def _grow(slots: dict[int, Slot], row: int, first: int, last: int, box: Rect) -> None:
+    """Make a place, or let one grow, so that it covers columns.
+
+    Args:
+        slots: the row's places by their first column; changed.
+        row: the row's number.
+        first: first column to cover.
+        last: last column to cover.
+        box: of the text.
+    """
+    touching = [
+        slot for slot in slots.values() if slot.column <= last and slot.columns.stop > first
+    ]
+    for slot in touching:
+        del slots[slot.column]
+        first, last = min(first, slot.column), max(last, slot.columns.stop - 1)
+    box = around([box, *(slot.box for slot in touching)])
+    slots[first] = Slot(row, first, box, 1, last - first + 1)
+
+
+def _bands(rows: Sequence[Sequence[TextLine]], numbers: Sequence[int]) -> list[Span]:
+    """Return top and bottom of each of the table's rows."""
+    bands: dict[int, Span] = {}
+    for row, number in zip(rows, numbers, strict=True):
+        box = row_box(row)
+        top, bottom = bands.get(number, (box.min_y, box.max_y))
+        bands[number] = min(top, box.min_y), max(bottom, box.max_y)
+    return [bands[number] for number in sorted(bands)]
+
+
+def _empty(slots: Sequence[Slot], bands: Sequence[Span], columns: Sequence[Span]) -> list[Slot]:
+    """Return places for what no text covers."""
+    taken = {(slot.row, column) for slot in slots for column in slot.columns}
+    return [
+        Slot(row, column, Rect(left, top, right, bottom))
+        for row, (top, bottom) in enumerate(bands)
+        for column, (left, right) in enumerate(columns)
+        if (row, column) not in taken
+    ]
+
+
+def row_separators(rulings: Sequence[Ruling], box: Rect) -> list[float]:
+    """Return y of the rules that run through most of a table's width, from the top."""
+    return [
+        ruling.position
+        for ruling in rulings
+        if box.min_y < ruling.position < box.max_y
+        and min(ruling.end, box.max_x) - max(ruling.start, box.min_x) >= 0.7 * box.width
+    ]

@@ -1,0 +1,134 @@
+"""Reads places that hold ink but no text: detectors of text miss lone characters.
+
+Coordinates are pixels of the raster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.page import Quad, Rect, TextLine
+from chalicelib.engines.ocr.ink import Ink, find_ink
+from chalicelib.engines.ocr.interface import Check, TextEngine
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot
+from chalicelib.engines.ocr.tables.rows import Span
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Pixels = npt.NDArray[np.uint8]
+
+MOST = 150
+"""Most places of one table that are read again."""
+_SURE = 0.5
+"""Less probable readings are specks."""
+_SPECK = 0.12  # ink that is smaller both ways is none, in text heights
+_TALL = 1.5  # higher ink is no line of text, in text heights
+_MARGIN = 0.35  # white left around the ink for the engine, in text heights
+
+
+def read_blanks(
+    filled: FilledGrid, pixels: Pixels, text_height: float, engine: TextEngine, check: Check
+) -> FilledGrid:
+    """Read the places without text in which there is ink.
+
+    Args:
+        filled: a table.
+        pixels: RGB, uint8, shape (height, width, 3), with rules painted over.
+        text_height: the usual height of a line, in pixels.
+        engine: reads.
+        check: called by the engine.
+
+    Returns:
+        The table with what was read in addition.
+    """
+    rows, columns = _extents(filled, is_row=True), _extents(filled, is_row=False)
+    taken = [line.box for line in filled.lines()]
+    found: dict[int, tuple[Rect, Quad]] = {}
+    for number, (slot, lines) in enumerate(zip(filled.grid.slots, filled.texts, strict=True)):
+        if lines or len(found) >= MOST:
+            continue
+        area = _area(slot, rows, columns, text_height)
+        ink = _ink_box(pixels, area, text_height) if area else None
+        if area and ink and not any(ink.overlap(box) for box in taken):
+            found[number] = ink, _quad(ink, area, text_height)
+    if not found:
+        return filled
+    read = engine.read_crops(pixels, [quad for _, quad in found.values()], check)
+    texts = list(filled.texts)
+    for (number, (box, _)), line in zip(found.items(), read, strict=True):
+        if line is not None and line.probability >= _SURE:
+            texts[number] = (replace(line, box=box, quad=None),)
+    return replace(filled, texts=tuple(texts))
+
+
+def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Span]:
+    """Return where the text of each row, or of each column, begins and ends."""
+    extents: dict[int, Span] = {}
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        lanes = slot.rows if is_row else slot.columns
+        if len(lanes) != 1:
+            continue
+        for line in lines:
+            box = line.box
+            start, end = (box.min_y, box.max_y) if is_row else (box.min_x, box.max_x)
+            known = extents.get(lanes.start, (start, end))
+            extents[lanes.start] = min(known[0], start), max(known[1], end)
+    return extents
+
+
+def _area(
+    slot: Slot, rows: dict[int, Span], columns: dict[int, Span], text_height: float
+) -> Rect | None:
+    """Return where the text of an empty place would stand: in its row's and column's text."""
+    tall = [rows[row] for row in slot.rows if row in rows]
+    wide = [columns[column] for column in slot.columns if column in columns]
+    if not tall or not wide:
+        return None
+    slack = 0.3 * text_height
+    left, right = min(start for start, _ in wide), max(end for _, end in wide)
+    left = max([left - slack, *_ends_before(columns, slot.column, left)])
+    right = min([right + slack, *_starts_behind(columns, slot.columns.stop - 1, right)])
+    return Rect(left, min(start for start, _ in tall), right, max(end for _, end in tall))
+
+
+def _ends_before(extents: dict[int, Span], lane: int, start: float) -> Iterable[float]:
+    """Return where the text of columns on the left ends, when that is before this one."""
+    return (end for other, (_, end) in extents.items() if other < lane and end < start)
+
+
+def _starts_behind(extents: dict[int, Span], lane: int, end: float) -> Iterable[float]:
+    """Return where the text of columns on the right begins, when that is behind this one."""
+    return (start for other, (start, _) in extents.items() if other > lane and start > end)
+
+
+def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
+    """Return the rectangle around the ink in an area; None without ink worth reading."""
+    ink: Ink | None = find_ink(pixels, TextLine("?", 1.0, area))
+    if ink is None:
+        return None
+    box = Rect(
+        area.min_x + ink.spans[0][0] * area.width,
+        area.min_y + ink.top * area.height,
+        area.min_x + ink.spans[-1][1] * area.width,
+        area.min_y + ink.bottom * area.height,
+    )
+    least = _SPECK * text_height
+    if box.height > _TALL * text_height or max(box.width, box.height) < max(2.0, least):
+        return None
+    return box
+
+
+def _quad(ink: Rect, area: Rect, text_height: float) -> Quad:
+    """Return the corners of what the engine is to read: as high as a line of text."""
+    margin = _MARGIN * text_height
+    middle = ink.center[1]
+    half = max(0.5 * text_height, 0.6 * ink.height)
+    top, bottom = middle - half, middle + half
+    if area.height <= 1.5 * text_height:
+        top, bottom = min(ink.min_y, area.min_y) - 1, max(ink.max_y, area.max_y) + 1
+    left, right = ink.min_x - margin, ink.max_x + margin
+    return ((left, top), (right, top), (right, bottom), (left, bottom))

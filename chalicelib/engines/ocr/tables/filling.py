@@ -1,0 +1,119 @@
+"""Puts pieces of text into the places of a grid, by overlap, and orders them there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.page import TextLine
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid
+from chalicelib.engines.ocr.tables.rows import group_rows
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.float64]
+
+_BANDS = 400  # heights of a usual place that the tallest one is sought in
+
+
+def fill(grid: Grid, pieces: Sequence[TextLine]) -> FilledGrid:
+    """Put each piece into the place that it overlaps most.
+
+    A piece that overlaps none goes to the nearest one; a network's places are where it guesses
+    the text, so they may be a little off.
+
+    Args:
+        grid: places of the table.
+        pieces: the table's text.
+    """
+    if not grid.slots or not pieces:
+        return FilledGrid(grid, tuple(() for _ in grid.slots))
+    return _filled(grid, pieces, _nearest(grid, pieces))
+
+
+def fill_by_rows(grid: Grid, pieces: Sequence[TextLine]) -> tuple[FilledGrid, int]:
+    """Put pieces into guessed places; the pieces of one row of text stay in one row.
+
+    A network's guesses drift by a row in long tables; most pieces of a row tell where it is.
+
+    Returns:
+        The filled grid, and how many pieces had to follow their row.
+    """
+    if not grid.slots or not pieces:
+        return fill(grid, pieces), 0
+    numbers = dict(zip(map(id, pieces), _nearest(grid, pieces), strict=True))
+    single = {
+        (slot.row, slot.column): number
+        for number, slot in enumerate(grid.slots)
+        if slot.row_span == 1
+    }
+    moved = 0
+    for row in group_rows(pieces):
+        own = [grid.slots[numbers[id(piece)]] for piece in row]
+        votes = Counter(slot.row for slot in own if slot.row_span == 1)
+        if not votes:
+            continue
+        winner = votes.most_common(1)[0][0]
+        for piece, slot in zip(row, own, strict=True):
+            target = single.get((winner, slot.column))
+            if slot.row_span == 1 and slot.row != winner and target is not None:
+                numbers[id(piece)] = target
+                moved += 1
+    return _filled(grid, pieces, [numbers[id(piece)] for piece in pieces]), moved
+
+
+def _filled(grid: Grid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:
+    """Put each piece into the place of its number."""
+    texts: list[list[TextLine]] = [[] for _ in grid.slots]
+    for piece, number in zip(pieces, numbers, strict=True):
+        texts[number].append(piece)
+    return FilledGrid(grid, tuple(in_reading_order(lines) for lines in texts))
+
+
+def _nearest(grid: Grid, pieces: Sequence[TextLine]) -> list[int]:
+    """Return for each piece the number of its place."""
+    slots = np.array(
+        [(s.box.min_x, s.box.min_y, s.box.max_x, s.box.max_y) for s in grid.slots], np.float64
+    )
+    step = max(1.0, float(np.median(slots[:, 3] - slots[:, 1])))
+    bands: dict[int, list[int]] = {}
+    for number, (_, top, _, bottom) in enumerate(slots.tolist()):
+        for band in range(int(top / step), min(int(bottom / step), int(top / step) + _BANDS) + 1):
+            bands.setdefault(band, []).append(number)
+    numbers = {band: np.array(known) for band, known in bands.items()}
+    return [_placed(slots, numbers.get(int(piece.box.center[1] / step)), piece) for piece in pieces]
+
+
+def _placed(slots: Floats, near: Numbers | None, piece: TextLine) -> int:
+    """Return the number of a piece's place, sought first among those at its height."""
+    if near is not None:
+        number, is_over = _best(slots[near], piece)
+        if is_over:
+            return int(near[number])
+    return _best(slots, piece)[0]
+
+
+def _best(slots: Floats, piece: TextLine) -> tuple[int, bool]:
+    """Return the place that a piece overlaps most, or lies nearest to, and whether it overlaps.
+
+    Distance between rows weighs more than between columns: lines are longer than they are high.
+    """
+    box = piece.box
+    shared_x = np.minimum(slots[:, 2], box.max_x) - np.maximum(slots[:, 0], box.min_x)
+    shared_y = np.minimum(slots[:, 3], box.max_y) - np.maximum(slots[:, 1], box.min_y)
+    shared = np.where((shared_x > 0) & (shared_y > 0), shared_x * shared_y, 0.0)
+    if shared.max() > 0:
+        union = (slots[:, 2] - slots[:, 0]) * (slots[:, 3] - slots[:, 1]) + box.area - shared
+        return int(np.argmax(shared + 1e-3 * shared / np.maximum(union, 1.0))), True
+    distance = np.maximum(0.0, -shared_x) + 3.0 * np.maximum(0.0, -shared_y)
+    return int(np.argmin(distance)), False
+
+
+def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
+    """Sort the lines of one place."""
+    return tuple(piece for row in group_rows(lines) for piece in row)

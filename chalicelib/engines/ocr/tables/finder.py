@@ -1,0 +1,232 @@
+"""Finds the tables of a page.
+
+Ruled cells come from rulings that cross; other tables are looked for between rules of one width
+and where text is aligned in columns, and their rows and columns are told by a network or, when
+that contradicts the text, by the alignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.findings import Cell, Table
+from chalicelib.domain.page import ReadPage, Rect, TextLine, around
+from chalicelib.engines.ocr.interface import Check, TextEngine
+from chalicelib.engines.ocr.tables.alignment import aligned_grid, row_separators
+from chalicelib.engines.ocr.tables.blanks import read_blanks
+from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, text_of, without_empty_lanes
+from chalicelib.engines.ocr.tables.growing import Region
+from chalicelib.engines.ocr.tables.heading import kinds
+from chalicelib.engines.ocr.tables.lattice import find_lattices, lattice_grid
+from chalicelib.engines.ocr.tables.pieces import cut_page, text_height
+from chalicelib.engines.ocr.tables.regions import aligned_regions, ruled_regions
+from chalicelib.engines.ocr.tables.rulings import (
+    THICKNESS,
+    Ruling,
+    Rulings,
+    darkest_channel,
+    erase,
+    find_rulings,
+)
+from chalicelib.engines.ocr.tables.sifting import conflicts, is_absurd, is_ruled_table, is_table
+from chalicelib.engines.ocr.tables.skew import LEAST, Turn, find_angle
+from chalicelib.engines.ocr.tables.wraps import join_wrapped
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.ocr.tables.structure import StructureModel
+
+    Pixels = npt.NDArray[np.uint8]
+
+_MOST_TOLD = 600
+"""Most places of a table that the network is asked about: it has no tokens for more."""
+_MOST_CONFLICTS = 0.04
+"""Share of pieces that a network's structure may contradict."""
+
+
+def find_tables(
+    page: ReadPage, engine: TextEngine, structure: StructureModel | None, check: Check
+) -> tuple[Table, ...]:
+    """Find the tables of a page.
+
+    Args:
+        page: read, with pixels.
+        engine: reads cells that hold ink but no text.
+        structure: tells rows and columns of tables without ruled cells; None when it is not
+            installed: the alignment of the text tells them.
+        check: called between steps.
+
+    Returns:
+        Tables from the top, in the coordinates of the page; none without pixels or text.
+    """
+    if page.pixels is None or not page.lines:
+        return ()
+    turn = Turn(find_angle(page.lines), page.width, page.height)
+    if page.is_exact or abs(turn.angle) < LEAST:
+        return tuple(_tables(_Sheet(page, engine, structure, check, page.pixels)))
+    pixels = turn.pixels(page.pixels)
+    upright = replace(page, pixels=pixels, lines=tuple(map(turn.upright, page.lines)))
+    found = _tables(_Sheet(upright, engine, structure, check, pixels))
+    return tuple(_turned_back(table, turn) for table in found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """An upright page and the tools to work on it."""
+
+    page: ReadPage
+    engine: TextEngine
+    structure: StructureModel | None
+    check: Check
+    pixels: Pixels
+
+
+def _tables(sheet: _Sheet) -> list[Table]:
+    """Find the tables of an upright page."""
+    height = text_height(sheet.page.lines)
+    rulings = find_rulings(
+        darkest_channel(sheet.pixels), [line.box for line in sheet.page.lines], height
+    )
+    sheet.check()
+    clean = replace(sheet.page, pixels=erase(sheet.pixels, rulings, THICKNESS * height))
+    pieces = cut_page(clean, rulings.vertical, sheet.engine, sheet.check)
+    sheet.check()
+    found = list(_lattices(rulings, pieces, height))
+    sheet.check()
+    free = _outside(pieces, found)
+    rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
+    for regions in (ruled_regions, aligned_regions):
+        for region in list(regions(free, rules, height)):
+            sheet.check()
+            filled = _filled(sheet, region, rules)
+            if filled is not None and is_table(filled, is_ruled=region.is_ruled):
+                found.append(filled)
+        free = _outside(pieces, found)
+    ordered = sorted(found, key=lambda filled: (filled.grid.box.min_y, filled.grid.box.min_x))
+    return [_table(_complete(filled, clean, sheet, height)) for filled in ordered]
+
+
+def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:
+    """Read what the engine has overlooked in a table; a text layer overlooks nothing."""
+    if clean.is_exact or clean.pixels is None:
+        return filled
+    sheet.check()
+    return read_blanks(filled, clean.pixels, height, sheet.engine, sheet.check)
+
+
+def _lattices(rulings: Rulings, pieces: Sequence[TextLine], height: float) -> Iterator[FilledGrid]:
+    """Yield the tables with ruled cells."""
+    for lattice in find_lattices(rulings, height):
+        inside = _inside(pieces, lattice.box)
+        if len(inside) < 4:
+            continue
+        grid = lattice_grid(lattice, inside)
+        if grid is None:
+            continue
+        filled = fill(grid, _inside(pieces, grid.box))
+        if is_ruled_table(filled):
+            yield filled
+
+
+def _inside(pieces: Iterable[TextLine], box: Rect) -> list[TextLine]:
+    """Return the pieces whose middle lies in a box."""
+    return [
+        piece
+        for piece in pieces
+        if box.min_x <= piece.box.center[0] <= box.max_x
+        and box.min_y <= piece.box.center[1] <= box.max_y
+    ]
+
+
+def _outside(pieces: Sequence[TextLine], found: Sequence[FilledGrid]) -> list[TextLine]:
+    """Return the pieces that lie in no table."""
+    taken = {id(piece) for filled in found for piece in filled.lines()}
+    taken |= {id(piece) for filled in found for piece in _inside(pieces, filled.grid.box)}
+    return [piece for piece in pieces if id(piece) not in taken]
+
+
+def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
+    """Tell whether a horizontal rule belongs to a table that is found."""
+    middle = (rule.start + rule.end) / 2
+    return any(
+        filled.grid.box.min_x <= middle <= filled.grid.box.max_x
+        and filled.grid.box.min_y - 3 <= rule.position <= filled.grid.box.max_y + 3
+        for filled in found
+    )
+
+
+def _filled(sheet: _Sheet, region: Region, rules: Sequence[Ruling]) -> FilledGrid | None:
+    """Return the places and the text of a region."""
+    separators = row_separators(rules, region.box)
+    aligned = fill(aligned_grid(region.pieces, separators), region.pieces)
+    if not is_table(aligned, is_ruled=region.is_ruled):
+        return None
+    told = _told(sheet, region) if len(aligned.grid.slots) <= _MOST_TOLD else None
+    if told is None or _is_worse(told, aligned):
+        return aligned
+    return join_wrapped(told, aligned)
+
+
+def _is_worse(told: FilledGrid, aligned: FilledGrid) -> bool:
+    """Tell whether a network's structure contradicts the text more than the alignment does."""
+    wrong = conflicts(told)
+    if told.grid.column_count > aligned.grid.column_count:
+        return wrong > _MOST_CONFLICTS / 2
+    return wrong > max(_MOST_CONFLICTS, conflicts(aligned))
+
+
+def _told(sheet: _Sheet, region: Region) -> FilledGrid | None:
+    """Return what the network tells of a region; None without one, or when it is absurd."""
+    if sheet.structure is None:
+        return None
+    box = around([region.box, *(piece.box for piece in region.pieces)])
+    left, top = max(0, int(box.min_x) - 4), max(0, int(box.min_y) - 4)
+    crop = sheet.pixels[top : int(box.max_y) + 5, left : int(box.max_x) + 5]
+    grid = sheet.structure.grid(np.ascontiguousarray(crop), (left, top))
+    by_rows, _ = fill_by_rows(grid, region.pieces)
+    filled = without_empty_lanes(by_rows)
+    if not filled.grid.slots or is_absurd(filled):
+        return None
+    return filled
+
+
+def _table(filled: FilledGrid) -> Table:
+    """Return a table as it is answered."""
+    names = kinds(filled)
+    cells = []
+    for slot, lines, kind in zip(filled.grid.slots, filled.texts, names, strict=True):
+        box = around(line.box for line in lines) if lines else slot.box
+        cells.append(
+            Cell(
+                slot.row + 1,
+                slot.column + 1,
+                text_of(lines),
+                _probability(lines, filled.grid),
+                box,
+                kind,
+                slot.row_span,
+                slot.column_span,
+            )
+        )
+    box = around([filled.grid.box, *(line.box for line in filled.lines())])
+    return Table(box, tuple(cells))
+
+
+def _probability(lines: Sequence[TextLine], grid: Grid) -> float:
+    """Return the mean of lines by length; that of the structure without lines."""
+    weight = sum(len(line.text) for line in lines)
+    if not weight:
+        return grid.probability
+    return sum(line.probability * len(line.text) for line in lines) / weight
+
+
+def _turned_back(table: Table, turn: Turn) -> Table:
+    """Return a table on the page as it was."""
+    cells = tuple(replace(cell, box=turn.back(cell.box)) for cell in table.cells)
+    return Table(turn.back(table.box), cells)

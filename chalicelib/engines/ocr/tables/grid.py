@@ -1,0 +1,135 @@
+"""A table while it is worked on: its places, before and after text is put into them.
+
+Rows and columns count from 0 here; the answer counts from 1. Coordinates are pixels of the raster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from chalicelib.domain.page import Rect, TextLine, around
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for a cell."""
+
+    row: int
+    """Its first row."""
+    column: int
+    """Its first column."""
+    box: Rect
+    """Where it is; of a network's guess, where its text is."""
+    row_span: int = 1
+    """Rows it covers."""
+    column_span: int = 1
+    """Columns it covers."""
+    is_head: bool = False
+    """Whether the structure says that it belongs to the table's head."""
+
+    @property
+    def rows(self) -> range:
+        """The rows it covers."""
+        return range(self.row, self.row + self.row_span)
+
+    @property
+    def columns(self) -> range:
+        """The columns it covers."""
+        return range(self.column, self.column + self.column_span)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The places of one table."""
+
+    box: Rect
+    """Where the table is."""
+    slots: tuple[Slot, ...]
+    """Its places, row by row; none overlap in rows and columns."""
+    probability: float = 1.0
+    """How sure the structure is, 0 to 1."""
+
+    @property
+    def row_count(self) -> int:
+        """Rows."""
+        return max((slot.rows.stop for slot in self.slots), default=0)
+
+    @property
+    def column_count(self) -> int:
+        """Columns."""
+        return max((slot.columns.stop for slot in self.slots), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class FilledGrid:
+    """A table's places and the lines of text in them."""
+
+    grid: Grid
+    """The places."""
+    texts: tuple[tuple[TextLine, ...], ...] = field(default=())
+    """For each place the lines in it, in reading order."""
+
+    def lines(self) -> Iterable[TextLine]:
+        """Return all lines, place by place."""
+        return (line for lines in self.texts for line in lines)
+
+    @property
+    def filled(self) -> int:
+        """Places with text."""
+        return sum(1 for lines in self.texts if lines)
+
+
+def text_of(lines: Sequence[TextLine]) -> str:
+    """Join the lines of a place."""
+    return " ".join(line.text for line in lines)
+
+
+def in_order(slots: Iterable[Slot]) -> tuple[Slot, ...]:
+    """Sort places row by row."""
+    return tuple(sorted(slots, key=lambda slot: (slot.row, slot.column)))
+
+
+def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
+    """Remove rows and columns in which no place has text; places that span them shrink."""
+    rows = _used(filled, is_row=True)
+    columns = _used(filled, is_row=False)
+    if len(rows) == filled.grid.row_count and len(columns) == filled.grid.column_count:
+        return filled
+    kept: list[tuple[Slot, tuple[TextLine, ...]]] = []
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        own_rows = [rows[row] for row in slot.rows if row in rows]
+        own_columns = [columns[column] for column in slot.columns if column in columns]
+        if own_rows and own_columns:
+            moved = replace(
+                slot,
+                row=own_rows[0],
+                column=own_columns[0],
+                row_span=len(own_rows),
+                column_span=len(own_columns),
+            )
+            kept.append((moved, lines))
+    slots = tuple(slot for slot, _ in kept)
+    return FilledGrid(replace(filled.grid, slots=slots), tuple(lines for _, lines in kept))
+
+
+def _used(filled: FilledGrid, *, is_row: bool) -> dict[int, int]:
+    """Return the rows or columns with text of their own, and their new numbers.
+
+    A place that spans several lends its text to all of them only when none has one of its own.
+    """
+    used: set[int] = set()
+    spanning: list[range] = []
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        lanes = slot.rows if is_row else slot.columns
+        if lines and len(lanes) == 1:
+            used.add(lanes.start)
+        elif lines:
+            spanning.append(lanes)
+    used.update(lanes.start for lanes in spanning if not used.intersection(lanes))
+    return {lane: number for number, lane in enumerate(sorted(used))}
+
+
+def text_box(lines: Sequence[TextLine]) -> Rect:
+    """Return the smallest rectangle around lines, of which there is one."""
+    return around(line.box for line in lines)

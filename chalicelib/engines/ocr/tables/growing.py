@@ -1,0 +1,186 @@
+"""Grows regions that may be tables, row by row, while the rows leave the same white gutters.
+
+Called by chalicelib/engines/ocr/tables/regions.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from chalicelib.domain.page import Rect, TextLine, around
+from chalicelib.engines.ocr.tables.rows import (
+    Span,
+    covered,
+    gaps,
+    joined,
+    narrowed,
+    row_box,
+)
+from chalicelib.engines.ocr.tables.rulings import Ruling
+from chalicelib.engines.ocr.tables.wording import is_wordy
+
+MOST_PENDING = 3
+"""Rows without columns of their own that may follow one after the other."""
+_LEAST_GUTTER = 0.8  # of the text height
+_FIRST_WHITE = 3.0  # most white between the first two rows, in text heights
+_MORE_WHITE = 2.0  # most white between two later rows, as a multiple of the usual one
+_LEAST_WHITE = 1.2  # white that never ends a table, in text heights
+_WIDE = 2.2  # a gutter between two tables is this many times wider than the next one
+_WIDE_HEIGHTS = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Pieces of text that may be a table."""
+
+    pieces: tuple[TextLine, ...]
+    """Its text."""
+    box: Rect
+    """Around its text, and its rules when it has any."""
+    is_ruled: bool = False
+    """Whether rules of one width lie above and below."""
+
+
+@dataclass(slots=True)
+class Growing:
+    """Rows that may become a region, taken one after the other from the top."""
+
+    text_height: float
+    """In pixels."""
+    rows: list[list[TextLine]] = field(default_factory=list)
+    """Rows taken for good."""
+    pending: list[list[TextLine]] = field(default_factory=list)
+    """Rows that belong to the region only when a row with columns follows."""
+    gutters: list[Span] = field(default_factory=list)
+    """White stretches that all rows leave free."""
+    whites: list[float] = field(default_factory=list)
+    """White between the rows."""
+
+    def force(self, row: list[TextLine]) -> None:
+        """Take a row that is known to belong to the region, when it has columns."""
+        if len(row) < 2:
+            return
+        if self.rows:
+            self.whites.append(max(0.0, _white(self.rows[-1], row)))
+        self.gutters = self._rest(row) if self.gutters else gaps(covered(row))
+        self.rows.append(row)
+
+    def takes(self, row: list[TextLine]) -> bool:
+        """Take the next row; False when the region ends before it."""
+        if not self.rows:
+            self.gutters = gaps(covered(row))
+            if self.gutters:
+                self.rows.append(row)
+            return True
+        white = _white((self.pending or self.rows)[-1], row)
+        if white > self._most_white():
+            return False
+        rest = self._rest(row)
+        if is_parted(row, rest) and len(rest) >= max(1, 0.5 * len(self.gutters)):
+            self._commit(row, rest, white)
+            return True
+        if len(row) > 1 and not rest:
+            return False
+        return self._put_off(row, rest)
+
+    def regions(self, rulings: Iterable[Ruling]) -> Iterator[Region]:
+        """Yield what the rows have become."""
+        if len(self.rows) > 1:
+            self.keep_wrapped()
+            for pieces in _side_by_side(self.rows, self.text_height):
+                box = around(piece.box for piece in pieces)
+                is_ruled = any(_belongs(rule, box, self.text_height) for rule in rulings)
+                yield Region(tuple(pieces), box, is_ruled)
+
+    def keep_wrapped(self) -> None:
+        """Take the rows put off last that only go on in cells of the last row."""
+        usual = median(self.whites) if self.whites else 0.0
+        for row in self.pending if self.rows else ():
+            last = self.rows[-1]
+            near = _white(last, row) < min(usual + 0.3 * self.text_height, 0.7 * usual + 4)
+            if not near or not all(self._is_below(piece, last) for piece in row):
+                return
+            self.rows.append(row)
+
+    def _is_below(self, piece: TextLine, row: Sequence[TextLine]) -> bool:
+        """Tell whether a piece begins, ends or has its middle where a later cell of a row does."""
+        box, slack = piece.box, 0.5 * self.text_height
+        return any(
+            min(
+                abs(box.min_x - other.box.min_x),
+                abs(box.max_x - other.box.max_x),
+                abs(box.center[0] - other.box.center[0]),
+            )
+            <= slack
+            for other in row
+        )
+
+    def _most_white(self) -> float:
+        """Return the white that ends the region."""
+        if not self.whites:
+            return _FIRST_WHITE * self.text_height
+        return max(_LEAST_WHITE * self.text_height, _MORE_WHITE * median(self.whites) + 2)
+
+    def _rest(self, row: Sequence[TextLine]) -> list[Span]:
+        """Return the gutters that a row leaves."""
+        return narrowed(self.gutters, row, _LEAST_GUTTER * self.text_height)
+
+    def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:
+        """Take a row with columns, and those put off before it."""
+        self.rows += [*self.pending, row]
+        self.pending = []
+        self.whites.append(max(0.0, white))
+        self.gutters = rest
+
+    def _put_off(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
+        """Put a row without columns off; False when it ends the region."""
+        is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
+        if is_breaking or len(self.pending) >= MOST_PENDING:
+            return False
+        self.pending.append(row)
+        return True
+
+
+def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
+    """Tell whether a row has pieces on both sides of a gutter."""
+    first = min(piece.box.max_x for piece in row)
+    last = max(piece.box.min_x for piece in row)
+    return any(first <= end and start <= last for start, end in gutters)
+
+
+def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
+    """Tell whether a rule is as wide as some text and lies in it or right above or below."""
+    slack = 3 * text_height
+    return (
+        box.min_y - 1.5 * text_height <= rule.position <= box.max_y + 1.5 * text_height
+        and box.min_x - slack <= rule.start <= box.min_x + slack
+        and box.max_x - slack <= rule.end <= box.max_x + slack
+    )
+
+
+def _white(first: Sequence[TextLine], second: Sequence[TextLine]) -> float:
+    """Return the white between two rows, whichever is above."""
+    one, other = row_box(first), row_box(second)
+    return max(other.min_y - one.max_y, one.min_y - other.max_y)
+
+
+def _side_by_side(
+    rows: Sequence[Sequence[TextLine]], text_height: float
+) -> Iterator[list[TextLine]]:
+    """Part tables that stand side by side: by a gutter much wider than all others."""
+    pieces = [piece for row in rows for piece in row]
+    columns = joined(
+        (piece.box.min_x, piece.box.max_x) for row in rows if len(row) > 1 for piece in row
+    )
+    white = gaps(columns)
+    widths = sorted((end - start for start, end in white), reverse=True)
+    if len(widths) > 2 and widths[0] >= max(_WIDE * widths[1], _WIDE_HEIGHTS * text_height):
+        start = next(start for start, end in white if end - start == widths[0])
+        left = sum(1 for column in columns if column[1] <= start)
+        if 1 < left < len(columns) - 1:
+            yield [piece for piece in pieces if piece.box.center[0] <= start]
+            yield [piece for piece in pieces if piece.box.center[0] > start]
+            return
+    yield pieces

@@ -1,0 +1,96 @@
+"""Tells header cells from others, by the structure's head or by contrast with a numeric body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from chalicelib.domain.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
+
+_NUMERIC = 0.5
+"""Share of a column's filled cells that are numbers when the column is numeric, and of the
+columns when the body is."""
+_MOST_HEAD = 0.5
+"""Share of the rows that may be a head."""
+
+
+def is_numeric(text: str) -> bool:
+    """Tell whether a text is a number, an amount, a percentage, a range or a mark for none.
+
+    Identifiers that begin with letters are none: `UD-557` names something.
+    """
+    digits = sum(character.isdigit() for character in text)
+    letters = sum(character.isalpha() for character in text)
+    if not letters:
+        return text != ""
+    first = next(character for character in text if character.isalnum())
+    return digits > letters and (first.isdigit() or text.split()[0].isalpha())
+
+
+def kinds(filled: FilledGrid) -> tuple[str, ...]:
+    """Return the kind of each place: columnHeader, rowHeader or normal."""
+    slots = filled.grid.slots
+    texts = [text_of(lines) for lines in filled.texts]
+    head = _head_rows(slots, texts)
+    is_first_named = _first_column_names(slots, texts, head)
+    return tuple(
+        COLUMN_HEADER
+        if slot.row < head
+        else ROW_HEADER
+        if is_first_named and slot.column == 0 and text
+        else NORMAL
+        for slot, text in zip(slots, texts, strict=True)
+    )
+
+
+def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
+    """Count the rows of the head: those of the structure, else those before numbers begin."""
+    rows = max((slot.rows.stop for slot in slots), default=0)
+    told = max((slot.rows.stop for slot in slots if slot.is_head), default=0)
+    if told and told <= max(1, _MOST_HEAD * rows):
+        return told
+    if rows < 2:
+        return 0
+    spanned = max((slot.rows.stop for slot in slots if slot.row == 0), default=1)
+    head = spanned if spanned <= _MOST_HEAD * rows else 1
+    while head < _MOST_HEAD * rows and _spans_columns(slots, texts, head - 1):
+        head += 1
+    return head if _contrasts(slots, texts, head) else 0
+
+
+def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> bool:
+    """Tell whether a row has a filled cell above several columns, beside another cell."""
+    own = [n for n, slot in enumerate(slots) if slot.row == row]
+    return len(own) > 1 and any(slots[n].column_span > 1 and texts[n] for n in own)
+
+
+def _contrasts(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
+    """Tell whether the first rows differ from a body: words above numbers, or words alone."""
+    top = [text for slot, text in zip(slots, texts, strict=True) if slot.row < head and text]
+    words = sum(1 for text in top if not is_numeric(text) or _is_year(text))
+    return bool(top) and words >= 0.5 * len(top)
+
+
+def _is_year(text: str) -> bool:
+    """Tell whether a text is a year, which heads columns as often as it stands in them."""
+    return len(text) == 4 and text.isdigit() and text[:2] in ("18", "19", "20", "21")
+
+
+def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
+    """Tell whether a first column of words stands beside columns that are mostly numeric."""
+    columns: dict[int, list[str]] = {}
+    for slot, text in zip(slots, texts, strict=True):
+        if slot.row >= head and text and slot.column_span == 1:
+            columns.setdefault(slot.column, []).append(text)
+    first = columns.pop(0, [])
+    numeric = sum(1 for body in columns.values() if _share(body, is_numeric) >= _NUMERIC)
+    return (
+        len(first) > 1
+        and _share(first, is_numeric) < 1 - _NUMERIC
+        and 0 < len(columns) <= numeric / _NUMERIC
+    )
+
+
+def _share(texts: Sequence[str], test: Callable[[str], bool]) -> float:
+    """Return the share of texts that pass a test."""
+    return sum(1 for text in texts if test(text)) / len(texts)

@@ -1,0 +1,252 @@
+"""Tables with ruled cells: rulings that cross make a lattice; missing borders join places.
+
+Coordinates are pixels of the raster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.page import Rect, TextLine
+from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
+from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+    Numbers = npt.NDArray[np.int64]
+
+MAX_PLACES = 12_000
+"""Most places of a lattice; a finer mesh is a pattern, not a table."""
+_BORDER = 0.5  # share of a place's side that is drawn when there is a border
+_SLACK = 0.3  # how far a ruling may end before the one that it meets, in text heights
+_SAME = 0.4  # rulings this near are one boundary, in text heights
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Rulings that hang together."""
+
+    horizontal: tuple[Ruling, ...]
+    """At least two."""
+    vertical: tuple[Ruling, ...]
+    """At least two."""
+    text_height: float
+    """The usual height of a line of text, in pixels."""
+
+    @property
+    def box(self) -> Rect:
+        """The smallest rectangle around the rulings."""
+        return Rect(
+            min(ruling.start for ruling in self.horizontal),
+            min(ruling.start for ruling in self.vertical),
+            max(ruling.end for ruling in self.horizontal),
+            max(ruling.end for ruling in self.vertical),
+        )
+
+
+def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
+    """Yield groups of rulings that cross each other, at least two each way."""
+    slack = max(3.0, _SLACK * text_height)
+    crossing = _crossing(rulings, slack)
+    for rows, columns in _groups(crossing):
+        if len(rows) > 1 and len(columns) > 1:
+            yield Lattice(
+                tuple(rulings.horizontal[row] for row in rows),
+                tuple(rulings.vertical[column] for column in columns),
+                text_height,
+            )
+
+
+def _crossing(rulings: Rulings, slack: float) -> Mask:
+    """Tell which horizontal rulings (rows) meet which vertical ones (columns)."""
+    flat = np.array([(r.position, r.start, r.end) for r in rulings.horizontal]).reshape(-1, 3)
+    tall = np.array([(r.position, r.start, r.end) for r in rulings.vertical]).reshape(-1, 3)
+    y, left, right = (flat[:, [k]] for k in range(3))
+    x, top, bottom = (tall[:, k] for k in range(3))
+    result: Mask = (
+        (x >= left - slack) & (x <= right + slack) & (y >= top - slack) & (y <= bottom + slack)
+    )
+    return result
+
+
+def _groups(crossing: Mask) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the rows and columns of a relation that hang together."""
+    left = np.asarray(np.any(crossing, axis=1))
+    while left.any():
+        rows = np.zeros(crossing.shape[0], np.bool_)
+        rows[int(np.flatnonzero(left)[0])] = True
+        count = 0
+        columns = np.any(crossing[rows], axis=0)
+        while rows.sum() > count:
+            count = int(rows.sum())
+            columns = np.any(crossing[rows], axis=0)
+            rows = np.asarray(np.any(crossing[:, columns], axis=1))
+        yield np.flatnonzero(rows).tolist(), np.flatnonzero(columns).tolist()
+        left = left & ~rows
+
+
+def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> Grid | None:
+    """Return the places of a lattice; None when it is a mere box or a pattern.
+
+    Args:
+        lattice: rulings that hang together.
+        lines: pieces of text, which tell where places are apart without a border.
+    """
+    edges_y = _boundaries(lattice.horizontal, lattice)
+    edges_x = _boundaries(lattice.vertical, lattice)
+    edges_x = _opened(edges_x, lattice.horizontal, lattice.text_height)
+    edges_y = _opened(edges_y, lattice.vertical, lattice.text_height)
+    rows, columns = len(edges_y) - 1, len(edges_x) - 1
+    if rows < 1 or columns < 1 or rows * columns > MAX_PLACES or rows * columns < 2:
+        return None
+    under = _borders(lattice.horizontal, edges_y, edges_x, lattice.text_height)
+    beside = _borders(lattice.vertical, edges_x, edges_y, lattice.text_height).T
+    beside |= _parted(lines, edges_x, edges_y, beside)
+    owner = _join_places(under, beside)
+    box = Rect(edges_x[0], edges_y[0], edges_x[-1], edges_y[-1])
+    return Grid(box, in_order(_slots(owner, edges_x, edges_y)))
+
+
+def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
+    """Return the positions of rulings, near ones joined to their mean by length."""
+    groups: list[list[Ruling]] = []
+    for ruling in sorted(rulings, key=lambda ruling: ruling.position):
+        last = groups[-1][-1] if groups else None
+        if last and ruling.position - last.position <= max(4.0, _SAME * lattice.text_height):
+            groups[-1].append(ruling)
+        else:
+            groups.append([ruling])
+    return [
+        sum(ruling.position * ruling.length for ruling in group)
+        / sum(ruling.length for ruling in group)
+        for group in groups
+    ]
+
+
+def _opened(edges: list[float], across: Sequence[Ruling], text_height: float) -> list[float]:
+    """Add an outer boundary where most rulings across go on: tables without side borders."""
+    first = float(np.median([ruling.start for ruling in across]))
+    last = float(np.median([ruling.end for ruling in across]))
+    if edges[0] - first > text_height:
+        edges = [first, *edges]
+    if last - edges[-1] > text_height:
+        edges = [*edges, last]
+    return edges
+
+
+def _borders(
+    rulings: Iterable[Ruling], edges: Sequence[float], sides: Sequence[float], text_height: float
+) -> Mask:
+    """Tell which inner boundaries are drawn.
+
+    Args:
+        rulings: along the boundaries.
+        edges: positions of the boundaries.
+        sides: positions of the boundaries across.
+        text_height: in pixels.
+
+    Returns:
+        Shape (inner boundaries, places between the sides).
+    """
+    inner = np.asarray(edges[1:-1])
+    starts, ends = np.asarray(sides[:-1]), np.asarray(sides[1:])
+    drawn = np.zeros((len(inner), len(starts)))
+    for ruling in rulings:
+        near = np.abs(inner - ruling.position) <= max(4.0, _SAME * text_height)
+        shared = np.minimum(ends, ruling.end) - np.maximum(starts, ruling.start)
+        drawn[near] += np.maximum(0.0, shared)
+    result: Mask = drawn >= _BORDER * (ends - starts)
+    return result
+
+
+def _parted(
+    lines: Sequence[TextLine], edges_x: Sequence[float], edges_y: Sequence[float], drawn: Mask
+) -> Mask:
+    """Tell where text parts places that no border parts.
+
+    Many tables rule their head and leave columns open below. A boundary that text respects in
+    more rows than it is drawn counts in every row that no text crosses there.
+
+    Returns:
+        Shape (rows, inner boundaries across).
+    """
+    rows, inner = drawn.shape
+    seen_left, seen_right = np.zeros((rows, inner), np.bool_), np.zeros((rows, inner), np.bool_)
+    crossed = np.zeros((rows, inner), np.bool_)
+    bounds = np.asarray(edges_x[1:-1])
+    for line in lines:
+        row = int(np.searchsorted(edges_y, line.box.center[1])) - 1
+        if not 0 <= row < rows or not edges_x[0] < line.box.center[0] < edges_x[-1]:
+            continue
+        slack = 0.2 * line.box.height
+        crossed[row] |= (line.box.min_x < bounds - slack) & (line.box.max_x > bounds + slack)
+        seen_left[row] |= line.box.center[0] < bounds
+        seen_right[row] |= line.box.center[0] > bounds
+    # A row with a border of its own has all of its borders; a missing one joins places.
+    free = ~crossed & ~drawn & ~drawn.any(axis=1, keepdims=True)
+    parted = free & seen_left & seen_right
+    open_columns = parted.sum(axis=0) >= np.maximum(2, drawn.sum(axis=0))
+    result: Mask = free & open_columns
+    return result
+
+
+def _join_places(under: Mask, beside: Mask) -> Numbers:
+    """Join places without a border between them to rectangles.
+
+    Args:
+        under: whether a border is drawn below, shape (rows - 1, columns).
+        beside: whether a border is drawn on the right, shape (rows, columns - 1).
+
+    Returns:
+        int64, shape (rows, columns): the number of the joined place.
+    """
+    rows, columns = beside.shape[0], under.shape[1]
+    owner = np.arange(rows * columns).reshape(rows, columns)
+    while True:
+        before = owner.copy()
+        _spread(owner, under, beside)
+        for number in np.flatnonzero(np.bincount(owner.ravel()) > 1):
+            where = np.argwhere(owner == number)
+            if not len(where):  # joined to another one in the meantime
+                continue
+            (top, left), (bottom, right) = where.min(axis=0), where.max(axis=0)
+            inside = owner[top : bottom + 1, left : right + 1]
+            for other in np.unique(inside[inside != number]):
+                owner[owner == other] = number
+        if np.array_equal(before, owner):
+            return owner
+
+
+def _spread(owner: Numbers, under: Mask, beside: Mask) -> None:
+    """Give neighbours without a border between them their smaller number, until none differ."""
+    while True:
+        before = owner.copy()
+        for own, other, open_ in (
+            (owner[:, :-1], owner[:, 1:], ~beside),
+            (owner[:-1], owner[1:], ~under),
+        ):
+            least = np.where(open_, np.minimum(own, other), -1)
+            np.copyto(own, least, where=open_)
+            np.copyto(other, least, where=open_)
+        if np.array_equal(before, owner):
+            return
+
+
+def _slots(owner: Numbers, edges_x: Sequence[float], edges_y: Sequence[float]) -> Iterator[Slot]:
+    """Yield the joined places."""
+    rows, columns = np.indices(owner.shape)
+    numbers, inverse = np.unique(owner.ravel(), return_inverse=True)
+    first = np.full((2, len(numbers)), owner.size)
+    last = np.zeros((2, len(numbers)), np.int64)
+    for axis, values in enumerate((rows.ravel(), columns.ravel())):
+        np.minimum.at(first[axis], inverse, values)
+        np.maximum.at(last[axis], inverse, values)
+    for top, left, bottom, right in np.concatenate([first, last]).T.tolist():
+        box = Rect(edges_x[left], edges_y[top], edges_x[right + 1], edges_y[bottom + 1])
+        yield Slot(top, left, box, bottom - top + 1, right - left + 1)

@@ -1,0 +1,222 @@
+"""Lines of text cut into the pieces that can stand in cells.
+
+A detector of text joins neighbouring cells to one line. Lines are cut where a ruling crosses them
+and where their ink leaves a wide gap, and their boxes are tightened to the ink.
+See: chalicelib/engines/ocr/ink.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.page import ReadPage, Rect, TextLine
+from chalicelib.engines.ocr.gaps import Division, divide_exact, divide_inked
+from chalicelib.engines.ocr.ink import Ink, find_ink
+from chalicelib.engines.ocr.interface import Check, TextEngine
+from chalicelib.engines.ocr.tables.rulings import Ruling
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Pixels = npt.NDArray[np.uint8]
+
+GAP = 0.6
+"""White gaps of this share of a line's height part two cells."""
+_BLUR = 1.0  # pixels by which a gap looks wider in small pictures
+_LOW = 0.8  # lines without tall letters count as this share of the usual height
+_FEW = 8  # spaces that do not tell how far words are apart
+_LOW_SHARE = 0.4  # of the spaces between words are narrower than the usual one
+_CLEARLY = 1.6  # times wider than the usual space
+_WIDEST_GAP = 1.2  # of a line's height: always parts cells
+_LINES_A_CHECK = 50
+_SURE = 0.8
+"""What is read again counts unless it is less sure than this share of the piece."""
+_NARROW = frozenset(" .,:;'|!iljtfrI1()[]")
+_STROKES = "|¦"
+
+
+def text_height(lines: Iterable[TextLine]) -> float:
+    """Return the usual height of a line, in pixels; 20 without lines."""
+    heights = [line.box.height for line in lines]
+    return max(4.0, float(median(heights))) if heights else 20.0
+
+
+def cut_page(
+    page: ReadPage, rulings: Sequence[Ruling], engine: TextEngine, check: Check
+) -> tuple[TextLine, ...]:
+    """Cut the lines of an upright page into pieces.
+
+    Args:
+        page: with pixels in which rules are painted over.
+        rulings: vertical ones.
+        engine: reads pieces again whose text cannot be told from the line's.
+        check: called now and then.
+
+    Returns:
+        Pieces with text, in upright boxes around their ink.
+    """
+    lines = [piece for line in page.lines for piece in cut_at_rulings(line, rulings)]
+    if page.is_exact or page.pixels is None:
+        return tuple(piece for line in lines for piece in divide_exact(line, GAP))
+    inks: list[Ink | None] = []
+    for number, line in enumerate(lines):
+        if number % _LINES_A_CHECK == 0:
+            check()
+        inks.append(find_ink(page.pixels, line))
+    heights = [ink.height * line.box.width for line, ink in zip(lines, inks, strict=True) if ink]
+    usual = float(median(heights)) if heights else 0.0
+    gap = _least_gap(lines, inks)
+    divisions = [_divided(line, ink, usual, gap) for line, ink in zip(lines, inks, strict=True)]
+    return _read_again(page.pixels, divisions, engine, check)
+
+
+def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
+    """Return the share of a line's height that parts cells on this page.
+
+    The words of some typefaces are far apart, those with letters of one width above all: a gap
+    must be clearly wider than most of the gaps where the text has spaces.
+    """
+    spaces: list[float] = []
+    for line, ink in zip(lines, inks, strict=True):
+        words = line.text.count(" ")
+        if ink is not None and ink.height > 0 and words:
+            white = sorted(start - end for (_, end), (start, _) in pairwise(ink.spans))
+            spaces += [gap / ink.height for gap in white[-words:]]
+    if len(spaces) < _FEW:
+        return GAP
+    usual = sorted(spaces)[int(_LOW_SHARE * len(spaces))]
+    return min(_WIDEST_GAP, max(GAP, _CLEARLY * usual))
+
+
+def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> Division:
+    """Divide a line at gaps that are wide for its text and for that of the page."""
+    if ink is None or ink.height <= 0:
+        return Division((line,))
+    height = ink.height * line.box.width
+    least = gap * max(height, _LOW * usual) + _BLUR
+    return divide_inked(line, ink, least / max(1.0, height))
+
+
+def _read_again(
+    pixels: Pixels, divisions: Sequence[Division], engine: TextEngine, check: Check
+) -> tuple[TextLine, ...]:
+    """Read the pieces again whose text is unclear, all at once."""
+    quads = [quad for division in divisions for quad in division.places]
+    again = iter(engine.read_crops(pixels, quads, check) if quads else ())
+    pieces: list[TextLine] = []
+    for division in divisions:
+        if division.places:
+            pieces += [better(piece, next(again)) for piece in division.parts]
+        else:
+            pieces += division.parts
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def better(piece: TextLine, again: TextLine | None) -> TextLine:
+    """Return what was read again, in the piece's box; the piece when that is less sure."""
+    if again is None or (piece.text and again.probability < _SURE * piece.probability):
+        return piece
+    return replace(piece, text=again.text, probability=again.probability, places=again.places)
+
+
+def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:
+    """Cut a line where vertical rulings cross its whole height, away from its ends.
+
+    Args:
+        line: an upright line.
+        rulings: vertical ones.
+
+    Returns:
+        Pieces with text, from left to right.
+    """
+    box = line.box
+    margin = 0.25 * box.height
+    crossing = sorted(
+        ruling.position
+        for ruling in rulings
+        if box.min_x + margin < ruling.position < box.max_x - margin
+        and ruling.start <= box.min_y + 0.3 * box.height
+        and ruling.end >= box.max_y - 0.3 * box.height
+    )
+    return cut(line, crossing) if crossing else [line]
+
+
+def cut(line: TextLine, marks: Sequence[float]) -> list[TextLine]:
+    """Cut a line at places.
+
+    Args:
+        line: an upright line.
+        marks: x of each cut, in pixels, from left to right.
+
+    Returns:
+        Pieces with visible text, from left to right.
+    """
+    places = _places(line)
+    width = line.box.width or 1.0
+    breaks = [0]
+    for mark in marks:
+        middle = (mark - line.box.min_x) / width
+        breaks.append(max(breaks[-1], _break(line.text, places, middle)))
+    breaks.append(len(line.text))
+    sides = [line.box.min_x, *marks, line.box.max_x]
+    pieces = (
+        _piece(line, places, characters, ends)
+        for characters, ends in zip(pairwise(breaks), pairwise(sides), strict=True)
+    )
+    return [piece for piece in pieces if piece]
+
+
+def _places(line: TextLine) -> tuple[float, ...]:
+    """Return the place of each character along a line, guessed by usual widths when unknown."""
+    if len(line.places) == len(line.text):
+        return line.places
+    widths = [0.5 if character in _NARROW else 1.0 for character in line.text]
+    total, passed, places = sum(widths), 0.0, []
+    for width in widths:
+        places.append((passed + width / 2) / total)
+        passed += width
+    return tuple(places)
+
+
+def _break(text: str, places: Sequence[float], middle: float) -> int:
+    """Return the character before which a line is cut: a space's when there is one nearby."""
+    slack = 1.5 / max(1, len(text))
+    near = [
+        number
+        for number, character in enumerate(text)
+        if character in f" {_STROKES}" and abs(places[number] - middle) <= slack
+    ]
+    if near:
+        return min(near, key=lambda number: abs(places[number] - middle))
+    return sum(1 for place in places if place < middle)
+
+
+def _piece(
+    line: TextLine,
+    places: Sequence[float],
+    characters: tuple[int, int],
+    sides: tuple[float, float],
+) -> TextLine | None:
+    """Return a part of a line as a line of its own; None when it holds no visible character."""
+    first, last = characters
+    while first < last and line.text[first] in f" {_STROKES}":
+        first += 1
+    while last > first and line.text[last - 1] in f" {_STROKES}":
+        last -= 1
+    if first >= last or sides[1] - sides[0] < 1:
+        return None
+    box = line.box
+    share = (box.width or 1.0) / (sides[1] - sides[0])
+    shift = (sides[0] - box.min_x) / (box.width or 1.0)
+    return TextLine(
+        line.text[first:last],
+        line.probability,
+        Rect(sides[0], box.min_y, sides[1], box.max_y),
+        None,
+        tuple(min(1.0, max(0.0, (place - shift) * share)) for place in places[first:last]),
+    )

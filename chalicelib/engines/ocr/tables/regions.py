@@ -1,0 +1,210 @@
+"""Where tables without ruled cells may be: between rules of one width, or by aligned columns.
+
+A region is a set of pieces of text; what it is worth is judged later, see sifting.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from chalicelib.domain.page import Rect, TextLine, around
+from chalicelib.engines.ocr.tables.growing import MOST_PENDING, Growing, Region, is_parted
+from chalicelib.engines.ocr.tables.rows import group_rows, row_box
+from chalicelib.engines.ocr.tables.rulings import Ruling
+from chalicelib.engines.ocr.tables.wording import is_wordy
+
+_SAME_END = 1.5  # ends of rules of one table differ by at most this, in text heights
+_KNOWN_ROWS = 24  # rows of a region that tell its columns to rows outside
+
+
+def ruled_regions(
+    pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
+) -> Iterator[Region]:
+    """Yield what lies between the first and the last of horizontal rules of one width.
+
+    Args:
+        pieces: text outside other tables.
+        rulings: horizontal ones outside other tables.
+        text_height: the usual height of a line, in pixels.
+    """
+    for group in _rule_groups(rulings, text_height):
+        for part in _parted_by_prose(group, pieces, text_height):
+            box = Rect(
+                min(rule.start for rule in part),
+                part[0].position,
+                max(rule.end for rule in part),
+                part[-1].position,
+            )
+            inside = _trimmed(piece for piece in pieces if _is_inside(piece.box, box))
+            if len(inside) > 1:
+                region = Region(inside, box, is_ruled=True)
+                yield _extended(region, pieces, text_height, is_closed=len(part) > 2)
+
+
+def _trimmed(pieces: Iterable[TextLine]) -> tuple[TextLine, ...]:
+    """Leave out captions and notes: first and last rows of one long piece."""
+    rows = group_rows(pieces)
+    for end in (0, -1):
+        while rows and len(rows[end]) == 1 and is_wordy(rows[end][0].text):
+            rows.pop(end)
+    return tuple(piece for row in rows for piece in row)
+
+
+def _extended(
+    region: Region, pieces: Sequence[TextLine], text_height: float, *, is_closed: bool
+) -> Region:
+    """Add the rows right above and below that fit: heads and last rows outside the rules.
+
+    Args:
+        region: what lies between the rules.
+        pieces: text that may be added.
+        text_height: the usual height of a line, in pixels.
+        is_closed: whether there are enough rules to close the table: only rows with columns of
+            their own are added then.
+    """
+    own = {id(piece) for piece in region.pieces}
+    slack = 2 * text_height
+    rows = group_rows(
+        piece
+        for piece in pieces
+        if id(piece) not in own
+        and piece.box.min_x >= region.box.min_x - slack
+        and piece.box.max_x <= region.box.max_x + slack
+    )
+    inner = group_rows(region.pieces)
+    top, bottom = region.box.min_y, region.box.max_y
+    above = [row for row in reversed(rows) if row_box(row).center[1] < top]
+    below = [row for row in rows if row_box(row).center[1] > bottom]
+    added = [
+        *_fitting(inner[:_KNOWN_ROWS][::-1], above, text_height, is_closed=is_closed),
+        *_fitting(inner[-_KNOWN_ROWS:], below, text_height, is_closed=is_closed),
+    ]
+    if not added:
+        return region
+    kept = (*region.pieces, *added)
+    return Region(kept, around([region.box, *(piece.box for piece in added)]), region.is_ruled)
+
+
+def _fitting(
+    inner: Iterable[list[TextLine]],
+    outside: Iterable[list[TextLine]],
+    text_height: float,
+    *,
+    is_closed: bool,
+) -> list[TextLine]:
+    """Return the pieces of rows outside that go on with the columns of the rows inside."""
+    growing = Growing(text_height)
+    for row in inner:
+        growing.force(row)
+    known = len(growing.rows)
+    for row in outside:
+        if is_closed and not is_parted(row, growing.gutters):
+            growing.pending.append(row)
+            if len(growing.rows) == known or len(growing.pending) > MOST_PENDING:
+                growing.pending.clear()
+                break
+        elif not growing.gutters or not growing.takes(row):
+            break
+    growing.keep_wrapped()
+    return [piece for row in growing.rows[known:] for piece in row]
+
+
+def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Ruling]]:
+    """Group rules that begin and end at the same places, at least two each, from the top."""
+    groups: list[list[Ruling]] = []
+    for rule in rulings:
+        for group in groups:
+            first = group[0]
+            if max(abs(first.start - rule.start), abs(first.end - rule.end)) <= (
+                _SAME_END * text_height
+            ):
+                group.append(rule)
+                break
+        else:
+            groups.append([rule])
+    return [group for group in groups if len(group) > 1]
+
+
+def _parted_by_prose(
+    group: Sequence[Ruling], pieces: Sequence[TextLine], text_height: float
+) -> Iterator[list[Ruling]]:
+    """Part a group of rules where running text or nothing at all lies between two of them."""
+    part = [group[0]]
+    for rule in group[1:]:
+        band = Rect(rule.start, part[-1].position, rule.end, rule.position)
+        between = [piece for piece in pieces if _is_inside(piece.box, band)]
+        is_far = not between and band.height > 4 * text_height
+        if is_far or _is_prose(between):
+            if len(part) > 1:
+                yield part
+            part = []
+        part.append(rule)
+    if len(part) > 1:
+        yield part
+
+
+def _is_prose(pieces: Sequence[TextLine]) -> bool:
+    """Tell whether text stands in rows of one long piece each, not in columns."""
+    rows = group_rows(pieces)
+    lone = sum(1 for row in rows if len(row) == 1 and is_wordy(row[0].text))
+    return len(rows) > 0 and lone > 0.5 * len(rows)
+
+
+def _is_inside(box: Rect, outer: Rect) -> bool:
+    """Tell whether the middle of a box lies in another."""
+    x, y = box.center
+    return outer.min_x <= x <= outer.max_x and outer.min_y <= y <= outer.max_y
+
+
+def aligned_regions(
+    pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
+) -> Iterator[Region]:
+    """Yield rows of text that follow each other and leave the same white gutters.
+
+    Args:
+        pieces: text outside other tables.
+        rulings: horizontal ones outside other tables; wide ones may part tables.
+        text_height: the usual height of a line, in pixels.
+    """
+    growing = Growing(text_height)
+    for row in group_rows(_without_prose(pieces, text_height)):
+        if not growing.takes(row):
+            yield from growing.regions(rulings)
+            growing = Growing(text_height)
+            growing.takes(row)
+    yield from growing.regions(rulings)
+
+
+def _without_prose(pieces: Sequence[TextLine], text_height: float) -> list[TextLine]:
+    """Leave out paragraphs: stacks of three and more long lines with nothing beside them."""
+    stacks = _stacks(pieces, text_height)
+    prose = {
+        id(piece)
+        for stack in stacks
+        if len(stack) > 2 and sum(is_wordy(piece.text) for piece in stack) >= 0.6 * len(stack)
+        for piece in stack
+    }
+    return [piece for piece in pieces if id(piece) not in prose]
+
+
+def _stacks(pieces: Iterable[TextLine], text_height: float) -> list[list[TextLine]]:
+    """Return lines below each other that begin at the same x, tightly spaced."""
+    stacks: list[list[TextLine]] = []
+    open_stacks: list[list[TextLine]] = []
+    for piece in sorted(pieces, key=lambda piece: piece.box.min_y):
+        open_stacks = [
+            stack
+            for stack in open_stacks
+            if piece.box.min_y - stack[-1].box.max_y <= 1.2 * text_height
+        ]
+        for stack in open_stacks:
+            last = stack[-1].box
+            if abs(last.min_x - piece.box.min_x) <= 0.6 * text_height and (
+                piece.box.min_y >= last.center[1]
+            ):
+                stack.append(piece)
+                break
+        else:
+            stacks.append([piece])
+            open_stacks.append(stacks[-1])
+    return stacks

@@ -1,0 +1,94 @@
+"""Pieces of text grouped into rows, and the white gutters between columns.
+
+Coordinates are pixels of the raster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from chalicelib.domain.page import Rect, TextLine, around
+
+Span = tuple[float, float]
+"""From where to where, along one direction, in pixels."""
+_SHARED = 0.35  # of the lower height: pieces that share this much are in one row
+
+
+def group_rows(pieces: Iterable[TextLine]) -> list[list[TextLine]]:
+    """Group pieces into rows from the top; each row from the left.
+
+    A piece is in a row when it shares at least a third of its height with the row's mean top
+    and bottom, and its middle lies between them.
+    """
+    rows: list[list[TextLine]] = []
+    top = bottom = 0.0
+    for piece in sorted(pieces, key=lambda piece: piece.box.center[1]):
+        if rows and _shares((top, bottom), piece.box):
+            rows[-1].append(piece)
+            share = 1 / len(rows[-1])
+            top += share * (piece.box.min_y - top)
+            bottom += share * (piece.box.max_y - bottom)
+        else:
+            rows.append([piece])
+            top, bottom = piece.box.min_y, piece.box.max_y
+    return [sorted(row, key=lambda piece: piece.box.min_x) for row in rows]
+
+
+def _shares(span: Span, box: Rect) -> bool:
+    """Tell whether a box lies at the height of a row."""
+    shared = min(span[1], box.max_y) - max(span[0], box.min_y)
+    return shared >= _SHARED * min(span[1] - span[0], box.height) and (
+        span[0] <= box.center[1] <= span[1]
+    )
+
+
+def row_box(row: Sequence[TextLine]) -> Rect:
+    """Return the smallest rectangle around a row."""
+    return around(piece.box for piece in row)
+
+
+def covered(pieces: Iterable[TextLine]) -> list[Span]:
+    """Return the stretches along x that some piece covers, from the left."""
+    return joined((piece.box.min_x, piece.box.max_x) for piece in pieces)
+
+
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """Join spans that overlap, in order."""
+    result: list[Span] = []
+    for start, end in sorted(spans):
+        if result and start <= result[-1][1]:
+            result[-1] = result[-1][0], max(end, result[-1][1])
+        else:
+            result.append((start, end))
+    return result
+
+
+def gaps(spans: Sequence[Span]) -> list[Span]:
+    """Return what lies between spans that are in order."""
+    return [(left[1], right[0]) for left, right in pairwise(spans)]
+
+
+def narrowed(gutters: Iterable[Span], row: Iterable[TextLine], least: float) -> list[Span]:
+    """Return what a row leaves of gutters.
+
+    Args:
+        gutters: white stretches so far.
+        row: pieces that may reach into them.
+        least: narrower rests are dropped, in pixels.
+    """
+    spans = [(piece.box.min_x, piece.box.max_x) for piece in row]
+    result: list[Span] = []
+    for gutter in gutters:
+        rests = [gutter]
+        for start, end in spans:
+            rests = [rest for old in rests for rest in _without(old, start, end)]
+        result += [rest for rest in rests if rest[1] - rest[0] >= least]
+    return result
+
+
+def _without(span: Span, start: float, end: float) -> list[Span]:
+    """Return what is left of a span beside a stretch."""
+    if end <= span[0] or start >= span[1]:
+        return [span]
+    return [rest for rest in ((span[0], start), (end, span[1])) if rest[1] > rest[0]]

@@ -1,0 +1,256 @@
+"""Straight lines of a page: drawn rules, hairlines, and the sides of shaded rows.
+
+A rule is found by its two edges and the side of a fill by its one, so dark lines on light ground,
+light lines on dark ground and mere changes of colour are all alike. Coordinates are pixels of the
+raster, origin at the top left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.page import Rect
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Gray = npt.NDArray[np.uint8]
+    Mask = npt.NDArray[np.bool_]
+    Pixels = npt.NDArray[np.uint8]
+    Runs = npt.NDArray[np.int64]
+
+MIN_CONTRAST = 7
+"""Least difference of two pixels on both sides of an edge; the lightest zebra stripes have 10."""
+NOISE_SHARE = 4.0
+"""An edge is this many times stronger than half of all differences of the page."""
+HORIZONTAL_LENGTH = 2.5
+"""A horizontal rule is at least this many text heights long: longer than a dash."""
+VERTICAL_LENGTH = 1.5
+"""A vertical rule is at least this many text heights long: longer than a letter."""
+THICKNESS = 0.45
+"""Edges within this share of the text height are those of one rule."""
+_PART = 0.7  # of the text height: strokes of letters are shorter
+_LEAN = 0.03  # of its length: by how much one edge may lean
+MAX_RUNS = 12_000
+"""Most runs of edge pixels that are looked at, the longest first: bounds hostile pages."""
+MAX_RULINGS = 600
+"""Most rulings of one direction, the longest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A straight line, horizontal or vertical."""
+
+    position: float
+    """Its middle: y of a horizontal one, x of a vertical one."""
+    start: float
+    """Its left or upper end."""
+    end: float
+    """Its right or lower end."""
+    thickness: float
+    """Distance of its outermost edges; about 1 for the side of a fill."""
+
+    @property
+    def length(self) -> float:
+        """Distance of its ends."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """The straight lines of a page."""
+
+    horizontal: tuple[Ruling, ...]
+    """From top to bottom."""
+    vertical: tuple[Ruling, ...]
+    """From left to right."""
+
+
+def darkest_channel(pixels: Pixels) -> Gray:
+    """Return the smallest channel of each pixel: coloured hairlines are dark in one of them.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+
+    Returns:
+        uint8, shape (height, width).
+    """
+    return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
+
+
+def find_rulings(gray: Gray, text: Sequence[Rect], text_height: float) -> Rulings:
+    """Find the straight lines of a page.
+
+    Args:
+        gray: uint8, shape (height, width).
+        text: boxes of lines of text: edges inside one are strokes of its letters.
+        text_height: the usual height of a line of text, in pixels.
+    """
+    boxes = np.array([(b.min_x, b.min_y, b.max_x, b.max_y) for b in text]).reshape(-1, 4)
+    horizontal = _find_direction(gray, boxes, text_height, HORIZONTAL_LENGTH)
+    vertical = _find_direction(
+        np.ascontiguousarray(gray.T), boxes[:, [1, 0, 3, 2]], text_height, VERTICAL_LENGTH
+    )
+    return Rulings(horizontal, vertical)
+
+
+def _find_direction(
+    gray: Gray, text: Floats, text_height: float, share: float
+) -> tuple[Ruling, ...]:
+    """Find the lines along the rows of a raster.
+
+    Args:
+        gray: uint8, shape (height, width).
+        text: boxes of lines of text, shape (lines, 4): left, top, right, bottom.
+        text_height: in pixels.
+        share: least length, in text heights.
+    """
+    least = max(8, round(share * text_height))
+    if gray.shape[0] < 3 or gray.shape[1] < least:
+        return ()
+    steps = gray[2:].astype(np.int16) - gray[:-2]
+    contrast = max(MIN_CONTRAST, NOISE_SHARE * float(np.median(np.abs(steps[::4, ::4]))))
+    edges: list[Ruling] = []
+    for mask in (steps > contrast, steps < -contrast):
+        runs = _long_runs(mask, least, text_height)
+        pieces = [Ruling(float(row), float(start), float(end), 1.0) for row, start, end in runs]
+        edges += [edge for edge in _merge(pieces, 2.0, _LEAN) if not _is_stroke(edge, text)]
+    edges.sort(key=lambda edge: edge.position)
+    rulings = _merge(edges, max(3.0, THICKNESS * text_height), 0.0)
+    longest = sorted(rulings, key=lambda ruling: -ruling.length)[:MAX_RULINGS]
+    return tuple(sorted(longest, key=lambda ruling: (ruling.position, ruling.start)))
+
+
+def _is_stroke(edge: Ruling, text: Floats) -> bool:
+    """Tell whether an edge lies inside a line of text and does not leave it."""
+    margin = 0.06 * (text[:, 3] - text[:, 1])
+    return bool(
+        np.any(
+            (edge.position > text[:, 1] + margin)
+            & (edge.position < text[:, 3] - margin)
+            & (edge.start >= text[:, 0] - 2)
+            & (edge.end <= text[:, 2] + 2)
+        )
+    )
+
+
+def _long_runs(mask: Mask, least: int, text_height: float) -> Runs:
+    """Return the runs of set pixels along rows; gaps where rules cross are closed.
+
+    Args:
+        mask: shape (height - 2, width): row r of it is row r + 1 of the raster.
+        least: shortest run, in pixels.
+        text_height: parts longer than the strokes of letters are joined over gaps
+            of at most a quarter of it.
+
+    Returns:
+        int64, shape (runs, 3): row of the raster, start, end (behind the last pixel), by row.
+    """
+    rows, width = mask.shape
+    padded = np.zeros((rows, width + 2), np.bool_)
+    padded[:, 1:-1] = mask
+    flat = padded.ravel()
+    changes = np.flatnonzero(flat[1:] != flat[:-1])
+    starts, ends = changes[::2], changes[1::2]
+    kept = ends - starts >= min(least, max(4, round(_PART * text_height)))
+    starts, ends = starts[kept], ends[kept]
+    row, shift = starts // (width + 2), (starts // (width + 2)) * (width + 2)
+    starts, ends = starts - shift, ends - shift
+    row, starts, ends = _close(row, starts, ends, max(1, round(text_height / 4)))
+    long = np.flatnonzero(ends - starts >= least)
+    if len(long) > MAX_RUNS:
+        order = np.argsort(starts[long] - ends[long], kind="stable")[:MAX_RUNS]
+        long = np.sort(long[order])
+    return np.stack([row[long] + 1, starts[long], ends[long]], axis=1)
+
+
+def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, Runs]:
+    """Join neighbours in a row that are at most `gap` pixels apart."""
+    if not len(row):
+        return row, starts, ends
+    apart = (row[1:] != row[:-1]) | (starts[1:] - ends[:-1] > gap)
+    first = np.concatenate([[True], apart])
+    last = np.concatenate([apart, [True]])
+    return row[first], starts[first], ends[last]
+
+
+def _merge(pieces: Sequence[Ruling], reach: float, lean: float) -> list[Ruling]:
+    """Merge pieces that lie side by side, swept by position.
+
+    Args:
+        pieces: by position.
+        reach: a piece belongs to another when it is at most this far from its last position.
+        lean: by how much of its length a merged piece may drift; across, it may not become
+            thicker than one and a half times the reach otherwise.
+    """
+    done: list[Ruling] = []
+    active: list[tuple[Ruling, float, float]] = []
+    for piece in pieces:
+        still: list[tuple[Ruling, float, float]] = []
+        grown, first, last = piece, piece.position, piece.position
+        for other, top, bottom in active:
+            if piece.position - bottom > reach:
+                done.append(other)
+            elif _touch(other, grown) and last - top <= 1.5 * reach + lean * other.length:
+                first, grown = min(first, top), _union(other, grown)
+            else:
+                still.append((other, top, bottom))
+        still.append((grown, first, last))
+        active = still
+    return done + [other for other, _, _ in active]
+
+
+def _touch(first: Ruling, second: Ruling) -> bool:
+    """Tell whether two pieces share a stretch."""
+    return min(first.end, second.end) >= max(first.start, second.start)
+
+
+def _union(first: Ruling, second: Ruling) -> Ruling:
+    """Return the piece that covers both; its middle is between the outermost edges."""
+    top = min(first.position - first.thickness / 2, second.position - second.thickness / 2)
+    bottom = max(first.position + first.thickness / 2, second.position + second.thickness / 2)
+    return Ruling(
+        (top + bottom) / 2,
+        min(first.start, second.start),
+        max(first.end, second.end),
+        bottom - top,
+    )
+
+
+def erase(pixels: Pixels, rulings: Rulings, max_thickness: float) -> Pixels:
+    """Return a copy in which drawn rules have the colour of the ground beside them.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+        rulings: lines of the page.
+        max_thickness: thicker ones are fills, and stay.
+    """
+    clean = pixels.copy()
+    for ruling in rulings.horizontal:
+        if ruling.thickness <= max_thickness:
+            _paint(clean, ruling)
+    for ruling in rulings.vertical:
+        if ruling.thickness <= max_thickness:
+            _paint(clean.transpose(1, 0, 2), ruling)
+    return clean
+
+
+def _paint(pixels: Pixels, ruling: Ruling) -> None:
+    """Paint a line along rows, in place.
+
+    Its upper half becomes like the row above it and its lower half like that below, so that the
+    sides of a fill stay where they are.
+    """
+    top = max(0, int(ruling.position - ruling.thickness / 2 + 0.5))
+    bottom = min(pixels.shape[0], int(ruling.position + ruling.thickness / 2 + 0.5))
+    middle = (top + bottom) // 2
+    columns = slice(max(0, int(ruling.start) - 1), int(ruling.end) + 2)
+    above = pixels[top - 1, columns] if top else pixels[min(bottom, len(pixels) - 1), columns]
+    below = pixels[bottom, columns] if bottom < len(pixels) else above
+    pixels[top:middle, columns] = np.median(above, axis=0).astype(np.uint8)
+    pixels[middle:bottom, columns] = np.median(below, axis=0).astype(np.uint8)

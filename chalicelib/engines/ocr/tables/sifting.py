@@ -1,0 +1,254 @@
+"""Tells tables from what only looks like one: prose, letters, charts, lists of keys and values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, pairwise
+from statistics import median
+
+from chalicelib.domain.page import Rect, TextLine
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
+from chalicelib.engines.ocr.tables.heading import is_numeric
+from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
+from chalicelib.engines.ocr.tables.wording import is_label, is_wordy
+
+_LEAST_FILLED = 0.5
+"""Share of places with text, in rows and columns that have any."""
+_LEAST_RULED = 0.4
+"""The same between rules."""
+_LEAST_EVIDENCE = 0.5
+"""Share of the rows that have text in two columns and more."""
+_MOST_WHITE = 6.0
+"""White between rows of text, in text heights; charts have more."""
+_MANY_ROWS = 4
+"""Rows of text in one cell that are too many for a cell."""
+_MOST_CROWDED = 0.15
+"""Share of cells with as many."""
+_WRAPPED = 0.6
+"""Share of the line breaks in a cell that are for want of room, in wrapped text."""
+_MOST_WORDY = 0.4
+"""Share of pieces that may be as long as lines of prose."""
+_MOST_LABELS = 0.4
+"""Share of the rows with a cell that ends in a colon, in a list of keys and values."""
+_MOST_PAIRS = 0.5
+"""Share of the cells that hold a key and its value, in a list of such pairs."""
+
+
+def is_ruled_table(filled: FilledGrid) -> bool:
+    """Tell whether a lattice is a table whose places can be trusted."""
+    grid = filled.grid
+    return (
+        grid.row_count > 1
+        and grid.column_count > 1
+        and filled.filled >= 4
+        and _filled_share(filled) >= _LEAST_FILLED
+        and _crowded_share(filled) <= _MOST_CROWDED
+    )
+
+
+def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
+    """Tell whether aligned text is a table.
+
+    Args:
+        filled: its places and text.
+        is_ruled: whether rules stand above and below, which speaks for a table.
+    """
+    grid = filled.grid
+    rows, columns = grid.row_count, grid.column_count
+    if columns < 2 or rows < 3 or filled.filled < 5:
+        return False
+    if _wordy_share(filled) > _MOST_WORDY or not _is_dense(filled):
+        return False
+    if _filled_share(filled) < (_LEAST_RULED if is_ruled else _LEAST_FILLED):
+        return False
+    if _label_share(filled) > _MOST_LABELS or _pair_share(filled) >= _MOST_PAIRS:
+        return False
+    evidence = _row_evidence(filled)
+    if evidence < max(3, _LEAST_EVIDENCE * rows):
+        return False
+    return columns > 2 or _is_pair_table(filled, is_ruled=is_ruled)
+
+
+def _is_dense(filled: FilledGrid) -> bool:
+    """Tell whether no rows of text are far apart, as the labels of charts are."""
+    lines = list(filled.lines())
+    height = median(line.box.height for line in lines)
+    boxes = [row_box(row) for row in group_rows(lines)]
+    return all(
+        below.min_y - above.max_y <= _MOST_WHITE * height for above, below in pairwise(boxes)
+    )
+
+
+def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
+    """Tell whether two columns are a table and no list of keys and values, nor two addresses.
+
+    Without rules it takes numbers below a head that is none: totals of a receipt have no head.
+    """
+    first = _column_texts(filled, 0)
+    second = _column_texts(filled, 1)
+    if is_ruled:
+        return min(len(first), len(second)) > 1
+    numbers = sum(map(is_numeric, second))
+    has_head = bool(second) and not is_numeric(second[0])
+    return has_head and len(second) > 3 and numbers >= 0.6 * len(second)
+
+
+def _label_share(filled: FilledGrid) -> float:
+    """Return the share of the rows with a cell that announces another one."""
+    rows, labels = set(), set()
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        if lines:
+            rows.add(slot.row)
+            if is_label(text_of(lines)):
+                labels.add(slot.row)
+    return len(labels) / max(1, len(rows))
+
+
+def _pair_share(filled: FilledGrid) -> float:
+    """Return the share of filled cells that hold a key, a colon and a value."""
+    pairs = sum(": " in text_of(lines) for lines in filled.texts if lines)
+    return pairs / max(1, filled.filled)
+
+
+def _column_texts(filled: FilledGrid, column: int) -> list[str]:
+    """Return the texts of one column."""
+    return [
+        text_of(lines)
+        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
+        if lines and slot.column == column
+    ]
+
+
+def _row_evidence(filled: FilledGrid) -> int:
+    """Count the rows with text in two columns and more."""
+    counts: dict[int, int] = {}
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        if lines:
+            counts[slot.row] = counts.get(slot.row, 0) + 1
+    return sum(1 for count in counts.values() if count > 1)
+
+
+def _filled_share(filled: FilledGrid) -> float:
+    """Return the share of places with text among rows and columns that have any."""
+    rows: set[int] = set()
+    columns: set[int] = set()
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        if lines:
+            rows.update(slot.rows)
+            columns.update(slot.columns)
+    if len(rows) < 2 or len(columns) < 2:
+        return 0.0
+    seen = [
+        slot
+        for slot in filled.grid.slots
+        if rows.intersection(slot.rows) and columns.intersection(slot.columns)
+    ]
+    return filled.filled / len(seen)
+
+
+def _crowded_share(filled: FilledGrid) -> float:
+    """Return the share of filled places with too many rows of text."""
+    crowded = sum(
+        1
+        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
+        if _is_crowded(slot, lines)
+    )
+    return crowded / max(1, filled.filled)
+
+
+def _is_crowded(slot: Slot, lines: Sequence[TextLine]) -> bool:
+    """Tell whether a place holds many rows that are no wrapped text.
+
+    A line is wrapped when the next line's first word would not have fitted behind it.
+    """
+    rows = group_rows(lines)
+    if len(rows) < _MANY_ROWS:
+        return False
+    wrapped = 0
+    for row, following in pairwise(rows):
+        first = following[0]
+        word = first.box.width * len(first.text.split()[0]) / len(first.text)
+        free = slot.box.max_x - row_box(row).max_x
+        wrapped += free < word + 0.8 * first.box.height
+    return wrapped < _WRAPPED * (len(rows) - 1)
+
+
+def _wordy_share(filled: FilledGrid) -> float:
+    """Return the share of pieces that are as long as lines of prose."""
+    texts = [line.text for line in filled.lines()]
+    return sum(map(is_wordy, texts)) / max(1, len(texts))
+
+
+def is_absurd(filled: FilledGrid) -> bool:
+    """Tell whether a network's structure cannot be that of its text.
+
+    Too many rows, mostly empty, or too few rows or columns for the text.
+    """
+    grid = filled.grid
+    rows = len(group_rows(filled.lines()))
+    if grid.row_count < 1 or grid.row_count > 1.5 * rows + 1:
+        return True
+    return filled.filled < 0.4 * len(grid.slots)
+
+
+def conflicts(filled: FilledGrid) -> float:
+    """Return the share of pieces that the structure puts wrongly, as far as they tell.
+
+    Pieces apart in one row of one place belong to two columns; whole rows of text that share one
+    row of the table belong to two rows; a piece below the text of another column belongs there.
+    """
+    pieces = sum(len(lines) for lines in filled.texts)
+    wrong = sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines))
+    return (wrong + _crammed(filled) + _strayed(filled)) / max(1, pieces)
+
+
+def _crammed(filled: FilledGrid) -> int:
+    """Count the pieces of whole rows of text that share a row of the table with another one."""
+    by_row: dict[int, list[int]] = {}
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        if slot.row_span == 1 and lines:
+            by_row.setdefault(slot.row, []).append(len(group_rows(lines)))
+    return sum(
+        (int(median(depths)) - 1) * len(depths)
+        for depths in by_row.values()
+        if len(depths) > 1 and min(depths) > 1
+    )
+
+
+def _strayed(filled: FilledGrid) -> int:
+    """Count the pieces that stand where another column's text usually is, not their own's.
+
+    Of two columns whose text is at one place, the pieces of the smaller have strayed.
+    """
+    columns: dict[int, list[Rect]] = {}
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        if slot.column_span == 1:
+            columns.setdefault(slot.column, []).extend(line.box for line in lines)
+    usual = {
+        column: (median(box.min_x for box in boxes), median(box.max_x for box in boxes))
+        for column, boxes in columns.items()
+        if boxes
+    }
+    strayed = sum(
+        1
+        for column, boxes in columns.items()
+        for box in boxes
+        if max(usual, key=lambda other: (_shared(box, usual[other]), other == column)) != column
+    )
+    twice = sum(
+        min(len(columns[first]), len(columns[second]))
+        for first, second in combinations(usual, 2)
+        if _are_one(usual[first], usual[second])
+    )
+    return strayed + twice
+
+
+def _are_one(first: Span, second: Span) -> bool:
+    """Tell whether two columns' usual text stands at one place."""
+    shared = min(first[1], second[1]) - max(first[0], second[0])
+    return shared > 0.5 * min(first[1] - first[0], second[1] - second[0])
+
+
+def _shared(box: Rect, span: Span) -> float:
+    """Return how much of a stretch along x a box covers, in pixels."""
+    return max(0.0, min(box.max_x, span[1]) - max(box.min_x, span[0]))

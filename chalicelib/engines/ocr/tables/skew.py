@@ -1,0 +1,98 @@
+"""Pages that lean: turned upright to work on, and boxes turned back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.page import Point, Rect, TextLine, around_points
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Pixels = npt.NDArray[np.uint8]
+
+LEAST = math.radians(0.35)
+"""Pages that lean less are left as they are."""
+_STEEPEST = math.radians(45)
+_SHORT = 2.0  # lines below so many heights do not tell the slope
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn about the middle of a page, whose size stays."""
+
+    angle: float
+    """Clockwise, in radians, of the page as it is."""
+    width: int
+    """Of the page, in pixels."""
+    height: int
+    """Of the page, in pixels."""
+
+    def upright(self, line: TextLine) -> TextLine:
+        """Return a line on the upright page, in an upright box."""
+        corners = [self._moved(point, -self.angle) for point in line.corners]
+        left = (corners[0][0] + corners[3][0]) / 2
+        right = (corners[1][0] + corners[2][0]) / 2
+        top = (corners[0][1] + corners[1][1]) / 2
+        bottom = (corners[2][1] + corners[3][1]) / 2
+        box = Rect(min(left, right), min(top, bottom), max(left, right), max(top, bottom))
+        return replace(line, box=box, quad=None)
+
+    def back(self, box: Rect) -> Rect:
+        """Return the upright rectangle around a box of the upright page, on the page as it is."""
+        corners = (
+            (box.min_x, box.min_y),
+            (box.max_x, box.min_y),
+            (box.max_x, box.max_y),
+            (box.min_x, box.max_y),
+        )
+        return around_points(self._moved(point, self.angle) for point in corners)
+
+    def pixels(self, pixels: Pixels) -> Pixels:
+        """Return the upright page.
+
+        Args:
+            pixels: RGB, uint8, shape (height, width, 3).
+
+        Returns:
+            The same shape; what comes in from outside has the usual colour of the page's edge.
+        """
+        from PIL import Image
+
+        edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+        fill = tuple(int(value) for value in np.median(edge, axis=0))
+        turned = Image.fromarray(pixels).rotate(
+            math.degrees(self.angle), Image.Resampling.BICUBIC, fillcolor=fill
+        )
+        return np.asarray(turned)
+
+    def _moved(self, point: Point, angle: float) -> Point:
+        """Turn a point about the middle of the page, clockwise."""
+        x, y = point[0] - self.width / 2, point[1] - self.height / 2
+        cosine, sine = math.cos(angle), math.sin(angle)
+        return (
+            x * cosine - y * sine + self.width / 2,
+            x * sine + y * cosine + self.height / 2,
+        )
+
+
+def find_angle(lines: Sequence[TextLine]) -> float:
+    """Return by how much a page leans clockwise, in radians: the median weighted by width."""
+    angles: list[tuple[float, float]] = []
+    for line in lines:
+        (ax, ay), (bx, by), (cx, cy), (dx, dy) = line.corners
+        width, rise = (bx + cx - ax - dx) / 2, (by + cy - ay - dy) / 2
+        angle = math.atan2(rise, width)
+        if width > _SHORT * math.hypot(dx - ax, dy - ay) and abs(angle) < _STEEPEST:
+            angles.append((angle, width))
+    half = sum(width for _, width in angles) / 2
+    for angle, width in sorted(angles):
+        half -= width
+        if half <= 0:
+            return angle
+    return 0.0

@@ -1,0 +1,183 @@
+"""The network that tells a table's rows, columns and spans from its picture: SLANet.
+
+Installed by infra/models.py: a folder with `model.onnx` and `tokens.json`.
+Input x [1, 3, 488, 488], blue green red; outputs for each of T tokens its cell's box as shares of
+the picture's sides [1, T, 4] and the tokens' probabilities [1, T, tokens].
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.page import Rect
+from chalicelib.engines.ocr.interface import OcrNotInstalled
+from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import onnxruntime
+
+    Pixels = npt.NDArray[np.uint8]
+    Floats = npt.NDArray[np.float32]
+
+NAME = "slanet"
+"""Its folder among the installed models."""
+SIDE = 488
+"""Sides of the square picture that the network sees, in pixels."""
+_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
+_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
+_ONLY_ERRORS = 3  # ONNX Runtime's log severity
+_BEGIN, _END = "sos", "eos"
+_CELLS = ("<td></td>", "<td")
+_MAX_SPAN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A cell as its tokens tell it."""
+
+    row: int
+    is_head: bool
+    place: Rect
+    row_span: int = 1
+    column_span: int = 1
+
+
+class StructureModel:
+    """The loaded network; safe to share between threads."""
+
+    def __init__(self, session: onnxruntime.InferenceSession, tokens: Sequence[str]) -> None:
+        self._session = session
+        self._tokens = tuple(tokens)
+
+    def grid(self, pixels: Pixels, origin: tuple[float, float] = (0.0, 0.0)) -> Grid:
+        """Return the places of the table that a picture shows.
+
+        Args:
+            pixels: RGB, uint8, shape (height, width, 3), of the table alone.
+            origin: left and top of the picture on the page; places are given on the page.
+
+        Returns:
+            Places where the text of each cell is guessed to be; without any when the network
+            sees no table.
+        """
+        names = [output.name for output in self._session.get_outputs()]
+        places, tokens = self._session.run(names, {"x": _picture(pixels)})
+        height, width = pixels.shape[:2]
+        box = Rect(origin[0], origin[1], origin[0] + width, origin[1] + height)
+        opened = list(self._read(places[0], tokens[0].argmax(axis=1), box))
+        sure = float(tokens[0].max(axis=1).mean()) if len(tokens[0]) else 0.0
+        return Grid(box, in_order(_place(opened)), min(1.0, max(0.0, sure)))
+
+    def _read(self, places: Floats, numbers: npt.NDArray[np.int64], box: Rect) -> Iterator[_Opened]:
+        """Yield the cells that a sequence of tokens opens."""
+        row, is_head = -1, False
+        tokens = [self._tokens[number] for number in numbers]
+        for step, token in enumerate(tokens):
+            if token == _END and step:
+                return
+            if token in ("<thead>", "</thead>"):
+                is_head = token == "<thead>"  # noqa: S105  # a token of HTML
+            elif token == "<tr>":  # noqa: S105
+                row += 1
+            elif token in _CELLS and row >= 0:
+                spans = _spans(tokens[step + 1 :]) if token == "<td" else (1, 1)  # noqa: S105
+                yield _Opened(row, is_head, _on_page(places[step], box), *spans)
+
+
+def load_structure(folder: Path) -> StructureModel:
+    """Load the network.
+
+    Args:
+        folder: with `model.onnx` and `tokens.json`.
+
+    Raises:
+        OcrNotInstalled: the files are missing or damaged.
+    """
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as native
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = _ONLY_ERRORS
+    try:
+        tokens = json.loads((folder / "tokens.json").read_text(encoding="utf-8"))
+        session = onnxruntime.InferenceSession(
+            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+    except (OSError, ValueError, native.NoSuchFile, native.InvalidProtobuf, native.Fail) as error:
+        raise OcrNotInstalled(NAME) from error
+    if not isinstance(tokens, list) or not {_BEGIN, _END, *_CELLS} <= set(map(str, tokens)):
+        raise OcrNotInstalled(NAME)
+    return StructureModel(session, [str(token) for token in tokens])
+
+
+def _picture(pixels: Pixels) -> Floats:
+    """Scale a picture to the network's square, its top left corner, and normalise it.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+
+    Returns:
+        float32, shape (1, 3, SIDE, SIDE).
+    """
+    from PIL import Image
+
+    height, width = pixels.shape[:2]
+    share = SIDE / max(height, width)
+    size = (max(1, int(width * share)), max(1, int(height * share)))
+    scaled = Image.fromarray(pixels).resize(size, Image.Resampling.BILINEAR)
+    square = np.zeros((SIDE, SIDE, 3), np.float32)
+    values = np.asarray(scaled, np.float32)[..., ::-1] / 255.0
+    square[: size[1], : size[0]] = (values - _MEAN) / _DEVIATION
+    return np.ascontiguousarray(square.transpose(2, 0, 1)[None])
+
+
+def _spans(tokens: Sequence[str]) -> tuple[int, int]:
+    """Return the rows and columns that a cell covers, from the tokens behind its opening one."""
+    rows = columns = 1
+    for token in tokens[:3]:
+        name, _, value = token.strip().partition("=")
+        if name not in ("rowspan", "colspan"):
+            break
+        number = min(_MAX_SPAN, int(value.strip('"')))
+        rows, columns = (number, columns) if name == "rowspan" else (rows, number)
+    return rows, columns
+
+
+def _on_page(place: Floats, box: Rect) -> Rect:
+    """Return a cell's box on the page."""
+    left, top, right, bottom = (float(share) for share in place)
+    return Rect(
+        box.min_x + left * box.width,
+        box.min_y + top * box.height,
+        box.min_x + max(left, right) * box.width,
+        box.min_y + max(top, bottom) * box.height,
+    )
+
+
+def _place(opened: Sequence[_Opened]) -> Iterator[Slot]:
+    """Yield places: cells fill their rows from the left, where no cell from above reaches in."""
+    taken: set[tuple[int, int]] = set()
+    rows = 1 + max((cell.row for cell in opened), default=-1)
+    column, row = 0, -1
+    for cell in opened:
+        if cell.row != row:
+            row, column = cell.row, 0
+        while (row, column) in taken:
+            column += 1
+        row_span = min(cell.row_span, rows - row)
+        column_span = 1
+        while column_span < cell.column_span and (row, column + column_span) not in taken:
+            column_span += 1
+        slot = Slot(row, column, cell.place, row_span, column_span, cell.is_head)
+        taken.update((r, c) for r in slot.rows for c in slot.columns)
+        yield slot

@@ -1,0 +1,71 @@
+"""Finds on one page what a task asks for, and names the tables of a whole document.
+
+Called by chalicelib/services/ocr.py. See chalicelib/domain/ocr.py for the tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.findings import NamedTable, Table
+from chalicelib.domain.form_template import FormTemplate
+from chalicelib.domain.ocr import CONTACT, TEXT, Item, OcrWish, TableBlock, in_reading_order
+from chalicelib.domain.page import ReadPage
+from chalicelib.engines.ocr.addresses import normalized_address
+from chalicelib.engines.ocr.contacts.finder import find_contacts
+from chalicelib.engines.ocr.forms.finder import find_fields
+from chalicelib.engines.ocr.forms.header_names import name_headers
+from chalicelib.engines.ocr.interface import Check, TextEngine
+from chalicelib.engines.ocr.runs import text_runs
+from chalicelib.engines.ocr.tables.finder import find_tables
+from chalicelib.engines.ocr.tables.structure import StructureModel
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The networks that read."""
+
+    engine: TextEngine
+    """Reads text."""
+    structure: StructureModel | None
+    """Finds rows and columns of tables without ruled lines; None when it is not installed."""
+
+
+def find_items(page: ReadPage, wish: OcrWish, tools: Tools, check: Check) -> Sequence[Item]:
+    """Find on a page what is asked for.
+
+    Args:
+        page: with pixels when tables are asked for.
+        wish: the task, and the template of a form.
+        tools: the networks.
+        check: see chalicelib/engines/ocr/interface.py.
+
+    Returns:
+        Items in reading order, in the coordinates of the page; tables are not named yet.
+    """
+    if wish.task == TEXT:
+        return text_runs(page, tools.engine, check)
+    items: list[Item] = []
+    if wish.task == CONTACT:
+        items += find_contacts(page, check)
+    if wish.template is not None:
+        items += find_fields(page, wish.template, check)
+    if wish.finds_tables:
+        items += find_tables(page, tools.engine, tools.structure, check)
+    return in_reading_order(items)
+
+
+def name_tables(tables: Sequence[Table], template: FormTemplate | None) -> tuple[TableBlock, ...]:
+    """Name the tables of one answer by their headers, and normalise the addresses in their cells.
+
+    Args:
+        tables: in the order of the answer's reading.
+        template: gives names to header cells; None leaves the headers' own texts.
+    """
+    return tuple(TableBlock(named, _addresses(named)) for named in name_headers(tables, template))
+
+
+def _addresses(named: NamedTable) -> tuple[str | None, ...]:
+    """Return the address in each cell that holds one."""
+    return tuple(normalized_address(cell.text) for cell in named.table.cells)

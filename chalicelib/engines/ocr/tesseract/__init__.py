@@ -1,0 +1,1 @@
+"""The second text engine: the program Tesseract, called through pytesseract."""

@@ -1,0 +1,172 @@
+"""Calls the program on a picture and reads its answer.
+
+Called by chalicelib/engines/ocr/tesseract/engine.py.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.characters import kept
+from chalicelib.domain.page import Rect
+from chalicelib.engines.ocr.interface import TESSERACT, OcrNotInstalled
+from chalicelib.engines.ocr.tesseract.program import LANGUAGE
+from chalicelib.errors import BadRequest, TimedOut
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from chalicelib.engines.ocr.interface import Check
+    from chalicelib.engines.ocr.tesseract.program import Executable
+
+SECONDS = 20
+"""Longest time of one call; the program is stopped then."""
+PAGE, BLOCK = 4, 6
+"""How the program looks for text: columns of lines of any size, or one block of lines."""
+_FORMAT = "PPM"
+_DPI = 300  # told to the program, which warns and guesses otherwise
+_POLL_SECONDS = 0.1
+_WORD = "5"
+_COLUMNS = 12
+_TIMED_OUT = "process timeout"  # what pytesseract says then
+_NOT_INSTALLED = ("tessdata", "shared librar")  # of what the program complains then
+_SURROUNDINGS = {"OMP_THREAD_LIMIT": "1"}
+
+
+class TesseractFailed(BadRequest):
+    """The program stopped without an answer; what it complained of is chained."""
+
+    code = "unreadable_page"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A page could not be read: Tesseract stopped without an answer. "
+            "Save the document again, smaller if it is large, and send that."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that was read."""
+
+    text: str
+    """Documented characters without spaces."""
+    probability: float
+    """0 to 1."""
+    box: Rect
+    """In pixels of the picture that was read."""
+    line: tuple[str, str, str]
+    """Its block, paragraph and line."""
+
+
+class Caller:
+    """Calls the program; safe to share between threads."""
+
+    def __init__(self, executable: Executable) -> None:
+        from pytesseract import pytesseract
+
+        # These two are pytesseract's own settings. Its environment is a copy, so that this
+        # process keeps its own: pages are read by several threads, so the program needs one.
+        pytesseract.tesseract_cmd = str(executable.path)
+        pytesseract.environ = {**os.environ, **_SURROUNDINGS}
+        self._executable = executable
+        self._pytesseract = pytesseract
+
+    def words(self, image: Image.Image, mode: int, check: Check) -> list[Word]:
+        """Read a picture.
+
+        Args:
+            image: grey or RGB.
+            mode: PAGE or BLOCK.
+            check: called many times a second; what it raises ends the call. The program ends by
+                itself then, at the latest after SECONDS.
+
+        Returns:
+            Words in the program's order.
+
+        Raises:
+            OcrNotInstalled: the program cannot be started, or finds no data.
+            TesseractFailed: it stopped without an answer.
+            TimedOut: it took longer than SECONDS.
+        """
+        answers: SimpleQueue[str | BaseException] = SimpleQueue()
+        caller = Thread(target=self._call, args=(image, mode, answers), daemon=True)
+        caller.start()
+        while True:
+            try:
+                answer = answers.get(timeout=_POLL_SECONDS)
+                break
+            except Empty:
+                check()
+        caller.join()
+        if isinstance(answer, str):
+            return list(read_words(answer))
+        raise _explained(answer) from answer
+
+    def _call(
+        self, image: Image.Image, mode: int, answers: SimpleQueue[str | BaseException]
+    ) -> None:
+        """Put the program's answer, or what was raised, into the queue."""
+        try:
+            image.format = _FORMAT  # how pytesseract hands the picture over: no time to compress
+            answers.put(
+                self._pytesseract.image_to_data(
+                    image, LANGUAGE, self._arguments(mode), timeout=SECONDS
+                )
+            )
+        except (RuntimeError, OSError, SystemExit, subprocess.SubprocessError, ValueError) as error:
+            answers.put(error)
+
+    def _arguments(self, mode: int) -> str:
+        """Return the program's arguments as a line of a shell."""
+        arguments = ["--psm", str(mode), "--dpi", str(_DPI)]
+        if self._executable.data is not None:
+            arguments += ["--tessdata-dir", str(self._executable.data)]
+        return shlex.join(arguments)
+
+
+def _explained(error: BaseException) -> Exception:
+    """Return the error that says what happened."""
+    said = str(error)
+    if isinstance(error, OSError | SystemExit) or any(word in said for word in _NOT_INSTALLED):
+        return OcrNotInstalled(TESSERACT)
+    if _TIMED_OUT in said:
+        return TimedOut(
+            f"One page took longer than {SECONDS} seconds to read. Send a smaller or clearer one."
+        )
+    return TesseractFailed()
+
+
+def read_words(table: str) -> list[Word]:
+    """Read the program's table of tab-separated values: one row a word, others for what holds it.
+
+    Args:
+        table: level, page, block, paragraph, line, word, left, top, width, height, confidence
+            from 0 to 100, text; a heading first.
+
+    Returns:
+        The words that hold documented characters.
+    """
+    words = []
+    for row in table.splitlines()[1:]:
+        cells = row.split("\t")
+        if len(cells) != _COLUMNS or cells[0] != _WORD:
+            continue
+        text = kept(cells[11]).replace(" ", "")
+        if text:
+            left, top, width, height = map(float, cells[6:10])
+            words.append(
+                Word(
+                    text,
+                    min(1.0, max(0.0, float(cells[10]) / 100)),
+                    Rect(left, top, left + width, top + height),
+                    (cells[2], cells[3], cells[4]),
+                )
+            )
+    return words

@@ -1,0 +1,164 @@
+"""The Tesseract text engine. Implements chalicelib/engines/ocr/interface.py.
+
+See: chalicelib/engines/ocr/tesseract/caller.py, preparing.py, lines.py and strips.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from chalicelib.domain.page import around
+from chalicelib.engines.ocr.interface import TESSERACT, OcrNotInstalled
+from chalicelib.engines.ocr.order import in_reading_order
+from chalicelib.engines.ocr.tesseract.caller import BLOCK, PAGE, Caller
+from chalicelib.engines.ocr.tesseract.lines import line_of, runs_of
+from chalicelib.engines.ocr.tesseract.preparing import evenly_lit, has_ink, prepare
+from chalicelib.engines.ocr.tesseract.program import Executable, find_program
+from chalicelib.engines.ocr.tesseract.strips import SHEET, Sheet
+from chalicelib.engines.ocr.turning import turned_lines, turned_pixels
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.page import Quad, TextLine
+    from chalicelib.engines.ocr.interface import Check
+    from chalicelib.engines.ocr.tesseract.caller import Word
+
+    Pixels = npt.NDArray[np.uint8]
+
+_LEAST_PROBABILITY = 0.3
+"""What is read with less is no word."""
+_LEAST_SIDE = 3
+"""No character is smaller, in pixels."""
+_OTHER_TURNS = (1, 3, 2)
+"""Quarter turns clockwise that are tried when a page gives nonsense."""
+_SENSIBLE = 0.6
+"""Mean probability of a page that stands upright."""
+_CLEARLY = 2.0
+"""How many times as much sense another direction must make."""
+_LEAST_SENSE = 5.0
+"""The sense that another direction must make at least, in characters."""
+
+
+class Tesseract:
+    """Calls the program for each page; safe to share between threads."""
+
+    name = TESSERACT
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def read(self, pixels: Pixels, check: Check) -> tuple[TextLine, ...]:
+        """Find and read every text line of a page, in reading order. See: TextEngine.
+
+        The program reads upright text only: a page that gives nonsense is read in the other
+        three directions too.
+
+        Raises:
+            OcrNotInstalled: the program cannot be started.
+            TesseractFailed: it gave no answer.
+            TimedOut: it took too long.
+        """
+        check()
+        if min(pixels.shape[:2]) < _LEAST_SIDE:
+            return ()
+        best = self._upright(pixels, check)
+        if best.is_doubtful:
+            least = max(_LEAST_SENSE, _CLEARLY * best.sense)
+            for turns in _OTHER_TURNS:
+                other = self._turned(pixels, turns, check)
+                if other.sense >= least and other.sense > best.sense:
+                    best = other
+        return tuple(in_reading_order(best.lines))
+
+    def read_crops(
+        self, pixels: Pixels, quads: Sequence[Quad], check: Check
+    ) -> tuple[TextLine | None, ...]:
+        """Read places that are known to hold one line each. See: TextEngine.
+
+        Raises:
+            OcrNotInstalled: the program cannot be started.
+            TesseractFailed: it gave no answer.
+            TimedOut: it took too long.
+        """
+        check()
+        if min(pixels.shape[:2]) < _LEAST_SIDE:
+            return (None,) * len(quads)
+        image = evenly_lit(Image.fromarray(np.ascontiguousarray(pixels)).convert("L"))
+        lines: list[TextLine | None] = []
+        for start in range(0, len(quads), SHEET):
+            sheet = Sheet(image, quads[start : start + SHEET])
+            words = self._caller.words(sheet.image, BLOCK, check)
+            lines += sheet.lines(_probable(words))
+        return tuple(lines)
+
+    def _upright(self, pixels: Pixels, check: Check) -> _Reading:
+        """Read a page as it stands."""
+        prepared = prepare(pixels)
+        if not has_ink(prepared.image):
+            return _Reading([], [], has_ink=False)
+        words = self._caller.words(prepared.image, PAGE, check)
+        height, width = pixels.shape[:2]
+        lines = []
+        for run in runs_of(_probable(words)):
+            box = around(word.box for word in run)
+            place = prepared.on_page(box, width, height)
+            lines.append(line_of(run, (box.min_x, box.max_x), place))
+        return _Reading(words, lines)
+
+    def _turned(self, pixels: Pixels, turns: int, check: Check) -> _Reading:
+        """Read a page turned by quarters clockwise; the lines lie on the page as it stands."""
+        turned = turned_pixels(pixels, turns)
+        reading = self._upright(turned, check)
+        height, width = turned.shape[:2]
+        lines = turned_lines(reading.lines, 4 - turns, width, height)
+        return _Reading(reading.words, list(lines))
+
+
+class _Reading:
+    """What was read of a page in one direction."""
+
+    def __init__(self, words: list[Word], lines: list[TextLine], *, has_ink: bool = True) -> None:
+        self.words = words
+        self.lines = lines
+        self._has_ink = has_ink
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether there is something on the page that makes no sense in this direction."""
+        count = sum(len(word.text) for word in self.words)
+        expected = sum(word.probability * len(word.text) for word in self.words)
+        return self._has_ink and expected <= _SENSIBLE * count
+
+    @property
+    def sense(self) -> float:
+        """Characters of probable words of three and more, by which directions are compared."""
+        return sum(
+            len(word.text) * word.probability
+            for word in self.words
+            if word.probability >= _SENSIBLE and len(word.text) > 2
+        )
+
+
+def _probable(words: Sequence[Word]) -> list[Word]:
+    """Leave out what is probably no word."""
+    return [word for word in words if word.probability >= _LEAST_PROBABILITY]
+
+
+def load_tesseract() -> Tesseract:
+    """Make the engine; the program is started for each page.
+
+    Raises:
+        OcrNotInstalled: the program or its data are missing.
+    """
+    program = find_program()
+    if program is None:
+        raise OcrNotInstalled(TESSERACT)
+    try:
+        return Tesseract(Caller(Executable(program)))
+    except (OSError, ImportError) as error:
+        raise OcrNotInstalled(TESSERACT) from error

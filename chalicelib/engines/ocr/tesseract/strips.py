@@ -1,0 +1,105 @@
+"""Puts places that hold one line each below each other, so that one call reads them all.
+
+Starting the program takes longer than reading a line.
+Called by chalicelib/engines/ocr/tesseract/engine.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from chalicelib.domain.page import TextLine, around_points
+from chalicelib.engines.ocr.tesseract.lines import line_of
+
+if TYPE_CHECKING:
+    from chalicelib.domain.page import Point, Quad
+    from chalicelib.engines.ocr.tesseract.caller import Word
+
+SHEET = 40
+"""Places on one sheet."""
+_HEIGHT = 40  # of a strip, in pixels
+_GAP = 24  # between strips
+_MARGIN = 16
+_PITCH = _HEIGHT + _GAP
+_MOST_WIDTH = 4000  # longer places are squeezed
+_WHITE = 255
+_UPRIGHT = 0.02
+"""A line whose ends differ by less, as a share of its height, has no corners of its own."""
+
+
+class Sheet:
+    """Places of a page, turned upright, as strips from the top to the bottom."""
+
+    def __init__(self, image: Image.Image, quads: Sequence[Quad]) -> None:
+        """Draw the sheet.
+
+        Args:
+            image: the page, grey.
+            quads: corners of each place as it is read; they may lie outside of the page.
+        """
+        self._size = image.size
+        self._quads = quads
+        strips = [_cut(image, quad) for quad in quads]
+        self._widths = [strip.width for strip in strips]
+        size = max(self._widths) + 2 * _MARGIN, len(strips) * _PITCH + 2 * _MARGIN
+        self.image = Image.new("L", size, _WHITE)
+        for number, strip in enumerate(strips):
+            self.image.paste(strip, (_MARGIN, _MARGIN + number * _PITCH))
+
+    def lines(self, words: Iterable[Word]) -> list[TextLine | None]:
+        """Give the words of the sheet back to the places.
+
+        Args:
+            words: in pixels of the sheet.
+
+        Returns:
+            A line for each place, None where there are no words.
+        """
+        found: list[list[Word]] = [[] for _ in self._quads]
+        for word in words:
+            number = int((word.box.center[1] - _MARGIN + _GAP / 2) // _PITCH)
+            found[min(max(0, number), len(found) - 1)].append(word)
+        return [self._line(number, group) for number, group in enumerate(found)]
+
+    def _line(self, number: int, words: list[Word]) -> TextLine | None:
+        """Make the line of one place."""
+        if not words:
+            return None
+        quad = self._quads[number]
+        width, height = self._size
+        box = around_points(
+            (min(max(0.0, x), float(width)), min(max(0.0, y), float(height))) for x, y in quad
+        )
+        words.sort(key=lambda word: word.box.min_x)
+        span = (float(_MARGIN), float(_MARGIN + self._widths[number]))
+        return line_of(words, span, box, None if _is_upright(quad) else quad)
+
+
+def _is_upright(quad: Quad) -> bool:
+    """Say whether a place is read to the right, without a slope."""
+    (left, top), (right, end), _, (_, bottom) = quad
+    return right > left and abs(end - top) <= max(0.5, _UPRIGHT * (bottom - top))
+
+
+def _cut(image: Image.Image, quad: Quad) -> Image.Image:
+    """Cut one place out of a page, turned upright; white outside of the page."""
+    width = min(_MOST_WIDTH, max(1, round(_HEIGHT * _ratio(*quad))))
+    top_left, top_right, bottom_right, bottom_left = quad
+    return image.transform(
+        (width, _HEIGHT),
+        Image.Transform.QUAD,
+        (*top_left, *bottom_left, *bottom_right, *top_right),
+        Image.Resampling.BICUBIC,
+        fillcolor=_WHITE,
+    )
+
+
+def _ratio(top_left: Point, top_right: Point, bottom_right: Point, bottom_left: Point) -> float:
+    """Return how many times as long as high a place is."""
+    length = max(math.dist(top_left, top_right), math.dist(bottom_left, bottom_right))
+    breadth = max(math.dist(top_left, bottom_left), math.dist(top_right, bottom_right))
+    return length / max(breadth, 1.0)

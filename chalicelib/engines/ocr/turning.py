@@ -1,0 +1,72 @@
+"""Quarter turns of a page and of its lines.
+
+Called by chalicelib/engines/ocr/reading.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.page import around_points
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.page import Point, Quad, TextLine
+
+    Pixels = npt.NDArray[np.uint8]
+
+_MAJORITY = 0.5
+"""Share of a page's characters that must stand in another direction to turn it."""
+
+
+def needed_turns(lines: Sequence[TextLine]) -> int:
+    """Return the quarter turns clockwise, 0 to 3, after which most text is read to the right."""
+    weights = [0, 0, 0, 0]
+    for line in lines:
+        (ax, ay), (bx, by), *_ = line.corners
+        quarter = round(math.atan2(by - ay, bx - ax) / (math.pi / 2)) % 4
+        weights[-quarter % 4] += len(line.text)
+    turns = weights.index(max(weights))
+    return turns if weights[turns] > _MAJORITY * sum(weights) else 0
+
+
+def turned_pixels(pixels: Pixels, turns: int) -> Pixels:
+    """Turn a raster, uint8, shape (height, width, 3), by quarters clockwise."""
+    return np.ascontiguousarray(np.rot90(pixels, -turns)) if turns else pixels
+
+
+def turned_lines(
+    lines: Sequence[TextLine], turns: int, width: float, height: float
+) -> Sequence[TextLine]:
+    """Turn lines of a page, width x height pixels, by quarters clockwise."""
+    if not turns:
+        return lines
+    return [_turned_line(line, turns, width, height) for line in lines]
+
+
+def reversed_quad(quad: Quad) -> Quad:
+    """Return the corners of a line as they are read upside down."""
+    return quad[2], quad[3], quad[0], quad[1]
+
+
+def _turned_line(line: TextLine, turns: int, width: float, height: float) -> TextLine:
+    """Turn one line; one that stands upright afterwards needs no corners of its own."""
+    first, second, third, fourth = (
+        _turned_point(point, turns, width, height) for point in line.corners
+    )
+    quad = first, second, third, fourth
+    box = around_points(quad)
+    is_upright = first == (box.min_x, box.min_y) and third == (box.max_x, box.max_y)
+    return replace(line, box=box, quad=None if is_upright else quad)
+
+
+def _turned_point(point: Point, turns: int, width: float, height: float) -> Point:
+    """Turn one point."""
+    x, y = point
+    return ((x, y), (height - y, x), (width - x, height - y), (y, width - x))[turns]

@@ -1,0 +1,121 @@
+"""Text, tables, contacts and forms of pictures and PDFs. Contract section 6."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from chalicelib.domain.dataset import VISION
+from chalicelib.domain.form_template import FormTemplate
+from chalicelib.domain.limits import MAX_ANSWER_BYTES
+from chalicelib.domain.ocr import FORM, FORM_TYPES, TEXT, OcrWish
+from chalicelib.errors import BadRequest
+from chalicelib.web.call import Call
+from chalicelib.web.describe_ocr import ocr_answer
+from chalicelib.web.fields import Base64, ModelId, Url
+from chalicelib.web.form_template import FORM_TEMPLATE
+from chalicelib.web.locate import model_id_in_body
+from chalicelib.web.ocr_records import FormTableItem, OcrRecord, PairItem
+from chalicelib.web.operation import Operation
+from chalicelib.web.samples import FORM_RULES, JSON_RULES, sample_of
+
+Task = Literal["text", "table", "contact", "form"]
+FormType = Annotated[
+    str | int,
+    Meta(
+        description="Standard form to read; for task form only.",
+        extra_json_schema={"enum": [*FORM_TYPES]},
+    ),
+]
+Template = (
+    Annotated[str, Meta(description="A form template as JSON; for task form only.")]
+    | Annotated[dict[str, Any], Meta(extra_json_schema=FORM_TEMPLATE)]
+)
+_TEMPLATE_RULES = {
+    "anyOf": [
+        {"properties": {"task": {"enum": ["text", "table", "contact"]}}},
+        {
+            "properties": {"task": {"const": FORM}},
+            "required": ["task"],
+            "oneOf": [{"required": ["formType"]}, {"required": ["formTemplate"]}],
+        },
+    ]
+}
+"""Exactly one of the two with task form; other tasks ignore both."""
+
+
+class OcrForm(msgspec.Struct, rename="camel"):
+    """Fields of a call that reads a document, besides the file `sampleContent`."""
+
+    form_rules: ClassVar[dict[str, Any]] = {"allOf": [FORM_RULES, _TEMPLATE_RULES]}
+    json_rules: ClassVar[dict[str, Any]] = {"allOf": [JSON_RULES, _TEMPLATE_RULES]}
+
+    model_id: ModelId
+    sample_location: Url | None = None
+    sample_base64_content: Base64 | None = msgspec.field(name="sampleBase64Content", default=None)
+    sample_id: str | UnsetType = UNSET
+    task: Task = TEXT
+    form_type: FormType | None = None
+    form_template: Template | None = None
+
+
+def find_model(call: Call) -> Any:
+    """Load the model that the body names; None when validation will refuse its id."""
+    model_id = model_id_in_body(call)
+    if model_id is None:
+        return None
+    return call.container.ocr.find_model(call.account.account_id, model_id)
+
+
+def run_ocr(call: Call) -> OcrRecord:
+    """Read a picture or PDF. Spec: POST /v2/vision/ocr."""
+    form: OcrForm = call.form
+    sample = sample_of(call)
+    wish = OcrWish(form.task, _template(call) if form.task == FORM else None)
+    findings = call.container.ocr.read(call.located, sample, wish, lambda: call.seconds_left)
+    return _within_limits(ocr_answer(form.task, findings, form.sample_id))
+
+
+def _template(call: Call) -> FormTemplate:
+    """Read the template that the call sends or names."""
+    form: OcrForm = call.form
+    sent = call.fields.files.get("formTemplate")
+    source = form.form_template if sent is None else sent.content
+    form_type = None if form.form_type is None else str(form.form_type)
+    return call.container.ocr.template(source, form_type)
+
+
+def _within_limits(record: OcrRecord) -> OcrRecord:
+    """Refuse an answer that no function could return.
+
+    Raises:
+        BadRequest: it is too large.
+    """
+    size = len(msgspec.json.encode(record))
+    if size > MAX_ANSWER_BYTES:
+        raise BadRequest(
+            f"The answer would have {size} bytes; at most {MAX_ANSWER_BYTES} are allowed. "
+            "Send fewer pages in a call.",
+            "answer_too_large",
+        )
+    return record
+
+
+OPERATIONS = (
+    Operation(
+        name="run_ocr",
+        method="POST",
+        path="/v2/:family/ocr",
+        families=(VISION,),
+        view=run_ocr,
+        locate=find_model,
+        summary="Read text, tables, contacts or the fields of a form from a picture or PDF.",
+        form=OcrForm,
+        files=("sampleContent", "formTemplate"),
+        answer=OcrRecord,
+        parts=(PairItem, FormTableItem),
+        statuses=(504,),
+    ),
+)

@@ -1,0 +1,273 @@
+"""The OCR call: ways to send document and template, the order of the checks, and errors."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from chalicelib.domain.ocr import FORM_TYPES
+from chalicelib.domain.sample import Sample
+from chalicelib.errors import DownloadFailed, TimedOut, UnsupportedType
+
+URL = "/v2/vision/ocr"
+BYTES = b"%PDF-1.7 " + bytes(range(256))
+ENCODED = base64.b64encode(BYTES).decode()
+GOOD = {"sampleBase64Content": ENCODED}
+AS_FORM = {**GOOD, "task": "form"}
+MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
+TEMPLATE = {
+    "version": "1.0",
+    "keys": [{"key": {"entity": "total", "keyVariations": ["Total"], "entityTypes": []}}],
+    "headerCells": [],
+    "tableRecognition": True,
+}
+BOX = {"minX": 1, "minY": 2, "maxX": 30, "maxY": 40}
+
+
+def part(name, value, file_name=None):
+    """Write a part of a form."""
+    return name, value if isinstance(value, bytes) else value.encode(), file_name
+
+
+def asked(services):
+    """What the service was asked last: model, sample, wish."""
+    name, (model_id, sample, wish, seconds) = services.calls[-1]
+    assert name == "read"
+    assert 20 < seconds <= 25
+    return model_id, sample, wish
+
+
+def test_text_is_the_default(call, services):
+    """A form with a file and a model, as old clients send it: scalars with file names too."""
+    answer = call.form(
+        "POST",
+        URL,
+        part("modelId", " OCRModel ", "modelId"),
+        part("sampleContent", BYTES, "/home/me/scan.txt"),
+        part("sampleId", " tag ", "sampleId"),
+        part("task", ""),
+        part("numResults", "unknown fields are ignored"),
+    )
+
+    assert answer.json == {
+        "task": "text",
+        "probabilities": [
+            {
+                "probability": 0.875,
+                "label": "EXIT",
+                "boundingBox": BOX,
+                "attributes": {"pageNumber": 1, "language": "English"},
+            }
+        ],
+        "object": "predictresponse",
+        "sampleId": " tag ",
+    }
+    assert list(answer.json) == ["task", "probabilities", "object", "sampleId"]
+    model_id, sample, wish = asked(services)
+    assert (model_id, sample, wish.task, wish.template) == (
+        "OCRModel",
+        Sample(content=BYTES),
+        "text",
+        None,
+    )
+
+
+def test_no_prediction_is_counted(call, services):
+    """Neither counted nor announced, whether it succeeds or not."""
+    for fields in ({"sampleBase64Content": ENCODED}, {}):
+        answer = call.json("POST", URL, modelId="OCRModel", **fields)
+        assert not [name for name in answer.headers if "ratelimit" in name.lower()]
+    assert services.predictions_used == 10
+
+
+@pytest.mark.parametrize("model_id", ["OCRModel", "tabulatev2"])
+@pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
+def test_models_and_tasks_are_not_paired(call, services, model_id, task):
+    """Either model answers every task; JSON carries address or base64."""
+    fields = {"formType": "w2"} if task == "form" else {}
+    url = "https://example.test/page.pdf"
+
+    answer = call.json(
+        "POST", URL, modelId=model_id, task=task, sampleLocation=url, sampleId="é", **fields
+    )
+
+    assert (answer.status, answer.json["task"], answer.json["sampleId"]) == (200, task, "é")
+    assert asked(services)[:2] == (model_id, Sample(location=url))
+    encoded = call.json(
+        "POST", URL, modelId=model_id, task=task, sampleBase64Content=ENCODED, **fields
+    )
+    assert encoded.status == 200
+    assert asked(services)[1] == Sample(content=BYTES)
+
+
+@pytest.mark.parametrize("file_name", [None, "template.json", "/a/b/formTemplate"])
+@pytest.mark.parametrize("text", [json.dumps(TEMPLATE), "\ufeff" + json.dumps(TEMPLATE, indent=2)])
+def test_template_in_a_form(call, services, file_name, text):
+    """The template is a file or an inline text, told by the name of the part alone."""
+    answer = call.form(
+        "POST",
+        URL,
+        part("modelId", "OCRModel"),
+        part("task", " form "),
+        part("sampleContent", BYTES, "x.pdf"),
+        part("formTemplate", text, file_name),
+    )
+
+    assert answer.status == 200, answer
+    template = asked(services)[2].template
+    assert [key.entity for key in template.keys] == ["total"]
+    assert template.finds_tables
+
+
+@pytest.mark.parametrize("sent", [TEMPLATE, json.dumps(TEMPLATE), json.dumps(TEMPLATE, indent=1)])
+def test_template_in_json(call, services, sent):
+    """JSON carries the template as an object or as a text."""
+    answer = call.json(
+        "POST", URL, modelId="OCRModel", task="form", sampleBase64Content=ENCODED, formTemplate=sent
+    )
+
+    assert answer.status == 200, answer
+    assert asked(services)[2].template.keys[0].variations == ("Total",)
+
+
+@pytest.mark.parametrize("form_type", [*FORM_TYPES, 1040])
+def test_standard_forms(call, services, form_type):
+    """Six templates ship; a number may be written as one."""
+    answer = call.json(
+        "POST",
+        URL,
+        modelId="OCRModel",
+        task="form",
+        sampleBase64Content=ENCODED,
+        formType=form_type,
+    )
+
+    assert answer.status == 200, answer
+    assert asked(services)[2].template.keys
+
+
+@pytest.mark.parametrize("task", ["text", "table", "contact"])
+def test_other_tasks_ignore_what_belongs_to_forms(call, services, task):
+    """Old clients may send it always."""
+    answer = call.json(
+        "POST",
+        URL,
+        modelId="OCRModel",
+        task=task,
+        sampleBase64Content=ENCODED,
+        formType="nonsense",
+        formTemplate="{",
+    )
+
+    assert answer.status == 200
+    assert asked(services)[2].template is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "One of sampleContent, sampleLocation, sampleBase64Content is required."),
+        ({"sampleLocation": "https://a.test/", "sampleBase64Content": "AA=="}, "exactly one of"),
+        ({"sampleBase64Content": "no base64!"}, "it is no base64 text"),
+        ({**GOOD, "task": "Text"}, "'Text' is none of text, table, contact, form."),
+        ({**GOOD, "task": 5}, "is none of text, table, contact, form."),
+        (AS_FORM, "either the 'formType' or the 'formTemplate'"),
+        (
+            {**AS_FORM, "formType": "w2", "formTemplate": TEMPLATE},
+            "Send either 'formType' or 'formTemplate'; the call has both.",
+        ),
+        ({**AS_FORM, "formType": "w3"}, "'w3' is none of 1040, dl,"),
+        ({**AS_FORM, "formType": True}, "formType"),
+        ({**AS_FORM, "formTemplate": "{"}, "formTemplate"),
+        ({**AS_FORM, "formTemplate": []}, "formTemplate"),
+        ({**AS_FORM, "formTemplate": {"keys": []}}, "formTemplate"),
+        ({**GOOD, "sampleId": 5}, "expected a text, got 5."),
+        ({"sampleLocation": 5}, "expected a text, got 5."),
+    ],
+)
+def test_wrong_fields_are_named(call, services, fields, words):
+    """A 400 names field, value and remedy, before anything is read."""
+    answer = call.json("POST", URL, modelId="OCRModel", **fields)
+
+    assert answer.status == 400, answer
+    assert words in answer.json["message"]
+    assert services.calls == []
+
+
+def test_order_of_the_checks(call, services):
+    """401 comes before 404, 404 before 400, 400 before the work."""
+
+    def status(**fields):
+        return call.json("POST", URL, **fields).status
+
+    services.failure = UnsupportedType("The file is a GIF image.")
+    assert call("POST", URL, b"{}", "application/json", authorization="").status == 401
+    assert status(modelId="A" * 26) == 404
+    assert status(modelId="Nothing") == 404
+    assert status(modelId="../x") == 404
+    assert status() == 400
+    assert status(modelId="OCRModel") == 400
+    assert status(modelId=5, sampleBase64Content=ENCODED) == 400
+    assert status(modelId="OCRModel", sampleBase64Content=ENCODED) == 415
+    assert services.calls[-1][0] == "read"
+
+
+def test_model_of_another_type(call):
+    """An own model that exists is no model for this call."""
+    answer = call.json("POST", URL, modelId=MODEL_ID, sampleBase64Content=ENCODED)
+
+    assert answer.status == 400
+    assert f"model {MODEL_ID} is of type image" in answer.json["message"]
+    assert "type ocr" in answer.json["message"]
+
+
+def test_end_of_the_time(call, services):
+    """A 504 names the page that was reached, and when to try again."""
+    services.failure = TimedOut("page 3 of 8 was reached.")
+
+    answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=ENCODED)
+
+    assert (answer.status, answer.json["code"]) == (504, "timed_out")
+    assert "page 3 of 8" in answer.json["message"]
+    assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_answer_that_no_function_could_return(call, monkeypatch):
+    """An answer over its limit is refused with the remedy."""
+    monkeypatch.setattr("chalicelib.routes.ocr.MAX_ANSWER_BYTES", 100)
+
+    answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=ENCODED)
+
+    assert (answer.status, answer.json["code"]) == (400, "answer_too_large")
+    assert "at most 100" in answer.json["message"]
+
+
+def test_only_below_vision(call):
+    """There is no such call of texts, nor another method."""
+    assert call.json("POST", "/v2/language/ocr", modelId="OCRModel").status == 404
+    assert call("GET", URL).status == 405
+    assert call.json("POST", f"{URL}/", modelId="OCRModel").status in (400, 404)
+
+
+def test_busy_storage(call, services, storage_down):
+    """A storage that does not answer is a 503 with the time to wait."""
+    services.failure = storage_down()
+
+    answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=ENCODED)
+
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "2")
+
+
+def test_failed_download(call, services):
+    """An address that cannot be read is a 400 whose detail says why."""
+    services.failure = DownloadFailed("The server answered with status 404.", "the document")
+
+    answer = call.json("POST", URL, modelId="OCRModel", sampleLocation="https://a.test/x.pdf")
+
+    assert answer.json == {
+        "message": "Failed to download the document from the public URL.",
+        "code": "download_failed",
+        "detail": "The server answered with status 404.",
+    }

@@ -1,0 +1,110 @@
+"""What reading costs: CPU of the table network, and a fresh process that reads eight pages.
+
+The fresh process is this module as a command: `python -m tests.bench.ocr_cost FILE ENGINE`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from chalicelib.engines.ocr.pool import OcrPool
+from chalicelib.formats.documents import Document, open_document
+from infra.models import default_directory
+from tests.bench.bench_http import ceiling, peak_bytes
+from tests.bench.ocr_data import eight_pages
+from tests.bench.ocr_reading import MAX_PAGES, Cost, Reader, cpu_seconds
+from tests.bench.ocr_table_data import read_pubtabnet
+from tests.bench.report import say
+from tests.bench.vision_data import ROOT
+
+if TYPE_CHECKING:
+    from tests.bench.bench_ocr import Bench
+
+THREADS = 2
+_SECONDS = 600
+
+
+def bench_cost(bench: Bench) -> None:
+    """Report what the other sections do not."""
+    bench_structure(bench)
+    bench_fresh(bench)
+
+
+def bench_structure(bench: Bench) -> None:
+    """CPU seconds of the network that tells a table's structure."""
+    structure = bench.reader.structure
+    if structure is None:
+        say("the network for tables is not installed")
+        return
+    cost = Cost()
+    for sample, _ in read_pubtabnet(bench.data):
+        pixels = np.asarray(Image.open(io.BytesIO(sample.content)).convert("RGB"))
+        structure.grid(pixels)
+        with cost.document():
+            structure.grid(pixels)
+    bench.report.add("structure of a table: CPU", fmean(cost.cpu), "s", ceiling(0.1))
+
+
+def bench_fresh(bench: Bench) -> None:
+    """Eight pages that are pictures in a fresh process: start, time, memory."""
+    with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
+        file.write(eight_pages(bench.data))
+        file.flush()
+        facts = run_fresh(file.name, bench.reader.name)
+        peer = None if bench.peer is None else run_fresh(file.name, bench.peer.name)
+    units = {"start": "s", "8 pages": "s", "8 pages, CPU": "s", "most memory": "MB"}
+    limits = {"8 pages": 22.0, "most memory": 900.0}
+    for name, unit in units.items():
+        bar = ceiling(limits[name]) if name in limits else None
+        other = peer and (bench.peer.name, round(peer[name], 1))
+        bench.report.add(f"fresh process: {name}", facts[name], unit, bar, other)
+
+
+def run_fresh(file: str, engine: str) -> dict[str, float]:
+    """Run this module as a command."""
+    command = [sys.executable, "-m", "tests.bench.ocr_cost", file, engine]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=_SECONDS)
+    return dict(json.loads(done.stdout))
+
+
+def read_fresh(file: Path, engine: str) -> dict[str, float]:
+    """Read a PDF's pages in two threads and tell what that took."""
+    started = time.perf_counter()
+    pool = OcrPool(default_directory(), engine)
+    reader = Reader(pool.engine(), pool.structure())
+    ready = time.perf_counter()
+    cpu = cpu_seconds()
+
+    def read(document: Document, number: int) -> None:
+        """Read one page."""
+        reader.runs(reader.read(document.page(number, False)))
+
+    with (
+        ThreadPoolExecutor(THREADS) as threads,
+        open_document(file.read_bytes(), MAX_PAGES) as document,
+    ):
+        numbers = range(1, document.page_count + 1)
+        list(threads.map(lambda number: read(document, number), numbers))
+    return {
+        "start": ready - started,
+        "8 pages": time.perf_counter() - ready,
+        "8 pages, CPU": cpu_seconds() - cpu,
+        "most memory": peak_bytes(os.getpid()) / 1e6,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(read_fresh(Path(sys.argv[1]), sys.argv[2])))

@@ -1,0 +1,133 @@
+"""How read text is held against the truth: words, characters in reading order, recall.
+
+Word F1 counts the multiset of white-space tokens, upper-cased. The character error rate (CER)
+groups boxes into rows, joins each row from left to right, and counts edits without spaces.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from statistics import fmean, median
+
+from rapidfuzz.distance import Levenshtein
+
+from chalicelib.domain.page import Rect
+
+Piece = tuple[str, Rect]
+"""A text and where it stands, in pixels."""
+ROW_SHARE = 0.5
+"""A box is in a row when its middle is off the row's by less than this share of the median height
+of all boxes of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of one document; tallies of a set are added up."""
+
+    hits: int = 0
+    """Items that are in the truth and were found."""
+    found: int = 0
+    """Items found."""
+    truth: int = 0
+    """Items in the truth."""
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.hits + other.hits, self.found + other.found, self.truth + other.truth)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 1 when there was nothing and nothing found."""
+        return 2 * self.hits / (self.found + self.truth) if self.found + self.truth else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the truth that was found."""
+        return self.hits / self.truth if self.truth else 1.0
+
+    @property
+    def precision(self) -> float:
+        """Share of what was found that is right."""
+        return self.hits / self.found if self.found else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """Edits of one document; those of a set are added up."""
+
+    edits: int = 0
+    """Characters inserted, deleted or replaced."""
+    truth: int = 0
+    """Characters of the truth."""
+
+    def __add__(self, other: Edits) -> Edits:
+        return Edits(self.edits + other.edits, self.truth + other.truth)
+
+    @property
+    def rate(self) -> float:
+        """Edits for each character of the truth."""
+        return self.edits / self.truth if self.truth else float(self.edits > 0)
+
+
+def total(tallies: Iterable[Tally]) -> Tally:
+    """Add tallies up."""
+    return reduce(Tally.__add__, tallies, Tally())
+
+
+def total_edits(edits: Iterable[Edits]) -> Edits:
+    """Add edits up."""
+    return reduce(Edits.__add__, edits, Edits())
+
+
+def count_words(truth: Iterable[str], found: Iterable[str]) -> Tally:
+    """Compare the multisets of words of two lists of texts."""
+    expected, given = _words(truth), _words(found)
+    return Tally((expected & given).total(), given.total(), expected.total())
+
+
+def count_edits(truth: Sequence[Piece], found: Sequence[Piece]) -> Edits:
+    """Compare two lists of pieces in reading order."""
+    return compare_texts(reading_text(truth), reading_text(found))
+
+
+def compare_texts(truth: str, found: str) -> Edits:
+    """Compare two texts without case and white space."""
+    expected, given = _bare(truth), _bare(found)
+    return Edits(Levenshtein.distance(expected, given), len(expected))
+
+
+def reading_text(pieces: Sequence[Piece]) -> str:
+    """Join pieces row by row, each row from left to right; a line for each row."""
+    rows = group_rows(pieces)
+    return "\n".join(" ".join(text for text, _ in row) for row in rows)
+
+
+def group_rows(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """Group pieces into rows from the top, each from left to right."""
+    if not pieces:
+        return []
+    reach = ROW_SHARE * median(box.height for _, box in pieces)
+    rows: list[list[Piece]] = []
+    for piece in sorted(pieces, key=lambda item: item[1].center[1]):
+        if rows and piece[1].center[1] - _middle(rows[-1]) < reach:
+            rows[-1].append(piece)
+        else:
+            rows.append([piece])
+    return [sorted(row, key=lambda item: item[1].min_x) for row in rows]
+
+
+def _middle(row: Sequence[Piece]) -> float:
+    """Return how high a row stands: the mean of its boxes' middles."""
+    return fmean(box.center[1] for _, box in row)
+
+
+def _words(texts: Iterable[str]) -> Counter[str]:
+    """Count the white-space tokens of texts, upper-cased."""
+    return Counter(word for text in texts for word in text.upper().split())
+
+
+def _bare(text: str) -> str:
+    """Upper-case a text and remove its white space."""
+    return "".join(text.upper().split())

@@ -1,0 +1,55 @@
+"""Tests of chalicelib/engines/ocr/forms/rulings.py."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from chalicelib.domain.page import Rect
+from chalicelib.engines.ocr.forms.rulings import Rulings
+from tests.engines.ocr.forms.drawn import DrawnForm
+
+UPPER, LOWER = Rect(100, 100, 300, 120), Rect(100, 150, 260, 170)
+LEFT, RIGHT = Rect(100, 100, 300, 120), Rect(500, 100, 700, 120)
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_found"),
+    [((40, 135, 500, 135), True), ((100, 135, 300, 135), False), ((150, 135, 500, 135), False)],
+)
+def test_line_between_two_lines(rule: tuple[int, int, int, int], is_found: bool) -> None:
+    """A rule separates two lines of text when it is longer than both; an underline does not."""
+    form = DrawnForm()
+    form.rule(*rule)
+
+    assert Rulings(form.read().pixels).between_lines(UPPER, LOWER) is is_found
+
+
+def test_line_between_two_columns() -> None:
+    """A vertical rule is seen between two texts of a row, text is not."""
+    form = DrawnForm()
+    form.write(360, 100, "Illinois")
+
+    assert Rulings(form.read().pixels).between_columns(LEFT, RIGHT) is False
+    form.rule(400, 60, 400, 200)
+    assert Rulings(form.read().pixels).between_columns(LEFT, RIGHT) is True
+
+
+def test_tilted_rule() -> None:
+    """Places are those of the levelled page, the rule is found on the tilted one."""
+    slope = math.tan(math.radians(2.0))
+    form = DrawnForm()
+    form.rule(40, 135 + 40 * slope, 500, 135 + 500 * slope)
+
+    rulings = Rulings(form.read().pixels, math.radians(2.0))
+
+    assert rulings.between_lines(UPPER, LOWER) is True
+
+
+def test_nothing_is_known_without_pixels_or_off_the_page() -> None:
+    """None says that nobody can tell."""
+    assert Rulings(None).between_lines(UPPER, LOWER) is None
+    small = Rulings(np.full((20, 20, 3), 255, dtype=np.uint8))
+    assert small.between_columns(LEFT, RIGHT) is None

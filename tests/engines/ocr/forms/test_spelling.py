@@ -1,0 +1,52 @@
+"""Tests of chalicelib/engines/ocr/forms/spelling.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.engines.ocr.forms.spelling import fold, numbers, similarity, tokens
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Policy No.", "policy no"),
+        ("E-mail", "Email"),
+        ("Invoice", "lnvo1ce"),
+        ("USCIS#", "USCIS #"),
+        ("Date of Birth", "Date ofBirth"),
+    ],
+)
+def test_what_does_not_matter_is_folded(first: str, second: str) -> None:
+    """Case, marks, blanks and letters that look alike make no difference."""
+    assert fold(first) == fold(second)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "read", "is_alike"),
+    [
+        ("Occupation", "Occupatlon", True),
+        ("Total Amount", "Total Amouut", True),
+        ("Date", "Data", False),
+        ("DOB", "D0B", True),
+        ("DOB", "DDB", False),
+        ("Filter", "Nonfilter", False),
+        ("Phone Number", "Account Number", False),
+        ("", "", False),
+    ],
+)
+def test_one_error_is_allowed_in_long_words_only(wanted: str, read: str, is_alike: bool) -> None:
+    """A slip in a long text is forgiven, in a short one it is another text."""
+    assert bool(similarity(fold(wanted), fold(read))) is is_alike
+
+
+def test_glued_words_are_taken_apart() -> None:
+    """A small letter before a capital, and letters before digits, may be two words."""
+    words = [token.folded for token in tokens("PlaintiffWard LEADERMary Date12")]
+
+    assert words == [fold(word) for word in ("Plaintiff", "Ward", "LEADER", "Mary", "Date", "12")]
+
+
+def test_numbers_are_words_with_digits() -> None:
+    """Only words that hold a digit count as numbers."""
+    assert numbers("Box 12a of form W-2") == {fold("12a"), "2"}

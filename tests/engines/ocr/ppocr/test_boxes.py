@@ -1,0 +1,45 @@
+"""From the network's map to rectangles."""
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.ocr.ppocr.boxes import MOST_BOXES, text_rectangles
+
+
+def a_map(*places, value=0.9):
+    """Draw a map with rows and columns of text."""
+    values = np.zeros((200, 300), np.float32)
+    for top, bottom, left, right in places:
+        values[top:bottom, left:right] = value
+    return values
+
+
+def test_a_line_is_grown_again():
+    """The rectangle is wider and higher than its shrunken core, around the same middle."""
+    (found,) = text_rectangles(a_map((50, 60, 40, 140)))
+
+    assert (found.x, found.y) == pytest.approx((90, 55), abs=1)
+    assert found.breadth == pytest.approx(10 + 2 * 1000 * 1.6 / 220, abs=2)
+    assert found.length - found.breadth == pytest.approx(90, abs=2)
+
+
+@pytest.mark.parametrize("value", [0.2, 0.4])
+def test_faint_places_are_no_text(value):
+    """Neither what is below the threshold nor what is weak throughout becomes a line."""
+    assert text_rectangles(a_map((50, 60, 40, 140), value=value)) == []
+
+
+def test_specks_are_no_text():
+    """A place of one pixel is left out."""
+    assert text_rectangles(a_map((50, 51, 40, 41))) == []
+
+
+def test_lines_are_bounded():
+    """However many places a map has, the largest are returned."""
+    values = np.zeros((1000, 1000), np.float32)
+    values[2::8, :] = 0.9
+    values[3::8, :] = 0.9
+    values[:, ::8] = 0.0
+    values[:, 1::8] = 0.0
+
+    assert len(text_rectangles(values)) <= MOST_BOXES

@@ -1,0 +1,53 @@
+"""From steps to text."""
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.ocr.ppocr.ctc import NOTHING, decode
+
+ALPHABET = ["", "a", "B", "5", "×", " "]
+
+
+def steps(indexes, certain=0.9):
+    """Make the probabilities of steps."""
+    table = np.full((len(indexes), len(ALPHABET)), (1 - certain) / 5, np.float32)
+    table[np.arange(len(indexes)), indexes] = certain
+    return table
+
+
+@pytest.mark.parametrize(
+    ("indexes", "text"),
+    [
+        ([1, 1, 0, 1, 2], "aaB"),
+        ([0, 0, 0], ""),
+        ([5, 1, 5, 0, 5, 2, 5], "a B"),
+        ([5, 0, 5], ""),
+        ([3, 0, 4, 0, 3], "5×5"),
+        ([1, 0, 4], "ax"),
+        ([4, 0, 2], "XB"),
+        ([3, 5, 4, 5, 3], "5 × 5"),
+    ],
+)
+def test_steps_become_text(indexes, text):
+    """Repetitions count once, blanks part, spaces are single, and a cross in a word is an x."""
+    assert decode(steps(indexes), ALPHABET, 1.0).text == text
+
+
+def test_places_are_the_middles_of_the_steps():
+    """A character's place is the middle of its steps, as a share of the crop without padding."""
+    reading = decode(steps([0, 1, 1, 0, 2, 0, 0, 0, 0, 0]), ALPHABET, 0.5)
+
+    assert reading.places == pytest.approx((0.4, 0.9))
+
+
+def test_the_probability_is_the_mean_of_the_characters():
+    """Blanks, and spaces that are left out, do not count."""
+    table = steps([1, 0, 2, 5])
+    table[0, 1], table[2, 2], table[3, 5] = 0.8, 0.6, 0.4
+
+    assert decode(table, ALPHABET, 1.0).probability == pytest.approx(0.7)
+
+
+def test_no_text_has_no_probability():
+    """A crop of blanks is nothing."""
+    assert decode(steps([0, 0]), ALPHABET, 1.0) == NOTHING

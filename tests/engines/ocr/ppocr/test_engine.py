@@ -1,0 +1,141 @@
+"""The engine on drawn pages."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.engines.ocr.ppocr.pages import TEXTS, a_page, drawn, go_on, texts_of, the_engine
+
+
+class TimeIsUp(Exception):
+    """Raised by a check."""
+
+
+def resident_bytes():
+    """Return the memory that this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+@pytest.mark.parametrize(("ink", "paper"), [(0, 255), (255, 0), (190, 225)])
+def test_a_drawn_page_is_read_exactly(ink, paper):
+    """Black on white, white on black and faint print are read to the character."""
+    lines = the_engine().read(a_page(ink, paper), go_on)
+
+    assert texts_of(lines) == TEXTS
+    assert all(line.probability > 0.9 for line in lines)
+
+
+def test_boxes_lie_around_the_text():
+    """A line's box holds its drawn text and little more; each character has a place in it."""
+    line = the_engine().read(a_page(), go_on)[0]
+
+    assert line.box.min_x == pytest.approx(40, abs=14)
+    assert line.box.min_y == pytest.approx(44, abs=14)
+    assert line.box.height < 52
+    assert len(line.places) == len(line.text)
+    assert list(line.places) == sorted(line.places)
+    assert 0 <= line.places[0] < 0.1
+    assert 0.9 < line.places[-1] <= 1
+
+
+@pytest.mark.parametrize("degrees", [-20, -5, 10, 20])
+def test_skewed_text_is_read(degrees):
+    """Text on a slope is read in order, and its corners follow the slope."""
+    page = Image.fromarray(a_page()).rotate(-degrees, expand=True, fillcolor=(255, 255, 255))
+
+    lines = the_engine().read(np.asarray(page), go_on)
+
+    assert texts_of(lines) == TEXTS
+    (ax, ay), (bx, by), *_ = lines[0].corners
+    assert np.degrees(np.arctan2(by - ay, bx - ax)) == pytest.approx(degrees, abs=2)
+
+
+@pytest.mark.parametrize("turns", [1, 3])
+def test_a_vertical_line_beside_upright_text_is_read(turns):
+    """Text that runs up or down the margin is read beside the upright lines."""
+    margin = np.rot90(drawn([(10, 6, "Draft copy 2024")], size=(240, 40), font=24), turns)
+    page = a_page().copy()
+    page[30:270, 560:600] = margin
+
+    assert set(texts_of(the_engine().read(page, go_on))) == {*TEXTS, "Draft copy 2024"}
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (1, 5000), (5000, 1), (3, 3000), (40, 40)])
+@pytest.mark.parametrize("value", [0, 255])
+def test_empty_pages_have_no_lines(shape, value):
+    """Single pixels, strips and pages of one colour are read as nothing."""
+    assert the_engine().read(np.full((*shape, 3), value, np.uint8), go_on) == ()
+
+
+def test_noise_is_no_text():
+    """A page of noise ends, without text."""
+    page = np.random.default_rng(3).integers(0, 256, (700, 900, 3), dtype=np.uint8)
+
+    assert the_engine().read(page, go_on) == ()
+
+
+def test_large_pages_keep_their_coordinates():
+    """A page of more than 12 megapixels is scaled down; boxes are those of the page."""
+    page = Image.fromarray(a_page()).resize((6200, 3000))
+
+    lines = the_engine().read(np.asarray(page), go_on)
+
+    assert texts_of(lines) == TEXTS
+    assert lines[2].box.center == pytest.approx((10 * 230, 10 * 196), abs=250)
+
+
+def test_single_characters_are_upright():
+    """Tall single characters are not taken for vertical text."""
+    pixels = drawn([(60, 60, "I"), (300, 60, "7")], size=(420, 200), font=44)
+
+    assert texts_of(the_engine().read(pixels, go_on)) == ("I", "7")
+
+
+def test_crops_are_read_in_their_order():
+    """Known places are read without a search, each in its place of the answer; blank is None."""
+    quads = [
+        ((35.0, y), (460.0, y), (460.0, y + 40.0), (35.0, y + 40.0)) for y in (175.0, 35.0, 240.0)
+    ]
+
+    lines = the_engine().read_crops(a_page(), quads, go_on)
+
+    assert [line and line.text for line in lines] == [TEXTS[2], TEXTS[0], None]
+    assert the_engine().read_crops(a_page(), [], go_on) == ()
+
+
+def test_the_check_stops_the_work():
+    """Reading asks again and again whether it may go on."""
+    asked = []
+
+    def check():
+        asked.append(1)
+        if len(asked) == 3:
+            raise TimeIsUp
+
+    with pytest.raises(TimeIsUp):
+        the_engine().read(a_page(), check)
+
+
+def test_threads_share_the_engine():
+    """Pages read at the same time come out as those read one by one."""
+    pages = [a_page(), a_page(255, 0)] * 3
+
+    with ThreadPoolExecutor(3) as threads:
+        read = list(threads.map(lambda page: the_engine().read(page, go_on), pages))
+
+    assert all(texts_of(lines) == TEXTS for lines in read)
+
+
+def test_memory_does_not_grow():
+    """Crops of all sizes, read again and again, leave the process as large as it was."""
+    draws = np.random.default_rng(9).integers(40, 300, (60, 2))
+    page = a_page()
+    for number, (width, height) in enumerate(draws):
+        if number == 20:
+            before = resident_bytes()
+        the_engine().read(page[: int(height), : int(width)], go_on)
+
+    assert resident_bytes() - before < 50e6

@@ -1,0 +1,55 @@
+"""Text finds its place."""
+
+from __future__ import annotations
+
+from chalicelib.domain.page import Rect, TextLine
+from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot, text_of
+
+
+def piece(text: str, x: float, y: float, height: float = 16) -> TextLine:
+    """Return a piece 40 wide by its top left corner."""
+    return TextLine(text, 1.0, Rect(x, y, x + 40, y + height))
+
+
+def grid(rows: int, drift: float = 0.0, row_span: int = 1) -> Grid:
+    """Return rows of two places, 30 apart, that drift down from row to row."""
+    slots = [
+        Slot(r, c, Rect(100 * c, r * (30 + drift), 100 * c + 60, r * (30 + drift) + 16), row_span)
+        for r in range(rows)
+        for c in range(2)
+    ]
+    return Grid(Rect(0, 0, 200, 30 * rows), tuple(slots))
+
+
+def texts(filled: FilledGrid) -> list[str]:
+    """Return the text of each place."""
+    return [text_of(lines) for lines in filled.texts]
+
+
+def test_overlap_decides_and_else_the_nearest() -> None:
+    """Text beside all places goes to the nearest, rather in its row than in its column."""
+    pieces = [piece("a", 10, 3), piece("b", 75, 30), piece("c", 300, 0), piece("d", 0, 500)]
+    assert texts(fill(grid(2), pieces)) == ["a", "c", "d", "b"]
+    assert texts(fill(Grid(Rect(0, 0, 1, 1), ()), pieces)) == []
+    assert texts(fill(grid(1), [])) == ["", ""]
+
+
+def test_lines_of_one_place_are_in_reading_order() -> None:
+    """From the top, and from the left in a row."""
+    tall = Grid(Rect(0, 0, 200, 200), (Slot(0, 0, Rect(0, 0, 200, 200)),))
+    pieces = [piece("d", 50, 40), piece("b", 60, 1), piece("c", 0, 40), piece("a", 0, 0)]
+    assert texts(fill(tall, pieces)) == ["a b c d"]
+
+
+def test_a_row_of_text_stays_together() -> None:
+    """Where most pieces of a row are is where the rest goes."""
+    pieces = [piece(f"{r}{c}", 100 * c, 30 * r) for r in range(3) for c in range(2)]
+    slots = grid(3).slots
+    wrong = Slot(1, 1, Rect(100, 55, 160, 80))
+    third = Slot(2, 1, Rect(100, 81, 160, 95))
+    guessed = Grid(Rect(0, 0, 200, 90), (*slots[:2], slots[2], wrong, slots[4], third))
+    wide = [*pieces, piece("2x", 45, 60), piece("1x", 45, 30)]
+    found, moved = fill_by_rows(guessed, wide)
+    assert moved >= 1
+    assert texts(found) == ["00", "01", "10 1x", "11", "20 2x", "21"]

@@ -1,0 +1,60 @@
+"""Rows that grow to a region."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.page import Rect, TextLine
+from chalicelib.engines.ocr.tables.growing import MOST_PENDING, Growing, is_parted
+
+
+def row(y: float, *lefts: float, width: float = 60) -> list[TextLine]:
+    """Return pieces 16 pixels high beside each other, in a row whose top is y."""
+    return [TextLine("12", 1.0, Rect(x, y, x + width, y + 16)) for x in lefts]
+
+
+def grown(*rows: list[TextLine]) -> tuple[Growing, list[bool]]:
+    """Offer rows one after the other, and say which were taken."""
+    growing = Growing(20)
+    return growing, [growing.takes(each) for each in rows]
+
+
+@pytest.mark.parametrize(("white", "is_taken"), [(30, True), (70, False)])
+def test_white_ends_a_region(white: float, is_taken: bool) -> None:
+    """Three text heights between the first two rows are too many."""
+    _, taken = grown(row(0, 0, 120), row(16 + white, 0, 120))
+
+    assert taken == [True, is_taken]
+
+
+def test_rows_put_off_come_back_with_the_next_columns() -> None:
+    """A row of one piece belongs when a row with the same gutters follows it."""
+    growing, taken = grown(row(0, 0, 120), row(30, 0), row(60, 0, 120))
+
+    assert taken == [True, True, True]
+    assert len(growing.rows) == 3
+    assert growing.pending == []
+
+
+def test_rows_put_off_are_few() -> None:
+    """Lone pieces without end are no rows of a table."""
+    lone = [row(30.0 * n, 0) for n in range(1, 6)]
+
+    growing, taken = grown(row(0, 0, 120), *lone)
+
+    assert taken == [True] + [True] * MOST_PENDING + [False] * (5 - MOST_PENDING)
+    assert len(growing.rows) == 1
+
+
+def test_tables_side_by_side_are_parted() -> None:
+    """A gutter far wider than the others parts two tables."""
+    lefts = (0, 90, 500, 590)
+    growing, _ = grown(*(row(30.0 * n, *lefts) for n in range(4)))
+
+    assert [region.box.min_x for region in growing.regions([])] == [0, 500]
+
+
+def test_a_row_is_parted_by_a_gutter_between_its_pieces() -> None:
+    """White beside all of its pieces does not part it."""
+    assert is_parted(row(0, 0, 120), [(60, 120)])
+    assert not is_parted(row(0, 0, 120), [(180, 240)])

@@ -1,0 +1,94 @@
+"""Where tables without ruled cells may be."""
+
+from __future__ import annotations
+
+from chalicelib.domain.page import Rect, TextLine
+from chalicelib.engines.ocr.tables.growing import Region
+from chalicelib.engines.ocr.tables.regions import aligned_regions, ruled_regions
+from chalicelib.engines.ocr.tables.rulings import Ruling
+
+
+def piece(text: str, x: float, y: float, width: float = 60) -> TextLine:
+    """Return a piece 16 pixels high by its top left corner."""
+    return TextLine(text, 1.0, Rect(x, y, x + width, y + 16))
+
+
+def rows(first: int, last: int, left: float = 0.0) -> list[TextLine]:
+    """Return rows of three pieces, 30 apart."""
+    return [
+        piece(f"{r}{c}", left + 120 * c, 30.0 * r) for r in range(first, last) for c in range(3)
+    ]
+
+
+def words(region: Region) -> set[str]:
+    """Return the texts of a region."""
+    return {piece.text for piece in region.pieces}
+
+
+def rule(y: float, left: float = 0, right: float = 300) -> Ruling:
+    """Return a horizontal rule."""
+    return Ruling(y, left, right, 2)
+
+
+def test_rules_of_one_width_hold_a_region() -> None:
+    """Text between the first and the last rule belongs; a caption and a note do not."""
+    caption = piece("Table 1. What was sold in the long spring of that year", 0, -50, 300)
+    note = piece("These are the figures of the board for the whole of the year", 0, 200, 300)
+    (region,) = ruled_regions([caption, *rows(0, 6), note], [rule(-8), rule(22), rule(176)], 20)
+    assert region.is_ruled
+    assert words(region) == {f"{r}{c}" for r in range(6) for c in range(3)}
+
+
+def test_rows_beside_the_rules_that_fit_are_added() -> None:
+    """A last row below the last shaded one, and a head above the first rule."""
+    rules = [rule(22), rule(52), rule(82), rule(112)]
+    (region,) = ruled_regions(rows(0, 5), rules, 20)
+    assert words(region) == {f"{r}{c}" for r in range(5) for c in range(3)}
+
+
+def test_prose_between_rules_parts_regions() -> None:
+    """Two tables of one width with a paragraph between them are two."""
+    prose = [
+        piece("and so it was agreed by all members of the board", 0, 200 + 24 * n, 300)
+        for n in range(3)
+    ]
+    rules = [rule(-8), rule(86), rule(290), rule(386)]
+    found = list(ruled_regions([*rows(0, 3), *prose, *rows(10, 13)], rules, 20))
+    assert [len(region.pieces) for region in found] == [9, 9]
+
+
+def test_aligned_rows_are_a_region_and_prose_ends_it() -> None:
+    """Rows that leave the same gutters follow each other up to a line across."""
+    prose = [
+        piece("and so it was agreed by all members of the board", 0, 180 + 24 * n, 360)
+        for n in range(4)
+    ]
+    found = list(aligned_regions([*rows(0, 5), *prose], [], 20))
+    assert [words(region) for region in found] == [{f"{r}{c}" for r in range(5) for c in range(3)}]
+    assert not found[0].is_ruled
+
+
+def test_a_rule_in_aligned_rows_speaks_for_a_table() -> None:
+    """A rule as wide as the text marks the region as ruled."""
+    (region,) = aligned_regions(rows(0, 5), [rule(22)], 20)
+    assert region.is_ruled
+
+
+def test_far_rows_are_apart() -> None:
+    """White much wider than usual ends a region."""
+    found = list(aligned_regions([*rows(0, 4), *rows(12, 16)], [], 20))
+    assert [len(region.pieces) for region in found] == [12, 12]
+
+
+def test_second_lines_at_the_end_belong() -> None:
+    """The wrapped text of the last row is kept, what stands further below is not."""
+    last = [piece("more", 120, 30 * 3 + 18), piece("note", 0, 30 * 3 + 80)]
+    (region,) = aligned_regions([*rows(0, 4), *last], [], 20)
+    assert "more" in words(region)
+    assert "note" not in words(region)
+
+
+def test_nothing_gives_nothing() -> None:
+    """No text, no region."""
+    assert list(aligned_regions([], [], 20)) == []
+    assert list(ruled_regions([], [rule(0), rule(100)], 20)) == []

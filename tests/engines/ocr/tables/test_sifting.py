@@ -1,0 +1,94 @@
+"""What is a table and what contradicts one."""
+
+from __future__ import annotations
+
+from chalicelib.domain.page import Rect, TextLine
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot
+from chalicelib.engines.ocr.tables.sifting import conflicts, is_absurd, is_ruled_table, is_table
+
+
+def filled(rows: list[list[str]], *, pitch: float = 30) -> FilledGrid:
+    """Return texts in a grid of places 100 wide; lines of a place are parted by `|`."""
+    slots, texts = [], []
+    for r, row in enumerate(rows):
+        for c, text in enumerate(row):
+            top = r * pitch
+            slots.append(Slot(r, c, Rect(c * 100, top, c * 100 + 100, top + pitch)))
+            parts = text.split("|") if text else []
+            texts.append(
+                tuple(
+                    TextLine(
+                        part,
+                        1.0,
+                        Rect(c * 100 + 5, top + 2 + 12 * n, c * 100 + 45, top + 12 + 12 * n),
+                    )
+                    for n, part in enumerate(parts)
+                )
+            )
+    return FilledGrid(Grid(Rect(0, 0, 100, 100), tuple(slots)), tuple(texts))
+
+
+NUMBERS = [["Item", "Units", "Share"], ["Pen", "3", "4%"], ["Ink", "5", "6%"], ["Cap", "1", "9%"]]
+
+
+def test_a_plain_table_is_one() -> None:
+    """Words above numbers in three columns."""
+    assert is_table(filled(NUMBERS), is_ruled=False)
+    assert is_ruled_table(filled(NUMBERS))
+    assert conflicts(filled(NUMBERS)) == 0
+    assert not is_absurd(filled(NUMBERS))
+
+
+def test_prose_is_none() -> None:
+    """Cells as long as lines of prose speak against a table."""
+    long = "and so the whole of the matter was put before them"
+    assert not is_table(filled([[long, long]] * 5), is_ruled=True)
+
+
+def test_keys_and_values_are_none() -> None:
+    """Labels with colons make a list, with two columns and with four."""
+    assert not is_table(filled([["Name:", "12"], ["Age:", "40"], ["Sum:", "9"]]), is_ruled=True)
+    assert not is_table(filled([["A:", "1", "B:", "2"]] * 4), is_ruled=False)
+
+
+def test_two_columns_need_numbers_or_rules() -> None:
+    """Two addresses or totals side by side are no table; prices below a head are one."""
+    words = [["Ada", "Rome"], ["Bob", "Oslo"], ["Cid", "Bern"], ["Dan", "Graz"]]
+    assert not is_table(filled(words), is_ruled=False)
+    assert is_table(filled(words), is_ruled=True)
+    prices = [[name, "4.20"] for name, _ in words]
+    assert not is_table(filled(prices), is_ruled=False)
+    assert is_table(filled([["Name", "Price"], *prices]), is_ruled=False)
+
+
+def test_too_little_is_none() -> None:
+    """Few rows, one column, mostly empty or far apart."""
+    assert not is_table(filled(NUMBERS[:2]), is_ruled=True)
+    assert not is_table(filled([["1"], ["2"], ["3"], ["4"]]), is_ruled=True)
+    sparse = [["a", "", ""], ["", "b", ""], ["", "", "c"], ["d", "e", ""], ["f", "", ""]]
+    assert not is_table(filled(sparse), is_ruled=True)
+    assert not is_table(filled(NUMBERS, pitch=120), is_ruled=True)
+
+
+def test_crowded_cells_are_no_ruled_table() -> None:
+    """Columns ruled without rows hold many rows in one place."""
+    column = "1|2|3|4|5|6"
+    assert not is_ruled_table(filled([["Item", "Units"], [column, column]], pitch=90))
+    assert not is_ruled_table(filled([["Item", ""], ["", ""], ["", "x"]]))
+
+
+def test_contradictions_are_counted() -> None:
+    """Rows that share a row, and text under another column's."""
+    crammed = [["Item", "Units"], ["a|b", "1|2"], ["c", "3"]]
+    assert conflicts(filled(crammed)) > 0.2
+    right = filled(NUMBERS)
+    texts = list(right.texts)
+    texts[4], texts[5] = texts[5], texts[4]
+    assert conflicts(FilledGrid(right.grid, tuple(texts))) > 0.1
+
+
+def test_absurd_structures() -> None:
+    """Many more rows than text, or mostly empty places."""
+    empty = [["", ""]] * 6
+    assert is_absurd(filled([["a", "b"], *empty]))
+    assert is_absurd(filled([["a", "", "", "", ""], ["b", "", "", "", ""]]))

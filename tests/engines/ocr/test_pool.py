@@ -1,0 +1,167 @@
+"""Which engine is in use, and what is said when files are missing or damaged."""
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from chalicelib.engines.ocr import pool as pools
+from chalicelib.engines.ocr.interface import PPOCR, TESSERACT, OcrNotInstalled
+from chalicelib.engines.ocr.pool import SLANET, OcrPool
+from chalicelib.engines.ocr.ppocr import loading
+from chalicelib.engines.ocr.tesseract import program
+from infra.models import default_directory
+
+DIRECTORY = default_directory()
+
+
+@pytest.fixture
+def without_tesseract(monkeypatch):
+    """A machine without the program."""
+    monkeypatch.setattr(program, "find_program", lambda: None)
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A model directory of its own, with the networks that read text and tables."""
+    for name in (PPOCR, SLANET):
+        shutil.copytree(DIRECTORY / name, tmp_path / name)
+    return tmp_path
+
+
+def test_the_engine_of_the_settings_is_in_use():
+    """Either engine can be chosen, and the state says which one is."""
+    for name in (PPOCR, TESSERACT):
+        pool = OcrPool(DIRECTORY, name)
+        assert pool.state() == {"ocr": name}
+        assert pool.engine().name == name
+        assert pool.facts().name == name
+        assert pool.engine() is pool.engine()
+
+
+def test_tesseract_serves_while_the_networks_are_missing(tmp_path):
+    """Without model files text is read all the same, and every fact says by what."""
+    pool = OcrPool(tmp_path, PPOCR)
+
+    assert pool.state() == {"ocr": TESSERACT}
+    assert pool.engine().name == TESSERACT
+    assert pool.facts().title == "Tesseract"
+    assert len(pool.facts().sha256) == 64
+    assert pool.structure() is None
+
+
+def test_networks_that_are_installed_later_are_used(tmp_path):
+    """A process that ran without them needs no new start."""
+    pool = OcrPool(tmp_path, PPOCR)
+    assert pool.engine().name == TESSERACT
+
+    shutil.copytree(DIRECTORY / PPOCR, tmp_path / PPOCR)
+
+    assert pool.engine().name == PPOCR
+
+
+def test_without_any_engine_the_error_says_what_to_do(tmp_path, without_tesseract):
+    """Nothing installed: the state says missing, calls say how to install."""
+    for name in (PPOCR, TESSERACT):
+        pool = OcrPool(tmp_path, name)
+        assert pool.state() == {"ocr": "missing"}
+        for call in (pool.engine, pool.facts):
+            with pytest.raises(OcrNotInstalled, match=f"{name}.*infra.models install"):
+                call()
+        pool.warm()
+
+
+def test_the_setting_tesseract_does_not_fall_back(without_tesseract):
+    """Who asks for Tesseract is told that it is missing, not answered by something else."""
+    with pytest.raises(OcrNotInstalled, match=TESSERACT):
+        OcrPool(DIRECTORY, TESSERACT).engine()
+
+
+@pytest.mark.parametrize("file", ["detector.onnx", "recogniser.onnx", "alphabet.json"])
+def test_damaged_networks_are_refused(copy, file):
+    """A file that is not the one installed is never used."""
+    content = (copy / PPOCR / file).read_bytes()
+    (copy / PPOCR / file).write_bytes(content[:-2] + b"!!")
+
+    with pytest.raises(OcrNotInstalled, match=PPOCR):
+        OcrPool(copy, PPOCR).engine()
+
+
+def test_damaged_facts_are_refused(copy):
+    """Neither facts nor engine come from a broken file."""
+    for content in ("", "[]", json.dumps({"title": "x"})):
+        (copy / PPOCR / "engine.json").write_text(content)
+        for call in (OcrPool(copy, PPOCR).facts, OcrPool(copy, PPOCR).engine):
+            with pytest.raises(OcrNotInstalled):
+                call()
+
+
+def test_facts_are_those_of_the_installation():
+    """Title, digest and licence are those of engine.json."""
+    known = json.loads((DIRECTORY / PPOCR / "engine.json").read_text())
+
+    facts = OcrPool(DIRECTORY, PPOCR).facts()
+
+    assert (facts.title, facts.sha256, facts.licence) == (
+        known["title"],
+        known["sha256"],
+        known["licence"],
+    )
+
+
+def test_the_structure_network_is_loaded_once():
+    """Every call gives the same network."""
+    pool = OcrPool(DIRECTORY, PPOCR)
+
+    assert pool.structure() is pool.structure() is not None
+
+
+def test_threads_load_an_engine_once(monkeypatch):
+    """Whoever comes while it is loaded waits and gets the same."""
+    loaded = []
+    barrier = threading.Barrier(4)
+
+    def load(folder):
+        loaded.append(folder)
+        return object()
+
+    monkeypatch.setattr(loading, "load_ppocr", load)
+    pool = OcrPool(DIRECTORY, PPOCR)
+
+    def get(_):
+        barrier.wait(10)
+        return pool.engine()
+
+    with ThreadPoolExecutor(4) as threads:
+        engines = set(threads.map(get, range(4)))
+
+    assert len(engines) == len(loaded) == 1
+
+
+def test_warming_loads_what_is_installed():
+    """After it the first call waits for nothing."""
+    pool = OcrPool(DIRECTORY, PPOCR)
+
+    pool.warm()
+
+    assert pool._engines[PPOCR] is pool.engine()
+    assert pool._structure is not None
+
+
+def test_nothing_native_is_imported_before_it_is_needed():
+    """The module that every call imports brings no native package with it."""
+    native = ("numpy", "onnxruntime", "PIL", "pytesseract", "rapidfuzz")
+    code = (
+        "import sys; from pathlib import Path; from chalicelib.engines.ocr.pool import OcrPool; "
+        "OcrPool(Path('.models'), 'ppocr').state(); OcrPool(Path('none'), 'ppocr').facts(); "
+        f"print([name for name in {native} if name in sys.modules])"
+    )
+
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert said.stdout.strip() == "[]"
+    assert pools.FACTS_FILE == "engine.json"

@@ -1,0 +1,103 @@
+"""Reading a page: its text layer or its pixels, turned upright."""
+
+import numpy as np
+import pytest
+
+from chalicelib.domain.page import Page, Rect, TextLine
+from chalicelib.engines.ocr.reading import read_page
+from chalicelib.engines.ocr.turning import turned_lines
+from tests.engines.ocr.ppocr.pages import TEXTS, a_page, drawn, go_on, paged, texts_of, the_engine
+
+
+class Counted:
+    """The engine, counting what it is asked for."""
+
+    name = "counted"
+
+    def __init__(self):
+        self.pages = self.crops = 0
+
+    def read(self, pixels, check):
+        """Read a page."""
+        self.pages += 1
+        return the_engine().read(pixels, check)
+
+    def read_crops(self, pixels, quads, check):
+        """Read places."""
+        self.crops += len(quads)
+        return the_engine().read_crops(pixels, quads, check)
+
+
+def test_an_upright_page_is_read_once():
+    """A normal page pays nothing for the search for turned text."""
+    engine = Counted()
+
+    page = read_page(paged(a_page()), engine, go_on)
+
+    assert texts_of(page.lines) == TEXTS
+    assert (page.turns, engine.pages, engine.crops) == (0, 1, 0)
+    assert not page.is_exact
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_a_turned_page_is_read_upright(turns):
+    """However a page lies, its lines are read, and answers name places on the page as it lies."""
+    upright = a_page()
+    pixels = np.ascontiguousarray(np.rot90(upright, turns))
+
+    page = read_page(paged(pixels), the_engine(), go_on)
+
+    assert texts_of(page.lines) == TEXTS
+    assert page.turns == turns
+    assert np.array_equal(page.pixels, upright)
+    box = page.answer_box(page.lines[0].box)
+    inside = pixels[box.min_y : box.max_y, box.min_x : box.max_x]
+    assert (inside < 128).sum() > 500
+    assert (pixels < 128).sum() > 2 * (inside < 128).sum()
+
+
+def test_numbers_alone_do_not_turn_a_page():
+    """A page of digits that can be read upside down stays as it is."""
+    pixels = drawn([(60, 40, "1690 8161"), (60, 120, "9108 6619")], size=(400, 220))
+
+    page = read_page(paged(pixels), the_engine(), go_on)
+
+    assert page.turns == 0
+    assert "".join(texts_of(page.lines)).replace(" ", "") == "1690816191086619"
+
+
+@pytest.mark.parametrize("with_pixels", [False, True])
+@pytest.mark.parametrize("turns", [0, 1, 2, 3])
+def test_a_text_layer_needs_no_engine(turns, with_pixels):
+    """Exact lines are taken as they are, in reading order, and turned with the pixels."""
+    upright = [
+        TextLine("below", 1.0, Rect(10, 60, 90, 80)),
+        TextLine("above", 1.0, Rect(10, 20, 90, 40)),
+    ]
+    width, height = (200, 120) if turns % 2 else (120, 200)
+    layer = tuple(turned_lines(upright, (4 - turns) % 4, 120, 200))
+    pixels = np.zeros((height, width, 3), np.uint8) if with_pixels else None
+
+    page = read_page(Page(1, width, height, 1.0, pixels, layer), None, go_on)
+
+    assert page.is_exact
+    assert texts_of(page.lines) == ("above", "below")
+    assert page.lines[0].box == Rect(10, 20, 90, 40)
+    assert page.turns == turns
+    assert (page.pixels is not None) == with_pixels
+    if with_pixels:
+        assert page.pixels.shape == (200, 120, 3)
+
+
+def test_an_empty_layer_is_an_answer():
+    """A page whose text layer is trusted and empty has no lines."""
+    assert read_page(Page(1, 10, 10, 1.0, None, ()), None, go_on).lines == ()
+
+
+def test_a_blank_page_stays_as_it_is():
+    """Nothing is turned, nothing is found."""
+    engine = Counted()
+
+    page = read_page(paged(np.full((300, 400, 3), 255, np.uint8)), engine, go_on)
+
+    assert (page.lines, page.turns, engine.pages) == ((), 0, 1)

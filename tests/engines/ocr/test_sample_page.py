@@ -1,0 +1,104 @@
+"""Floors of quality: the sample page, read by the installed engine as the service reads it."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.page import ReadPage
+from chalicelib.engines.ocr.contacts.finder import find_contacts
+from chalicelib.engines.ocr.forms.finder import find_fields
+from chalicelib.engines.ocr.interface import PPOCR
+from chalicelib.engines.ocr.pool import OcrPool
+from chalicelib.engines.ocr.reading import read_page
+from chalicelib.engines.ocr.runs import text_runs
+from chalicelib.engines.ocr.tables.finder import find_tables
+from chalicelib.formats.documents import open_document
+from chalicelib.formats.form_template import read_template
+from chalicelib.formats.standard_forms import standard_template
+from infra.drawing.archives import ASSETS
+from infra.drawing.page import CONTACTS, FIELDS, PAGE, TABLE, all_texts
+from infra.models import default_directory
+from tests.bench.ocr_text_metrics import compare_texts, count_words
+
+KEYS = {
+    "employee": "Employee Name",
+    "employee_number": "Employee ID",
+    "pay_date": "Pay Date",
+    "pay_period": "Pay Period",
+    "net_pay": "Net Pay",
+}
+"""Entities of the sample template, with the keys that they have on the page."""
+TEMPLATE = "samples/sample_template.json"
+
+
+def go_on() -> None:
+    """Let work go on."""
+
+
+@pytest.fixture(scope="module")
+def pool() -> OcrPool:
+    """The installed engine."""
+    return OcrPool(default_directory(), PPOCR)
+
+
+@pytest.fixture(scope="module")
+def page(pool: OcrPool) -> ReadPage:
+    """The sample page as it was read."""
+    with open_document((ASSETS / PAGE).read_bytes(), 1) as document:
+        return read_page(document.page(1, True), pool.engine(), go_on)
+
+
+def test_text(pool: OcrPool, page: ReadPage) -> None:
+    """Every word of the page is read, and less than one character of a hundred is wrong."""
+    found = [run.text for run in text_runs(page, pool.engine(), go_on)]
+    words = count_words(all_texts(), found)
+    assert words.f1 > 0.98, (words, found)
+    truth, read = (" ".join(sorted(" ".join(texts).split())) for texts in (all_texts(), found))
+    assert compare_texts(truth, read).rate < 0.01
+
+
+def test_table(pool: OcrPool, page: ReadPage) -> None:
+    """The ruled table is the only one, and has the right cells, merged ones too."""
+    tables = find_tables(page, pool.engine(), pool.structure(), go_on)
+    assert len(tables) == 1, [table.text for table in tables]
+    found = [(c.row, c.column, c.row_span, c.column_span, c.text) for c in tables[0].cells]
+    assert sorted(found) == sorted(true_cells())
+
+
+def true_cells() -> list[tuple[int, int, int, int, str]]:
+    """List row, column, spans and text of the cells that were drawn."""
+    cells = []
+    for number, row in enumerate(TABLE, start=1):
+        spans = (1, 1, 1, 1) if len(row) == 4 else (3, 1)
+        starts = (1, 2, 3, 4) if len(row) == 4 else (1, 4)
+        cells += [
+            (number, start, 1, span, text)
+            for start, span, text in zip(starts, spans, row, strict=True)
+        ]
+    return cells
+
+
+def test_contacts(page: ReadPage) -> None:
+    """The letterhead is found, each tag once, but for lines that are none of these."""
+    found = [(each.tag, each.text) for each in find_contacts(page) if each.tag != "OTHER"]
+    assert sorted(found) == sorted(CONTACTS.items())
+
+
+def test_fields_of_the_sample_template(page: ReadPage) -> None:
+    """Each key has its value, and the virtual key finds the address and normalises it."""
+    template = read_template((ASSETS / TEMPLATE).read_bytes())
+    found = {field.entity: field for field in find_fields(page, template)}
+    address = found.pop("employer_address")
+    assert {name: field.key_text for name, field in found.items()} == KEYS
+    values = {name: field.value_text for name, field in found.items()}
+    assert values == {name: FIELDS[key] for name, key in KEYS.items()}
+    assert address.value_text == CONTACTS["ADDRESS"]
+    assert address.normalized is not None
+    assert '"ZipCode": "97214"' in address.normalized
+
+
+def test_fields_of_the_standard_form(page: ReadPage) -> None:
+    """The page is a pay statement: the shipped template finds who is paid, when and how much."""
+    values = {field.value_text for field in find_fields(page, standard_template("paystub"))}
+    expected = {FIELDS[key] for key in ("Employee Name", "Pay Date", "Net Pay")}
+    assert expected <= values

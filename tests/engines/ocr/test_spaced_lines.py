@@ -1,0 +1,77 @@
+"""Spaces that the engine overlooked are put in by the ink."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from chalicelib.domain.page import Rect, TextLine
+from chalicelib.engines.ocr.spaced_lines import spaced_lines
+
+SIZE = 28
+TOP, LEFT, STEP = 20, 20, 60
+
+
+def go_on() -> None:
+    """Let work go on."""
+
+
+def page_of(drawn: list[str], read: list[str]) -> tuple[np.ndarray, list[TextLine]]:
+    """Draw lines; the engine is said to have read them without some of their spaces."""
+    font = ImageFont.load_default(SIZE)
+    image = Image.new("RGB", (900, TOP + STEP * len(drawn)), "white")
+    pen = ImageDraw.Draw(image)
+    lines = []
+    for number, (text, kept) in enumerate(zip(drawn, read, strict=True)):
+        top = TOP + STEP * number
+        pen.text((LEFT, top), text, "black", font)
+        box = Rect(*pen.textbbox((LEFT, top), text, font))
+        middles, at = [], 0
+        for character in kept:
+            while text[at] != character:
+                at += 1
+            left, right = (font.getlength(text[:end]) for end in (at, at + 1))
+            middles.append((LEFT + (left + right) / 2 - box.min_x) / box.width)
+            at += 1
+        lines.append(TextLine(kept, 0.9, box, None, tuple(middles)))
+    return np.asarray(image), lines
+
+
+def spaced(drawn: list[str], read: list[str]) -> list[str]:
+    """Return the texts with their spaces."""
+    found = spaced_lines(*page_of(drawn, read), go_on)
+    assert all(len(line.text) == len(line.places) for line in found)
+    assert all(list(line.places) == sorted(line.places) for line in found)
+    return [line.text for line in found]
+
+
+def test_overlooked_spaces_are_put_in() -> None:
+    """A wide gap between letters, digits or both is a space."""
+    drawn = ["Please come again", "4380 Rhodes Via Apt. 745", "15/07/2018 22:07", "(735) 698-4230"]
+    read = ["Pleasecome again", "4380Rhodes Via Apt. 745", "15/07/201822:07", "(735)698-4230"]
+    assert spaced(drawn, read) == drawn
+
+
+@pytest.mark.parametrize(
+    "text", ["1,111.11 and 41.50", "Total: 17.10", "W. A. Tailor", "1988-11-11 of 1994"]
+)
+def test_right_text_stays(text: str) -> None:
+    """Narrow digits, points of numbers and wide letters get no space."""
+    assert spaced([text], [text]) == [text]
+
+
+def test_no_space_before_closing_marks() -> None:
+    """A colon that stands apart belongs to its word all the same."""
+    assert spaced(["Date : today or so", "Well , no"], ["Date: today or so", "Well, no"]) == [
+        "Date: today or so",
+        "Well, no",
+    ]
+
+
+def test_lines_without_places_stay() -> None:
+    """What does not say where its characters are is left alone."""
+    pixels, (line,) = page_of(["two words"], ["twowords"])
+    bare = TextLine(line.text, line.probability, line.box)
+    assert spaced_lines(pixels, [bare], go_on) == (bare,)
+    assert spaced_lines(pixels, [], go_on) == ()

@@ -1,0 +1,37 @@
+"""What large arrays took is given back to the system."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROBE = """
+from pathlib import Path
+import numpy as np
+from chalicelib.engines.memory import bound_memory, give_back
+
+def held():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 >> 20
+
+bound_memory()
+before = held()
+blocks = [(np.ones(2 * 2**20, np.uint8), np.ones(99_999, np.uint8)) for _ in range(100)]
+guards = [guard for _, guard in blocks]
+del blocks
+kept = held() - before
+give_back()
+print(kept, held() - before)
+"""
+
+
+def test_free_memory_is_given_back():
+    """Blocks of 2 MB stay for the next page until a document is read, and then go."""
+    answer = subprocess.run(
+        [sys.executable, "-c", PROBE], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    kept, left = map(int, answer.stdout.split())
+    assert kept > 100
+    assert left < 40

@@ -1,0 +1,291 @@
+"""Documents read by the real networks over HTTP: every task, way to send, and many at a time."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from infra.local.testing import LocalStack
+from tests.flows.client import VISION, Client
+from tests.flows.crowd import run_crowd
+from tests.flows.world import World
+from tests.formats.drawn import encoded
+from tests.papers import grid, paper
+from tests.pdfs import image_pdf, text_pdf
+
+OCR = f"{VISION}/ocr"
+CARD = encoded(
+    paper(["Dana Reyes", "Orchid Labs Inc.", "dana@orchid.test", "Phone: 602 555 0100"]), "PNG"
+)
+ROWS = [["Item", "Price"], ["Pencil", "2.50"], ["Paper", "11.00"]]
+TABLE = encoded(grid(ROWS), "JPEG", quality=92)
+FORM = encoded(
+    paper(["Issued: 09/13/2021", "12 Elm Street, Phoenix, AZ 85001", "Invoice No.: 1735"]),
+    "PNG",
+)
+TEMPLATE = {
+    "version": "1.0",
+    "keys": [
+        {"key": {"entity": "number", "keyVariations": ["Invoice #", "Invoice No."]}},
+        {"key": {"entity": "date", "keyVariations": ["Issued"], "entityTypes": ["DATE"]}},
+        {"key": {"entity": "home", "keyVariations": ["address"], "entityTypes": []}},
+        {"key": {"entity": "nowhere", "keyVariations": ["Passenger"], "entityTypes": []}},
+    ],
+    "headerCells": [],
+    "tableRecognition": False,
+}
+
+
+@pytest.fixture
+def client(world) -> Client:
+    """A caller of the calls below /vision with an account of its own."""
+    return world.photographer()
+
+
+def ask(client, content, **fields):
+    """Have a document read."""
+    sent = {"modelId": "OCRModel", **fields}
+    return client.multipart("POST", OCR, sent, {"sampleContent": ("page", content)})
+
+
+def texts(answer):
+    """Labels of a success in the order of reading."""
+    items = answer.ok["probabilities"]
+    values = [item["probability"] for item in items]
+    assert values == sorted(values, reverse=True)
+
+    def place(item):
+        box = item["boundingBox"]
+        return item["attributes"]["pageNumber"], box["minY"] // 10, box["minX"]
+
+    return [item["label"] for item in sorted(items, key=place)]
+
+
+def memory_bytes(pid):
+    """Memory that a process has now."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+
+
+def test_text(client):
+    """Every word of a picture; no task is task text."""
+    found = texts(ask(client, CARD))
+
+    words = "Dana Reyes Orchid Labs Inc. dana@orchid.test Phone: 602 555 0100"
+    assert " ".join(found) == words
+    assert texts(ask(client, CARD, task="text")) == found
+
+
+def test_contact(client):
+    """The entities of a business card with their tags."""
+    items = ask(client, CARD, task="contact").ok["probabilities"]
+
+    found = {item["attributes"]["tag"]: item["label"] for item in items}
+    assert found == {
+        "PERSON": "Dana Reyes",
+        "ORG": "Orchid Labs Inc.",
+        "EMAIL": "dana@orchid.test",
+        "PHONE": "602 555 0100",
+    }
+
+
+@pytest.mark.parametrize("model_id", ["OCRModel", "tabulatev2"])
+def test_table(client, model_id):
+    """Each cell with its text, place and headers, from a JPEG, by either model."""
+    [item] = ask(client, TABLE, task="table", modelId=model_id).ok["probabilities"]
+
+    cells = item["attributes"]["cells"]
+    assert item["label"] == "Item Price Pencil 2.50 Paper 11.00"
+    assert [cell["text"] for cell in cells] == [text for row in ROWS for text in row]
+    places = [(c["cellLocation"]["rowIndex"], c["cellLocation"]["colIndex"]) for c in cells]
+    assert places == [(row, column) for row in (1, 2, 3) for column in (1, 2)]
+    assert cells[0]["cellType"] == "columnHeader"
+    assert cells[5]["colCellLocation"] == {"index": 2, "entity": "Price"}
+    assert item["attributes"]["tableCount"] == "1"
+
+
+def test_form(client):
+    """The keys of a template with their values, one of them virtual, and an address in parts."""
+    answer = client.multipart(
+        "POST",
+        OCR,
+        {"modelId": "OCRModel", "task": "form", "sampleId": "f"},
+        {
+            "sampleContent": ("form.png", FORM),
+            "formTemplate": ("t.json", json.dumps(TEMPLATE).encode()),
+        },
+    ).ok
+
+    found = {item["attributes"]["value"]["entity"]: item["attributes"] for item in
+             answer["probabilities"]}  # fmt: skip
+    assert {name: part["value"]["text"] for name, part in found.items()} == {
+        "number": "1735",
+        "date": "09/13/2021",
+        "home": "12 Elm Street, Phoenix, AZ 85001",
+    }
+    assert sorted(part["blockId"] for part in found.values()) == [1, 2, 3]
+    nowhere = {"minX": 1, "minY": 1, "maxX": 1, "maxY": 1}
+    assert found["home"]["key"] == {"entity": "home", "text": "", "boundingBox": nowhere}
+    assert json.loads(found["home"]["normalizedText"]) == {
+        "Street": "12 Elm Street",
+        "City": "Phoenix",
+        "State": "AZ",
+        "ZipCode": "85001",
+    }
+    assert answer["sampleId"] == "f"
+
+
+def test_standard_form(client):
+    """A form type is enough: its template ships."""
+    lines = ["DRIVER LICENSE", "LN SAMPLE", "FN ANDREW", "DOB 09/13/1981"]
+
+    items = ask(client, encoded(paper(lines), "PNG"), task="form", formType="dl").ok[
+        "probabilities"
+    ]
+
+    assert "09/13/1981" in [item["attributes"]["value"]["text"] for item in items]
+
+
+def test_pdf(client):
+    """A born-digital PDF exactly, at once, in the pixels of its page at 200 dpi."""
+    pages = [["Invoice 1735 of this year", "Total: 42.50"], ["The second page of the invoice"]]
+    begun = time.monotonic()
+
+    answer = ask(client, text_pdf(*pages))
+
+    items = answer.ok["probabilities"]
+    assert [(item["attributes"]["pageNumber"], item["label"]) for item in items] == [
+        (1, "Invoice 1735 of this year"),
+        (1, "Total: 42.50"),
+        (2, "The second page of the invoice"),
+    ]
+    assert {item["probability"] for item in items} == {1.0}
+    assert items[0]["boundingBox"]["minX"] == pytest.approx(72 * 200 / 72, abs=5)
+    assert time.monotonic() - begun < 10
+
+
+def test_scanned_pdf(client):
+    """Pages that are pictures are read like pictures."""
+    pages = [paper([f"This is page {word}"], 40) for word in ("one", "two", "three")]
+
+    found = ask(client, image_pdf(pages)).ok["probabilities"]
+
+    for number, word in enumerate(("one", "two", "three"), 1):
+        said = [item["label"] for item in found if item["attributes"]["pageNumber"] == number]
+        assert word in " ".join(said)
+
+
+def test_every_way_to_send_a_document(client, files):
+    """File, address and base64, as form and as JSON, give one and the same answer."""
+    url, packed = files.add("card.png", CARD), base64.b64encode(CARD).decode()
+    fields = {"modelId": "OCRModel", "task": "contact", "sampleId": " my card "}
+
+    answers = [
+        client.multipart("POST", OCR, fields, {"sampleContent": ("a.gif", CARD)}),
+        client.multipart("POST", OCR, {**fields, "sampleLocation": url}),
+        client.multipart("POST", OCR, {**fields, "sampleBase64Content": packed}),
+        client.json("POST", OCR, {**fields, "sampleLocation": url}),
+        client.json("POST", OCR, {**fields, "sampleBase64Content": packed}),
+        client.json(
+            "POST", OCR, {**fields, "sampleBase64Content": f"data:image/png;base64,{packed}"}
+        ),
+    ]
+
+    assert [answer.ok for answer in answers] == [answers[0].ok] * len(answers)
+    assert answers[0].data["sampleId"] == " my card "
+
+
+def test_nothing_is_counted(client):
+    """Reading costs no prediction and announces none."""
+    before = client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
+
+    answer = ask(client, CARD)
+
+    assert answer.status == 200
+    assert not [name for name in answer.headers if "ratelimit" in name]
+    assert client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] == before
+
+
+@pytest.mark.parametrize("model_id", ["OCRModel", "tabulatev2"])
+def test_cards(client, model_id):
+    """A card says what reads and where its limits lie; the models are nobody's own."""
+    card = client.get(f"{VISION}/models/{model_id}/card").ok
+
+    assert (card["modelId"], card["object"]) == (model_id, "card")
+    assert card["limits"]
+    assert client.delete(f"{VISION}/models/{model_id}").status == 404
+
+
+def test_health_names_the_engine(client):
+    """Health says which engine reads."""
+    assert client.get("/v2/health").ok["engines"]["ocr"] == "ppocr"
+
+
+def test_four_callers_at_a_time(client):
+    """Each has its own answer, and health is answered all the while."""
+    client.get("/v2/health")
+    samples = [encoded(paper([f"Number {n} of four", f"Code {n * 1111}"]), "PNG") for n in range(4)]
+    expected = [ask(client, sample).ok for sample in samples]
+    slowest, is_over = [0.0], threading.Event()
+    watcher = client.clone()
+
+    def watch():
+        while not is_over.wait(0.05):
+            begun = time.monotonic()
+            assert watcher.get("/v2/health").status == 200
+            slowest.append(time.monotonic() - begun)
+
+    def read(clients, number):
+        mine = clients.setdefault(0, client.clone())
+        assert ask(mine, samples[number % 4]).ok == expected[number % 4]
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    problems = run_crowd(4, 16, read)
+    is_over.set()
+    thread.join()
+    watcher.close()
+
+    assert problems == []
+    assert max(slowest) < 3
+
+
+def test_memory_is_given_back(client, stack):
+    """After a large document the service holds little more than before; calls add nothing."""
+    front, crop = stack.processes["front"], encoded(paper(["A crop of some words"], 30), "PNG")
+    for _ in range(3):
+        ask(client, crop).ok  # noqa: B018
+    before = memory_bytes(front)
+
+    ask(client, image_pdf([paper(["A large page"], 60).resize((1654, 2339))] * 2)).ok  # noqa: B018
+    for _ in range(12):
+        ask(client, crop).ok  # noqa: B018
+
+    assert memory_bytes(front) - before < 100 * 2**20
+
+
+def test_end_of_the_time_names_the_page(tmp_path):
+    """A document that takes too long is a 504 that says how far it came; the next is read."""
+    with LocalStack(environment={"PRESAGE_SYNC_SECONDS": "2"}) as stack:
+        world = World(stack, tmp_path)
+        try:
+            client = world.photographer()
+            assert client.get("/v2/health").status == 200
+            page = paper(["Many words stand on this page"] * 30, 30)
+            begun = time.monotonic()
+
+            answer = ask(client, image_pdf([page] * 8))
+
+            assert answer.status == 504, answer
+            assert answer.data["code"] == "timed_out"
+            assert "within 2 seconds: page " in answer.data["message"]
+            assert " of 8 was reached" in answer.data["message"]
+            assert int(answer.headers["retry-after"]) > 0
+            assert time.monotonic() - begun < 8
+            assert ask(client, text_pdf(["What is quick is still read"])).status == 200
+        finally:
+            world.close()
