@@ -8,10 +8,11 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DATA ?= ../shared/data
 MODEL_DIR := $(or $(PRESAGE_MODEL_DIR),.models)
+ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models run format check test test-fast cover fuzz bench-http bench-text bench-vision bench-ocr clean
+.PHONY: help system install models run format check test test-fast cover fuzz bench-http bench-text bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +73,20 @@ bench-vision: $(INSTALLED) models ## accuracy and speed of image models (ARGS="-
 
 bench-ocr: $(INSTALLED) models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_ocr --data $(DATA) $(ARGS)
+
+package: $(INSTALLED) ## build the zip of the deployed functions (ARCH=x86_64|arm64)
+	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)
+
+deploy: package models ## deploy a stage into your AWS account (STAGE=prod [REGION= DOMAIN= CERT= SET="NAME=VALUE" WATCH=minutes YES=1])
+	@test -n "$(STAGE)" || { echo "Name the stage: make deploy STAGE=dev" >&2; exit 1; }
+	@$(BIN)/python -m infra.deploy deploy --stage "$(STAGE)" --region "$(REGION)" --models $(MODEL_DIR) \
+	  --package build/package/$(or $(ARCH),x86_64) --domain "$(DOMAIN)" --certificate "$(CERT)" \
+	  --watch $(or $(WATCH),0) $(if $(YES),--yes) $(if $(SET),--set $(SET))
+
+destroy: $(INSTALLED) ## remove a stage; its data stays (STAGE=prod [REGION= DELETE_DATA=1 YES=1])
+	@test -n "$(STAGE)" || { echo "Name the stage: make destroy STAGE=dev" >&2; exit 1; }
+	@$(BIN)/python -m infra.deploy destroy --stage "$(STAGE)" --region "$(REGION)" \
+	  $(if $(YES),--yes) $(if $(DELETE_DATA),--delete-data)
 
 clean: ## remove what can be made again, but neither models nor state
 	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

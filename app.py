@@ -1,7 +1,6 @@
 """The deployed application: HTTP routes from declarations, queue handlers, and the sweep.
 
-Nothing is read or created at import. Handlers stand here because Chalice deploys those of other
-modules without this one. See chalicelib/web/app.py and chalicelib/workers.py.
+Nothing is read or created at import. Chalice deploys only handlers that stand in this file.
 """
 
 from __future__ import annotations
@@ -83,6 +82,14 @@ def delete_object(event: SQSEvent) -> None:
     from chalicelib.workers import run_delete
 
     _run(run_delete, event)
+
+
+@app.on_sqs_message(queue="presage-incoming", batch_size=1, name="receive_upload")
+def receive_upload(event: SQSEvent) -> None:
+    """Note that a file has arrived in the bucket."""
+    from chalicelib.workers import run_receive
+
+    _run(run_receive, event)
 
 
 @app.schedule("rate(1 minute)", name="sweep")

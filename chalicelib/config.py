@@ -43,6 +43,8 @@ class Settings:
     """Host names that an assertion's audience may have."""
     model_dir: str = ".models"
     """Folder of installed encoders and prebuilt models."""
+    models_from_bucket: str = ""
+    """Key of the catalogue of model files in the bucket; empty when all of them are installed."""
     download_allow: tuple[str, ...] = ()
     """Hosts, addresses or ranges that downloads may reach although they are not public."""
     example_calls_per_month: int = 30
@@ -91,6 +93,7 @@ class Settings:
             token_secret_name=reader.text("PRESAGE_TOKEN_SECRET_NAME", ""),
             audience_hosts=cls.audience_hosts + _list(reader.text("PRESAGE_AUDIENCE_HOSTS", "")),
             model_dir=reader.text("PRESAGE_MODEL_DIR", cls.model_dir),
+            models_from_bucket=reader.text("PRESAGE_MODELS_FROM_BUCKET", ""),
             download_allow=_list(reader.text("PRESAGE_DOWNLOAD_ALLOW", "")),
             example_calls_per_month=reader.integer(
                 "PRESAGE_EXAMPLE_CALLS", cls.example_calls_per_month

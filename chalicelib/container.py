@@ -15,6 +15,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock, system_clock
 from chalicelib.domain.dataset import LANGUAGE, VISION
 from chalicelib.domain.learning import Learner
+from chalicelib.domain.model_source import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.ocr.interface import OcrNotInstalled
 from chalicelib.engines.ocr.pool import OcrPool
 from chalicelib.engines.text.encoder_pool import EncoderPool
@@ -26,6 +27,7 @@ from chalicelib.services.embeddings import EmbeddingService
 from chalicelib.services.examples import ExampleService
 from chalicelib.services.features import FeatureService, FeatureStores
 from chalicelib.services.feedback import FeedbackService
+from chalicelib.services.incoming import IncomingService
 from chalicelib.services.ingest import IngestService, IngestStores, Reader
 from chalicelib.services.models import ModelService
 from chalicelib.services.ocr import OcrService
@@ -58,8 +60,10 @@ from chalicelib.stores.example_views import ExampleViews
 from chalicelib.stores.examples import ExampleStore
 from chalicelib.stores.guards import GuardStore
 from chalicelib.stores.ids import IdStore
+from chalicelib.stores.incoming import IncomingStore
 from chalicelib.stores.labels import LabelStore
 from chalicelib.stores.model_cards import ModelCards
+from chalicelib.stores.model_downloads import ModelDownloads
 from chalicelib.stores.model_files import ModelFiles
 from chalicelib.stores.model_leases import ModelLeases
 from chalicelib.stores.models import ModelStore
@@ -69,6 +73,7 @@ from chalicelib.stores.prebuilt import PrebuiltStore
 from chalicelib.stores.queues import Queues
 from chalicelib.stores.quotas import QuotaStore
 from chalicelib.stores.receipts import ReceiptStore
+from chalicelib.stores.sample_files import SampleFiles
 from chalicelib.stores.secrets import SecretStore
 from chalicelib.stores.served_models import ServedModels
 from chalicelib.stores.tokens import RefreshTokenStore
@@ -105,6 +110,8 @@ class Stores:
         self.queues = Queues(settings, clients)
         self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
         self.downloads = Downloader(settings.download_allow)
+        self.incoming = IncomingStore(settings, clients, clock)
+        self.sample_files = SampleFiles(self.downloads, self.incoming)
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.example_names = ExampleNames(self.examples, self.artifacts)
         self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
@@ -128,7 +135,10 @@ class Stores:
         self.model_cards = ModelCards(self.artifacts)
         self.checkpoints = CheckpointStore(self.artifacts)
         self.curves = CurveStore(self.artifacts)
-        self.prebuilt = PrebuiltStore(settings.model_dir)
+        self.model_source: ModelSource = INSTALLED_ONLY
+        if settings.models_from_bucket:
+            self.model_source = ModelDownloads(settings, self.clients)
+        self.prebuilt = PrebuiltStore(settings.model_dir, self.model_source)
         self.served_models = ServedModels(self.models, self.model_files, self.prebuilt)
 
 
@@ -140,9 +150,10 @@ class Container:
         self.settings = settings
         self.clock = clock
         self.stores = Stores(settings, clock)
-        self.encoders = EncoderPool(Path(settings.model_dir))
-        self.backbones = BackbonePool(Path(settings.model_dir))
-        self.readers = OcrPool(Path(settings.model_dir), settings.ocr_engine)
+        source, model_dir = self.stores.model_source, Path(settings.model_dir)
+        self.encoders = EncoderPool(model_dir, source)
+        self.backbones = BackbonePool(model_dir, source)
+        self.readers = OcrPool(model_dir, settings.ocr_engine, source)
 
     def engines(self) -> dict[str, str]:
         """Tell for each engine whether it is ready."""
@@ -189,9 +200,14 @@ class Container:
         """Accepts files."""
         s = self.stores
         stores = UploadStores(
-            s.datasets, s.labels, s.ids, s.artifacts, s.receipts, s.queues, s.downloads
+            s.datasets, s.labels, s.ids, s.artifacts, s.receipts, s.queues, s.downloads, s.incoming
         )
         return UploadService(stores, self.clock, self.settings, self.ingest.run)
+
+    @cached_property
+    def incoming(self) -> IncomingService:
+        """Gives out forms for large files."""
+        return IncomingService(self.stores.incoming, self.clock)
 
     @cached_property
     def ingest(self) -> IngestService:
@@ -286,13 +302,13 @@ class Container:
     def picture_predictions(self) -> PicturePredictionService:
         """Predicts and detects in pictures."""
         s = self.stores
-        return PicturePredictionService(s.served_models, s.downloads, self.backbones)
+        return PicturePredictionService(s.served_models, s.sample_files, self.backbones)
 
     @cached_property
     def ocr(self) -> OcrService:
         """Reads documents."""
         s, threads, seconds = self.stores, self.settings.ocr_threads, self.settings.sync_seconds
-        return OcrService(s.served_models, s.downloads, self.readers, threads, seconds)
+        return OcrService(s.served_models, s.sample_files, self.readers, threads, seconds)
 
     @cached_property
     def deletions(self) -> DeletionService:

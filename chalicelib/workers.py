@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote_plus
 
 from chalicelib import log
 from chalicelib.container import Container
@@ -53,6 +54,20 @@ def run_delete(
         StorageUnavailable: the queue tries again.
     """
     container.deletion_runs.run(job)
+
+
+def run_receive(
+    container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
+) -> None:
+    """Note the files that a notification of the bucket names.
+
+    Raises:
+        StorageUnavailable: the queue tries again.
+    """
+    # The first notification after a set-up is a test without records.
+    for record in job.get("Records", ()):
+        found = record["s3"]["object"]
+        container.incoming.receive(unquote_plus(found["key"]), str(found.get("eTag", "")))
 
 
 def run_sweep(container: Container) -> None:

@@ -1,4 +1,4 @@
-"""The administrator's command for accounts: create, list, change plan, reset key, close, token.
+"""The administrator's command for accounts: create, list, plan, keys, close, token, export.
 
 It works on the local stack that runs, on AWS_ENDPOINT_URL when that is set, and on the account
 of the AWS credentials with --aws. See chalicelib/services/accounts.py.
@@ -16,7 +16,6 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from chalicelib.config import Settings, SettingsError
@@ -33,30 +32,12 @@ from chalicelib.services.accounts import (
 from chalicelib.stores.accounts import AccountStore
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tokens import RefreshTokenStore
-from infra.local.state import State
+from infra.target import CommandError, Target, find_target
 
-DEFAULT_URL = "http://127.0.0.1:8000"
-"""Where the local stack listens unless told otherwise."""
 PUBLIC_AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
 """An audience that every deployment accepts, whatever its own host is called."""
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "presage", "AWS_SECRET_ACCESS_KEY": "presage"}
-"""What an emulated AWS is content with."""
 _DONE, _REFUSED = 0, 1
-
-
-class CommandError(Exception):
-    """The command cannot go on; the text is one line that names the remedy."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """What the command works on."""
-
-    settings: Settings
-    """Where the tables are."""
-    url: str
-    """Where the service listens."""
 
 
 def create_account(
@@ -135,7 +116,8 @@ def main(
     """Run the command; its errors are one line each."""
     options = _parser().parse_args(arguments)
     try:
-        options.run(_target(options, environment), options)
+        target = find_target(environment, options.aws, needs_data=options.run is not _token)
+        options.run(target, options)
     except (CommandError, ServiceError, SettingsError) as trouble:
         print(f"infra.accounts: {trouble}", file=sys.stderr)
         return _REFUSED
@@ -225,29 +207,6 @@ def _post(url: str, form: dict[str, str]) -> dict[str, object]:
         ) from trouble
 
 
-def _target(options: argparse.Namespace, environment: MutableMapping[str, str]) -> Target:
-    """Find what the command is to work on.
-
-    Raises:
-        CommandError: nothing was named and no local stack runs.
-    """
-    folder = Path(environment.get("PRESAGE_STATE_DIR") or ".presage")
-    state = State(folder)
-    stack = state.read_stack() or {}
-    is_named = options.aws or bool(environment.get("AWS_ENDPOINT_URL"))
-    if not is_named and options.run is not _token:
-        found = state.stack_environment()
-        if found is None:
-            raise CommandError(
-                f"no local stack is described in {folder}: start it with `make run`, set "
-                "AWS_ENDPOINT_URL, or pass --aws to work with your AWS credentials"
-            )
-        # The clients read their credentials from the environment, as everywhere on AWS.
-        environment.update({**DUMMY_CREDENTIALS, **found})
-    url = environment.get("PRESAGE_URL") or str(stack.get("url") or DEFAULT_URL)
-    return Target(Settings.from_environment(environment), url)
-
-
 def _create(target: Target, options: argparse.Namespace) -> None:
     """Create an account."""
     account = create_account(
@@ -278,6 +237,26 @@ def _examples(target: Target, options: argparse.Namespace) -> None:
     """Set an account's own limit of calls that return examples."""
     account = _service(target.settings).set_example_calls(options.email, options.calls)
     print(f"{account.email} has {account.example_calls_per_month} example calls a month")
+
+
+def _export(target: Target, options: argparse.Namespace) -> None:
+    """Write everything that an account has into a folder."""
+    from chalicelib.container import Container
+    from infra.exports.account import FolderNotEmpty, export_account
+
+    account = _service(target.settings).find(options.email)
+    if account is None:
+        raise CommandError(f"there is no account {options.email}")
+    try:
+        export_account(Container(target.settings), account, options.folder, _say)
+    except (FolderNotEmpty, OSError) as trouble:
+        raise CommandError(str(trouble)) from trouble
+    print(f"exported {account.email} into {options.folder}")
+
+
+def _say(line: str) -> None:
+    """Show a line of progress at once."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _reset(target: Target, options: argparse.Namespace) -> None:
@@ -322,6 +301,8 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("--source", choices=list(PLANS), help="plan family")
     calls = command("examples", _examples, "set an account's monthly example calls", one)
     calls.add_argument("calls", metavar="CALLS", type=int, help="calls a month")
+    export = command("export", _export, "write all data sets and models of an account", one)
+    export.add_argument("folder", metavar="DIR", type=Path, help="new folder")
     reset = command("reset-key", _reset, "give an account a new key", keyed)
     reset.add_argument("--overlap", metavar="SECONDS", type=float, default=0, help="old keys' rest")
     close = command("close", _close, "close an account; its tokens die at once", one)

@@ -6,7 +6,9 @@ It may be run twice: what exists stays as it is. See chalicelib/stores/tables.py
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -14,10 +16,20 @@ from botocore.exceptions import ClientError
 from chalicelib.config import Settings
 from chalicelib.stores import tables
 from chalicelib.stores.clients import Clients
-from chalicelib.stores.queues import DELETE, EMBED, INGEST, TRAIN_FREE, TRAIN_PAID, queue_name
+from chalicelib.stores.queues import (
+    DELETE,
+    EMBED,
+    INCOMING,
+    INGEST,
+    TRAIN_FREE,
+    TRAIN_PAID,
+    queue_name,
+)
 
 MAX_RECEIVES = 3
 """Deliveries of a message before it goes to the dead-letter queue."""
+RETENTION_SECONDS = 14 * 24 * 3600
+"""How long a queue keeps a message."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,11 @@ class TableResource:
     ttl_attribute: str | None = None
     """Attribute after whose time a row disappears."""
 
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """Names of the key attributes, the partition's first."""
+        return tuple(key["AttributeName"] for key in self.keys)
+
 
 @dataclass(frozen=True)
 class QueueResource:
@@ -44,6 +61,11 @@ class QueueResource:
     """Full name; its dead-letter queue ends in `-dead`."""
     visibility_seconds: int
     """How long a received message is hidden from other workers."""
+
+    @property
+    def dead_name(self) -> str:
+        """Full name of its dead-letter queue."""
+        return f"{self.name}-dead"
 
 
 def table_resources(settings: Settings) -> tuple[TableResource, ...]:
@@ -55,7 +77,7 @@ def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueR
     """Describe every queue that a handler reads."""
     return tuple(
         QueueResource(queue_name(settings, short), visibility_seconds)
-        for short in (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE)
+        for short in (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, INCOMING)
     )
 
 
@@ -73,6 +95,7 @@ def provision(settings: Settings, visibility_seconds: int = 5400) -> None:
     for queue in queue_resources(settings, visibility_seconds):
         _create_queue(clients.sqs, queue)
     _create_bucket(clients.s3, settings)
+    _notify(clients, settings)
 
 
 def _table_resource(settings: Settings, row: Any) -> TableResource:
@@ -81,18 +104,23 @@ def _table_resource(settings: Settings, row: Any) -> TableResource:
     indexes = tuple(
         {
             "IndexName": index["index_name"],
-            "KeySchema": list(index["key_schema"]),
+            "KeySchema": _in_order(index["key_schema"]),
             "Projection": {"ProjectionType": "ALL"},
         }
         for index in schema["global_secondary_indexes"]
     )
     return TableResource(
         name=tables.table_name(settings, row),
-        attributes=tuple(schema["attribute_definitions"]),
-        keys=tuple(schema["key_schema"]),
+        attributes=tuple(sorted(schema["attribute_definitions"], key=itemgetter("AttributeName"))),
+        keys=tuple(_in_order(schema["key_schema"])),
         indexes=indexes,
-        ttl_attribute="expires_at" if row is tables.QuotaRow else None,
+        ttl_attribute="expires_at" if hasattr(row, "expires_at") else None,
     )
+
+
+def _in_order(keys: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+    """Put the partition key (HASH) before the sort key (RANGE), as CloudFormation wants it."""
+    return sorted(keys, key=itemgetter("KeyType"))
 
 
 def _create_table(dynamodb: Any, table: TableResource) -> None:
@@ -123,8 +151,8 @@ def _create_table(dynamodb: Any, table: TableResource) -> None:
 
 def _create_queue(sqs: Any, queue: QueueResource) -> None:
     """Create one queue and its dead-letter queue."""
-    retention = {"MessageRetentionPeriod": str(14 * 24 * 3600)}
-    dead_url = sqs.create_queue(QueueName=f"{queue.name}-dead", Attributes=retention)["QueueUrl"]
+    retention = {"MessageRetentionPeriod": str(RETENTION_SECONDS)}
+    dead_url = sqs.create_queue(QueueName=queue.dead_name, Attributes=retention)["QueueUrl"]
     dead_arn = sqs.get_queue_attributes(QueueUrl=dead_url, AttributeNames=["QueueArn"])
     redrive = {
         "deadLetterTargetArn": dead_arn["Attributes"]["QueueArn"],
@@ -150,3 +178,43 @@ def _create_bucket(s3: Any, settings: Settings) -> None:
     except ClientError as trouble:
         if trouble.response["Error"]["Code"] != "BucketAlreadyOwnedByYou":
             raise
+
+
+def _notify(clients: Clients, settings: Settings) -> None:
+    """Have the bucket tell the queue which files have arrived by a form."""
+    name = queue_name(settings, INCOMING)
+    url = clients.sqs.get_queue_url(QueueName=name)["QueueUrl"]
+    asked = clients.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    arn = asked["Attributes"]["QueueArn"]
+    policy = incoming_policy(arn, f"arn:aws:s3:::{settings.bucket}")
+    clients.sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": json.dumps(policy)})
+    clients.s3.put_bucket_notification_configuration(
+        Bucket=settings.bucket,
+        NotificationConfiguration={"QueueConfigurations": [incoming_notification(arn)]},
+    )
+
+
+def incoming_policy(queue_arn: Any, bucket_arn: Any) -> dict[str, Any]:
+    """Allow the bucket, and nobody else, to send to its queue; ARNs as they stand in policies."""
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Principal": {"Service": "s3.amazonaws.com"},
+                "Action": "sqs:SendMessage",
+                "Resource": queue_arn,
+                "Condition": {"ArnEquals": {"aws:SourceArn": bucket_arn}},
+            }
+        ],
+    }
+
+
+def incoming_notification(queue_arn: Any) -> dict[str, Any]:
+    """Describe what the bucket tells: every new file below `incoming/`."""
+    rule = {"Name": "prefix", "Value": "incoming/"}
+    return {
+        "QueueArn": queue_arn,
+        "Events": ["s3:ObjectCreated:*"],
+        "Filter": {"Key": {"FilterRules": [rule]}},
+    }

@@ -11,6 +11,7 @@ from functools import cache
 
 import boto3
 import pytest
+from botocore.session import Session
 from moto import mock_aws
 from moto.moto_api._internal.models import moto_api_backend
 
@@ -99,10 +100,11 @@ def closed_network() -> Iterator[None]:
 def aws_in_memory() -> Iterator[None]:
     """Start the emulated AWS once; `clients` empties it for each test.
 
-    A boto3 session reads megabytes of service descriptions, so all tests share one per region.
+    A session reads megabytes of service descriptions, so all tests share one.
     """
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(boto3.session, "Session", cache(boto3.session.Session))
+        patch.setattr("chalicelib.stores.clients.Session", cache(Session))
         yield
 
 

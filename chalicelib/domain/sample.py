@@ -20,7 +20,9 @@ class Sample:
     content: bytes | None = None
     """Bytes that were sent in the call."""
     location: str | None = None
-    """URL to read them from."""
+    """URL to read them from, or path of an upload."""
+    account_id: str = ""
+    """Who gives the location."""
 
 
 def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:

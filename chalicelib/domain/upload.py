@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from chalicelib.domain.dataset import UPLOAD
+from chalicelib.domain.incoming import Incoming
 from chalicelib.domain.limits import MAX_DERIVED_NAME_CHARACTERS
 
 
@@ -19,12 +20,23 @@ class UploadSource:
     file_name: str = ""
     """Base name of the sent file."""
     path: str | None = None
-    """URL of the file."""
+    """URL of the file, or path of an upload."""
+    incoming: Incoming | None = None
+    """The upload that the path names, once it was found."""
+
+    incoming_bytes: int = 0
+    """Size of that upload's file."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the file, 0 while they are not known."""
+        return self.incoming_bytes or len(self.content or b"")
 
     @property
     def derived_name(self) -> str:
         """Dataset name taken from the file's name: without extension, cut to 100."""
-        name = self.file_name or _last_part(self.path or "")
+        given = self.incoming.name if self.incoming else self.file_name
+        name = given or _last_part(self.path or "")
         stem = "".join(c if c.isprintable() else " " for c in PurePosixPath(name).stem)
         return stem[:MAX_DERIVED_NAME_CHARACTERS].strip() or "dataset"
 

@@ -1,15 +1,19 @@
 """Bounds the memory that the C library keeps behind large arrays; glibc only, harmless elsewhere.
 
-Called by chalicelib/services/ocr.py. Networks that read a page allocate and free hundreds of
-megabytes in blocks of all sizes: left alone, each thread's heap keeps the most it ever held;
-returned block by block, half of the time goes into fetching the same memory again.
+Called by the services that read pictures and documents. Networks that read a page allocate and
+free hundreds of megabytes in blocks of all sizes: left alone, each thread's heap keeps the most
+it ever held; returned block by block, half of the time goes into fetching the same memory again.
 """
 
 from __future__ import annotations
 
 import ctypes
+from mmap import PAGESIZE
+from pathlib import Path
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # options of glibc's mallopt
+ROOMY_BYTES = 480 * 2**20
+"""A process at rest with every network loaded is smaller than this, in bytes."""
 _HEAPS = 2
 _LARGE_BYTES = 24 * 2**20
 _IDLE_BYTES = 64 * 2**20
@@ -22,6 +26,16 @@ def bound_memory() -> None:
         mallopt(_M_ARENA_MAX, _HEAPS)
         mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
         mallopt(_M_TRIM_THRESHOLD, _IDLE_BYTES)
+
+
+def give_back_beyond(resident_bytes: int = ROOMY_BYTES) -> None:
+    """Return what is free in the heaps once the process has grown; takes no time before."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    except OSError:
+        return  # no such file on this system, and no such heaps either
+    if pages * PAGESIZE > resident_bytes:
+        give_back()
 
 
 def give_back() -> None:

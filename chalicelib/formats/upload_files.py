@@ -25,6 +25,20 @@ def max_path_bytes(family: str) -> int:
     return MAX_ARCHIVE_BYTES_BY_PATH if family == VISION else MAX_TEXT_FILE_BYTES
 
 
+def check_path_bytes(family: str, size_bytes: int) -> None:
+    """Refuse a file of a `path` that is too large for its family.
+
+    Raises:
+        TooLarge: it is over the limit.
+    """
+    limit = max_path_bytes(family)
+    if size_bytes > limit:
+        raise TooLarge(
+            f"The file has {size_bytes} bytes; at most {limit} are allowed. "
+            "Split it, and add the other parts with PUT."
+        )
+
+
 def explain_head(family: str, head: bytes) -> str:
     """Say what a file is in place of an upload of the family, and what to send.
 
@@ -75,9 +89,8 @@ def _check_archive(content: bytes) -> None:
     if size > MAX_ARCHIVE_BYTES_IN_CALL:
         raise TooLarge(
             f"The archive has {size} bytes; at most {MAX_ARCHIVE_BYTES_IN_CALL} (50 MB) are "
-            "allowed in a call. Offer it at an address and send that as 'path', which may have "
-            f"{MAX_ARCHIVE_BYTES_BY_PATH} bytes (2 GB), or split it and add the other parts with "
-            "PUT."
+            "allowed in a call. Send it by POST /v2/uploads, or offer it at an address, and send "
+            f"that as 'path', which may have {MAX_ARCHIVE_BYTES_BY_PATH} bytes (2 GB)."
         )
     head = content[:HEAD_BYTES]
     explanation = explain_foreign(head)

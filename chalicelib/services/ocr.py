@@ -6,7 +6,6 @@ is read. See chalicelib/engines/ocr/tasks.py for what is looked for on a page.
 
 from __future__ import annotations
 
-import io
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +42,7 @@ from chalicelib.errors import (
     MissingParameter,
     PrebuiltNotInstalled,
 )
-from chalicelib.stores.downloads import Downloader
+from chalicelib.stores.sample_files import DOWNLOAD_SECONDS, SampleFiles
 from chalicelib.stores.served_models import ServedModels
 
 if TYPE_CHECKING:
@@ -53,8 +52,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.tasks import Tools
     from chalicelib.formats.documents import Document
 
-DOWNLOAD_SECONDS = 15.0
-"""Longest time that a sample's URL may take to download, in seconds."""
 CALLS = 2
 """Calls whose pages may be read at the same time; those of others wait for their turn."""
 _WHAT = "the document"
@@ -66,7 +63,7 @@ class OcrService:
     def __init__(
         self,
         models: ServedModels,
-        downloads: Downloader,
+        samples: SampleFiles,
         engines: OcrPool,
         threads: int,
         limit_seconds: float,
@@ -75,13 +72,13 @@ class OcrService:
 
         Args:
             models: finds the model that a call names.
-            downloads: brings documents by address.
+            samples: brings documents.
             engines: the installed networks.
             threads: pages of one document that are read at the same time.
             limit_seconds: time of a whole call, for the text of a refusal.
         """
         self._models = models
-        self._downloads = downloads
+        self._samples = samples
         self._engines = engines
         self._threads = max(1, threads)
         self._limit_seconds = limit_seconds
@@ -173,7 +170,8 @@ class OcrService:
         """
         model.require_type((OCR,))
         tools = self._load(model)
-        content = self._content(sample, seconds_left())
+        seconds = min(DOWNLOAD_SECONDS, seconds_left())
+        content = self._samples.content(sample, MAX_OCR_BYTES, _WHAT, seconds)
         try:
             pages = self._read_pages(content, wish, tools, seconds_left)
         except OcrNotInstalled as missing:
@@ -199,15 +197,6 @@ class OcrService:
             finally:
                 # After a refusal nobody waits: each thread ends at its next check.
                 threads.shutdown(wait=False, cancel_futures=True)
-
-    def _content(self, sample: Sample, seconds_left: float) -> bytes:
-        """Return the bytes of the sample, downloading them when an address was sent."""
-        if sample.content is None:
-            target = io.BytesIO()
-            seconds = min(DOWNLOAD_SECONDS, seconds_left)
-            self._downloads.fetch(sample.location or "", target, MAX_OCR_BYTES, seconds, _WHAT)
-            return target.getvalue()
-        return sample.content
 
     def _load(self, model: ServedModel) -> Tools:
         """Return the networks, from memory when they are loaded."""

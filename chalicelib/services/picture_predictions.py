@@ -6,7 +6,6 @@ answers nothing and a retrained one answers with its new version at once.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,10 @@ from chalicelib.domain.model import ServedModel
 from chalicelib.domain.prediction import Detection, Probability
 from chalicelib.domain.sample import Sample
 from chalicelib.domain.warm import WarmModels
+from chalicelib.engines.memory import give_back_beyond
 from chalicelib.engines.vision.backbones import BackboneNotInstalled, BackbonePool
 from chalicelib.errors import BackboneMissing, ModelNotReady
-from chalicelib.stores.downloads import Downloader
+from chalicelib.stores.sample_files import SampleFiles
 from chalicelib.stores.served_models import ServedModels
 
 if TYPE_CHECKING:
@@ -27,19 +27,15 @@ if TYPE_CHECKING:
 
 WARM_MODELS = 16
 """Artifacts kept in memory; the least recently used one goes first."""
-DOWNLOAD_SECONDS = 15.0
-"""Longest time that a sample's URL may take to download, in seconds."""
 _WHAT = "the image"
 
 
 class PicturePredictionService:
     """Predicts with own and prebuilt vision models."""
 
-    def __init__(
-        self, models: ServedModels, downloads: Downloader, backbones: BackbonePool
-    ) -> None:
+    def __init__(self, models: ServedModels, samples: SampleFiles, backbones: BackbonePool) -> None:
         self._models = models
-        self._downloads = downloads
+        self._samples = samples
         self._backbones = backbones
         self._warm: WarmModels[TrainedVision] = WarmModels(WARM_MODELS)
 
@@ -58,7 +54,7 @@ class PicturePredictionService:
         from chalicelib.formats.pictures import read_picture
 
         model.require_type(types)
-        content = self._content(sample)
+        content = self._samples.content(sample, MAX_PREDICTED_IMAGE_BYTES, _WHAT)
         least_side = self._load(model).least_side if model.version else 1
         picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, least_side)
         self.check(model, types)
@@ -111,16 +107,8 @@ class PicturePredictionService:
             return self._load(model).predict(picture)
         except BackboneNotInstalled as missing:
             raise BackboneMissing(model.model_id, missing.name) from missing
-
-    def _content(self, sample: Sample) -> bytes:
-        """Return the bytes of the sample, downloading them when an address was sent."""
-        if sample.content is not None:
-            return sample.content
-        target = io.BytesIO()
-        self._downloads.fetch(
-            sample.location or "", target, MAX_PREDICTED_IMAGE_BYTES, DOWNLOAD_SECONDS, _WHAT
-        )
-        return target.getvalue()
+        finally:
+            give_back_beyond()
 
     def _load(self, model: ServedModel) -> TrainedVision:
         """Return the trained model, from memory when it is warm."""

@@ -5,6 +5,7 @@ See chalicelib/services/ingest.py and chalicelib/routes/uploads.py.
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from chalicelib.domain.dataset import DETECTION, FEEDBACK, UPLOAD, UPLOADING, Da
 from chalicelib.domain.fields import checked_language, checked_name, checked_type
 from chalicelib.domain.growth import check_room, check_takes_file
 from chalicelib.domain.ids import new_string_id
+from chalicelib.domain.incoming import is_upload_path
 from chalicelib.domain.jobs import Job, ingest_job
 from chalicelib.domain.model import Model
 from chalicelib.domain.receipt import Receipt
@@ -29,11 +31,18 @@ from chalicelib.errors import (
     StorageUnavailable,
     TooManyOpen,
 )
-from chalicelib.formats.upload_files import check_content, explain_head, max_path_bytes
+from chalicelib.formats.text_encoding import HEAD_BYTES
+from chalicelib.formats.upload_files import (
+    check_content,
+    check_path_bytes,
+    explain_head,
+    max_path_bytes,
+)
 from chalicelib.stores.artifacts import ArtifactStore, raw_key
 from chalicelib.stores.datasets import DatasetStore
 from chalicelib.stores.downloads import Downloader
 from chalicelib.stores.ids import IdStore
+from chalicelib.stores.incoming import IncomingStore
 from chalicelib.stores.labels import LabelStore
 from chalicelib.stores.queues import INGEST, Queues
 from chalicelib.stores.receipts import ReceiptStore, receipt_key
@@ -60,6 +69,8 @@ class UploadStores:
     """Jobs."""
     downloads: Downloader
     """Files behind a URL."""
+    incoming: IncomingStore
+    """Files that were put straight into the bucket."""
 
 
 class UploadService:
@@ -176,6 +187,7 @@ class UploadService:
     ) -> DatasetView:
         """Begin to add a file to a dataset, whose examples become those of a source."""
         check_takes_file(dataset)
+        source = self._found(account, dataset.family, source)
         receipt = Receipt(new_string_id(), dataset.dataset_id, self._clock())
         upload = self._described(dataset.family, receipt, source)
         upload = replace(upload, adds=True, source=becomes)
@@ -183,10 +195,10 @@ class UploadService:
         self._keep(upload, source)
         started = self._stores.datasets.start_upload(dataset, receipt_key(receipt), upload)
         if started is None:
-            if upload.raw:
-                self._stores.artifacts.delete(upload.raw)
+            self._forget(upload, source)
             raise DatasetNotYetAvailable
         self._note(receipt)
+        self._tidy(source)
         self._enqueue(ingest_job(started))
         return self._stores.labels.view(started)
 
@@ -196,6 +208,7 @@ class UploadService:
         """Check the fields, keep the file, and write the dataset's row last."""
         dataset_type = checked_type(family, fields.type)
         language = checked_language(family, fields.language)
+        source = self._found(account, family, source)
         name = checked_name(fields.name or source.derived_name)
         _check(family, source)
         dataset_id = self._stores.ids.reserve("datasets")
@@ -221,34 +234,77 @@ class UploadService:
             self._keep(upload, source)
             self._stores.datasets.create(dataset, upload)
         except StorageUnavailable:
-            self._withdraw(dataset, upload)
+            self._withdraw(dataset, upload, source)
             raise
         self._note(receipt)
+        self._tidy(source)
         return dataset, ingest_job(dataset)
 
     def _described(self, family: str, receipt: Receipt, source: UploadSource) -> Upload:
         """Say where the file's bytes will lie, or check that its URL can be read."""
-        if source.path is not None:
+        if source.path is not None and source.incoming is None:
             probe = self._stores.downloads.check(source.path, max_path_bytes(family))
             explanation = explain_head(family, probe.head) if probe.head else EMPTY
             if explanation:
                 raise DownloadFailed(explanation)
             return Upload(path=source.path, size_bytes=probe.size_bytes or 0)
         key = raw_key(receipt.dataset_id, receipt.receipt_id)
-        return Upload(raw=key, size_bytes=len(source.content or b""))
+        return Upload(raw=key, size_bytes=source.size_bytes)
+
+    def _found(self, account: Account, family: str, source: UploadSource) -> UploadSource:
+        """Find the uploaded file that a path names, and look at its size and first bytes.
+
+        Raises:
+            DownloadFailed: there is none that this account may use, or it is no such file.
+            TooLarge: it is over the limit of the family.
+            StorageUnavailable: the storage did not answer.
+        """
+        if source.path is None or not is_upload_path(source.path):
+            return source
+        incoming, size_bytes = self._stores.incoming.find(account.account_id, source.path)
+        check_path_bytes(family, size_bytes)
+        head = io.BytesIO()
+        self._stores.incoming.read(incoming, head, HEAD_BYTES)
+        explanation = explain_head(family, head.getvalue()) if size_bytes else EMPTY
+        if explanation:
+            raise DownloadFailed(explanation)
+        return replace(source, incoming=incoming, incoming_bytes=size_bytes)
 
     def _keep(self, upload: Upload, source: UploadSource) -> None:
-        """Keep the bytes of a file that was sent in the call."""
-        if upload.raw:
+        """Keep the bytes of a file that was sent in the call, or put into the bucket before."""
+        if source.incoming is not None:
+            self._stores.incoming.use(source.incoming, upload.raw)
+            try:
+                self._stores.incoming.copy(source.incoming, upload.raw)
+            except (DownloadFailed, StorageUnavailable):
+                self._stores.incoming.give_back(source.incoming, upload.raw)
+                raise
+        elif upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
-    def _withdraw(self, dataset: Dataset, upload: Upload) -> None:
+    def _withdraw(self, dataset: Dataset, upload: Upload, source: UploadSource) -> None:
         """Undo a request whose file or row may or may not have been written."""
         try:
-            if self._stores.datasets.cancel(dataset) and upload.raw:
-                self._stores.artifacts.delete(upload.raw)
+            if self._stores.datasets.cancel(dataset):
+                self._forget(upload, source)
         except StorageUnavailable:
             log.warning("withdraw_failed", dataset=dataset.dataset_id)
+
+    def _forget(self, upload: Upload, source: UploadSource) -> None:
+        """Remove the copy of a file whose upload came to nothing."""
+        if upload.raw:
+            self._stores.artifacts.delete(upload.raw)
+        if source.incoming is not None:
+            self._stores.incoming.give_back(source.incoming, upload.raw)
+
+    def _tidy(self, source: UploadSource) -> None:
+        """Delete an uploaded file that was copied; what stays, the bucket's rules remove."""
+        if source.incoming is None:
+            return
+        try:
+            self._stores.incoming.delete(source.incoming)
+        except StorageUnavailable:
+            log.warning("incoming_left", upload=source.incoming.upload_id)
 
     def _check_room(self, account: Account, size_bytes: int) -> None:
         """Refuse when the account stores too much or has too many uploads going on."""

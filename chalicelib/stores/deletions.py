@@ -13,7 +13,8 @@ from chalicelib.stores.clients import Clients
 from chalicelib.stores.tables import DeletionRow
 from chalicelib.stores.trouble import applied, store, updated
 
-_OPEN = "OPEN"
+OPEN = "OPEN"
+"""Marks a record whose job is not done; the sweep finds it by this."""
 """Index key of what has work left."""
 _BEGUN = 0.01
 
@@ -44,7 +45,7 @@ class DeletionStore:
             status=QUEUED,
             updated_at=now,
             nudged_at=now,
-            open=_OPEN,
+            open=OPEN,
         )
         if applied(lambda: row.save(condition=DeletionRow.deletion_id.does_not_exist())):
             return deletion
@@ -182,7 +183,7 @@ class DeletionStore:
         stale = (DeletionRow.nudged_at < older_than) & (DeletionRow.lease_until < now)
         unfinished = stale & DeletionRow.status.is_in(QUEUED, RUNNING)
         claimed = []
-        for row in list(DeletionRow.open_index.query(_OPEN)):
+        for row in list(DeletionRow.open_index.query(OPEN)):
             actions: list[Action] = [DeletionRow.nudged_at.set(now)]
             if updated(row, actions, unfinished):
                 claimed.append(_load(row))

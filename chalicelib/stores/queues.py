@@ -13,6 +13,8 @@ EMBED = "embed"
 TRAIN_PAID = "train-paid"
 TRAIN_FREE = "train-free"
 DELETE = "delete"
+INCOMING = "incoming"
+"""The bucket itself sends here when a file has arrived."""
 
 
 def queue_name(settings: Settings, short: str) -> str:

@@ -294,6 +294,24 @@ class ReceiptRow(TableRow):
     fence = NumberAttribute(default=0)
 
 
+class IncomingRow(TableRow):
+    """A presigned form, and whether its file has arrived and was used."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "incoming"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    upload_id = UnicodeAttribute(range_key=True)
+    name = UnicodeAttribute(null=True)
+    status = UnicodeAttribute()
+    etag = UnicodeAttribute(null=True)
+    used_by = UnicodeAttribute(null=True)
+    usable_until = NumberAttribute()
+    expires_at = NumberAttribute()
+
+
 ROWS: tuple[type[TableRow], ...] = (
     AccountRow,
     RefreshTokenRow,
@@ -305,6 +323,7 @@ ROWS: tuple[type[TableRow], ...] = (
     ModelRow,
     DeletionRow,
     ReceiptRow,
+    IncomingRow,
 )
 SHORT_NAMES = {row: str(row.Meta.table_name) for row in ROWS}
 

@@ -214,6 +214,17 @@ class DeletionRecord(msgspec.Struct, rename="camel"):
     deleted_object_id: str
 
 
+class UploadRecord(msgspec.Struct, rename="camel"):
+    """A presigned form."""
+
+    url: str
+    fields: dict[str, str]
+    path: str
+    expires_at: str
+    max_bytes: int
+    object: Literal["upload"] = "upload"
+
+
 class RejectionRecord(msgspec.Struct):
     """A row or file that was left out."""
 

@@ -39,7 +39,7 @@ def sample_of(call: Call) -> Sample:
     if sent is not None:
         return Sample(content=sent.content)
     if location is not None:
-        return Sample(location=location)
+        return Sample(location=location, account_id=call.account.account_id)
     if encoded is not None:
         return Sample(content=decode_base64(encoded))
     raise MissingParameter("sampleContent", f"One of {', '.join(SAMPLES)} is required.")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from chalicelib.config import Settings
 from chalicelib.errors import ServiceError
-from infra.accounts import CommandError, ensure_account, request_token
+from infra.accounts import ensure_account, request_token
 from infra.local.calls import CallFailed, Service
 from infra.local.first_models import (
     PICTURE,
@@ -28,6 +28,7 @@ from infra.local.options import Options
 from infra.local.state import State
 from infra.models import InstallError, install, missing
 from infra.provision import install_globals
+from infra.target import CommandError
 
 DEMO_EMAIL = "demo@presage.example"
 UNKNOWN = Trained("DATASET_ID", "MODEL_ID")

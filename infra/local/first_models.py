@@ -49,27 +49,61 @@ class Trained:
 
 
 def train_first(service: Service, sample: Sample, tell: Callable[[str], None]) -> Trained:
-    """Upload a sample, train it and ask it.
+    """Upload a sample and train it, unless a former start has, and ask the model.
 
     Raises:
         CallFailed: a call was refused or took too long.
     """
     base = f"/v2/{sample.family}"
+    dataset_id = _former_dataset(service, base, sample) or _upload(service, base, sample, tell)
+    model_id = _former_model(service, base, dataset_id) or _train(service, base, dataset_id, sample)
+    tell(f"model {model_id}: trained")
+    best = _ask(service, sample, model_id)["probabilities"][0]
+    tell(f"{sample.question} is {best['label']} with probability {best['probability']:.3f}")
+    return Trained(dataset_id, model_id)
+
+
+def _former_dataset(service: Service, base: str, sample: Sample) -> str | None:
+    """Find the data set that a former start has uploaded."""
+    found = service.get(f"{base}/datasets")["data"]
+    wanted = (sample.file.stem, sample.type, True)
+    same = (d for d in found if (d["name"], d["type"], d["available"]) == wanted)
+    return next((str(dataset["id"]) for dataset in same), None)
+
+
+def _former_model(service: Service, base: str, dataset_id: str) -> str | None:
+    """Find the model that a former start has trained."""
+    found = service.get(f"{base}/datasets/{dataset_id}/models")["data"]
+    return next((str(m["modelId"]) for m in found if m["status"] == "SUCCEEDED"), None)
+
+
+def _upload(service: Service, base: str, sample: Sample, tell: Callable[[str], None]) -> str:
+    """Upload a sample and return its data set.
+
+    Raises:
+        CallFailed: a call was refused or took too long.
+    """
     fields = {"type": sample.type, "name": sample.file.stem}
     dataset_id = str(service.post(f"{base}/datasets/upload", fields, sample.file)["id"])
     dataset = service.wait(f"{base}/datasets/{dataset_id}", _is_uploaded, UPLOAD_SECONDS)
     if dataset["statusMsg"] != "SUCCEEDED":
         raise CallFailed(f"the upload of {sample.file.name}: {dataset['statusMsg']}")
     tell(f"data set {dataset_id}: {dataset['totalExamples']} examples of {sample.file.name}")
+    return dataset_id
+
+
+def _train(service: Service, base: str, dataset_id: str, sample: Sample) -> str:
+    """Train a data set and return the model.
+
+    Raises:
+        CallFailed: a call was refused or took too long.
+    """
     request = {"name": sample.file.stem, "datasetId": dataset_id}
     model_id = str(service.post(f"{base}/train", request)["modelId"])
     status = service.wait(f"{base}/train/{model_id}", _is_trained, TRAINING_SECONDS)
     if status["status"] != "SUCCEEDED":
         raise CallFailed(f"the training: {status.get('failureMsg', status['status'])}")
-    tell(f"model {model_id}: trained")
-    best = _ask(service, sample, model_id)["probabilities"][0]
-    tell(f"{sample.question} is {best['label']} with probability {best['probability']:.3f}")
-    return Trained(dataset_id, model_id)
+    return model_id
 
 
 def _ask(service: Service, sample: Sample, model_id: str) -> dict[str, Any]:

@@ -11,17 +11,21 @@ import io
 import json
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from infra.local import item_calls
 from infra.local.events import WAKE_HEADER
 from infra.local.polls import Poll, Polls
 from infra.local.s3_access import Refused, S3Access
+from infra.local.stillness import HEADER, PATH, Stillness
 
 S3_SCOPE = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, Signature=0"
 """Stands in the place of a presigned request's header, once that has been let in."""
 WAKING_ACTIONS = frozenset(("SendMessage", "SendMessageBatch", "ChangeMessageVisibility"))
 """SQS actions after which a message may be there to receive."""
+READING_TARGETS = ("GetItem", "BatchGetItem", "Query", "Scan", "Describe", "List")
+"""Beginnings of DynamoDB actions that change nothing."""
 
 Respond = Callable[..., Any]
 
@@ -35,14 +39,17 @@ class Guard:
         self._s3_access = s3_access
         self._data_lock = threading.Lock()
         self._s3_lock = threading.Lock()
+        self._stillness = Stillness()
 
     def __call__(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
         """Answer one request."""
+        if environ.get("PATH_INFO") == PATH:
+            return self._still(environ, start_response)
         service = _service(environ)
         if service == "sqs":
             return self._sqs(environ, start_response)
         if service == "dynamodb":
-            with self._data_lock:
+            with self._pass(environ, _is_row_write(environ)), self._data_lock:
                 return item_calls.answer(environ, start_response)
         if service is not None and service != "s3":
             return self._locked(self._data_lock, environ, start_response)
@@ -56,7 +63,26 @@ class Guard:
         if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
             # Moto would read the object's bytes as a form and store nothing (curl --data-binary).
             environ["CONTENT_TYPE"] = "binary/octet-stream"
-        return self._locked(self._s3_lock, environ, start_response)
+        is_write = environ["REQUEST_METHOD"] not in ("GET", "HEAD")
+        with self._pass(environ, is_write):
+            return self._locked(self._s3_lock, environ, start_response)
+
+    def _pass(self, environ: dict[str, Any], is_write: bool) -> AbstractContextManager[None]:
+        """Wait while somebody copies everything."""
+        token = environ.get("HTTP_" + HEADER.upper().replace("-", "_"))
+        return self._stillness.passing(token, is_write)
+
+    def _still(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+        """Answer the one who copies."""
+        method, status, token = environ["REQUEST_METHOD"], "200 OK", ""
+        if method == "POST":
+            token = self._stillness.close() or ""
+            status = status if token else "409 Conflict"
+        elif method == "DELETE":
+            given = environ.get("HTTP_" + HEADER.upper().replace("-", "_"), "")
+            status = status if self._stillness.open(given) else "410 Gone"
+        start_response(status, [("Content-Type", "application/json")])
+        return [json.dumps({"token": token, "writes": self._stillness.writes}).encode()]
 
     def _locked(
         self, lock: threading.Lock, environ: dict[str, Any], start_response: Respond
@@ -99,6 +125,12 @@ def _service(environ: dict[str, Any]) -> str | None:
     scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2]
     parts = scope.partition(",")[0].split("/")
     return parts[3].lower() if len(parts) == 5 else None
+
+
+def _is_row_write(environ: dict[str, Any]) -> bool:
+    """Tell whether a DynamoDB call may change a row."""
+    action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
+    return not action.startswith(READING_TARGETS)
 
 
 def _json_body(environ: dict[str, Any]) -> dict[str, Any] | None:

@@ -185,8 +185,8 @@ def too_large_message(limit: int, actual: int) -> str:
     """Name the limit, the size when it is known, and the way around."""
     size = f" and this one has {actual}" if actual > limit else ""
     return (
-        f"A request body may have {limit} bytes{size}; put a larger file where a URL reaches it, "
-        "and send the URL as 'path'."
+        f"A request body may have {limit} bytes{size}; send a larger file by POST /v2/uploads, "
+        "and its path in this call."
     )
 
 

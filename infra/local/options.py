@@ -14,6 +14,7 @@ _NUMBERS = (
     ("--port", int, "PRESAGE_PORT", "8000", "port of the service"),
     ("--aws-port", int, "PRESAGE_AWS_PORT", "4566", "port of the emulated AWS"),
     ("--sweep-seconds", float, "PRESAGE_SWEEP_SECONDS", "5", "time between two sweeps"),
+    ("--save-seconds", float, "PRESAGE_SAVE_SECONDS", "60", "time between two saves of the data"),
     ("--visibility-seconds", int, "PRESAGE_VISIBILITY_SECONDS", "15", "redelivery of lost jobs"),
 )
 
@@ -29,11 +30,13 @@ class Options:
     aws_port: int
     """Port of the emulated AWS; 0 takes a free one."""
     state_dir: Path
-    """Folder of the signing key, the demo key and the description of the running stack."""
+    """Folder of keys, saved data and the description of the running stack."""
     has_demo: bool
     """Whether a first data set is uploaded, trained and asked."""
     is_bare: bool
     """Whether even models and the demo account are left out."""
+    keeps_data: bool
+    """Whether data is restored at the start and saved while the stack runs."""
     has_gateway_limits: bool
     """Whether API Gateway's limits are enforced."""
     endpoint_url: str | None
@@ -42,6 +45,8 @@ class Options:
     """Application as `module:attribute`."""
     sweep_seconds: float
     """Time between two ticks of the schedules, in seconds."""
+    save_seconds: float
+    """Time between two saves of the data, in seconds."""
     visibility_seconds: int
     """How long a message stays hidden after a receive or a heartbeat, in seconds."""
 
@@ -52,6 +57,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
     parser.add_argument("--backend", choices=(MOTO, LOCALSTACK, AWS), help="where data is kept")
     parser.add_argument("--no-demo", action="store_true", help="no first upload and training")
     parser.add_argument("--bare", action="store_true", help="no models and no demo account either")
+    parser.add_argument("--forget", action="store_true", help="start empty and save no data")
     parser.add_argument("--gateway-limits", action="store_true", help="10 MB, 6 MB and 29 seconds")
     # Defaults are texts, so that a wrong variable is refused like a wrong argument.
     for name, kind, variable, default, text in _NUMBERS:
@@ -61,7 +67,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         "--state-dir",
         type=Path,
         default=Path(environment.get("PRESAGE_STATE_DIR") or ".presage"),
-        help="folder of keys and of the running stack's description",
+        help="folder of keys, data and the running stack's description",
     )
     found = parser.parse_args(arguments)
     backend, endpoint_url = _backend(found.backend, environment.get("AWS_ENDPOINT_URL"))
@@ -72,10 +78,12 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         state_dir=found.state_dir.absolute(),
         has_demo=not (found.no_demo or found.bare),
         is_bare=found.bare,
+        keeps_data=backend == MOTO and not found.forget,
         has_gateway_limits=found.gateway_limits,
         endpoint_url=endpoint_url,
         app=environment.get("PRESAGE_APP") or "app:app",
         sweep_seconds=found.sweep_seconds,
+        save_seconds=found.save_seconds,
         visibility_seconds=found.visibility_seconds,
     )
 

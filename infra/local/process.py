@@ -16,8 +16,6 @@ from collections.abc import Callable
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
-_M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3  # options of glibc's mallopt
-_HEAPS, _LARGE_BYTES = 2, 1 << 20
 
 
 def fork(name: str, work: Callable[[], None]) -> int:
@@ -44,17 +42,6 @@ def fork(name: str, work: Callable[[], None]) -> int:
 def die_with_parent() -> None:
     """Ask the kernel to kill this process when its parent ends; Linux only, harmless elsewhere."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def give_memory_back() -> None:
-    """Let all threads share a few heaps, and return large blocks at once; glibc only.
-
-    With heaps of their own, each thread would keep what the largest picture once took.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_M_ARENA_MAX, _HEAPS)
-        mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
 def _become(name: str, parent: int) -> None:

@@ -28,6 +28,11 @@ class State:
         """Private key of the demo account."""
         return self.folder / "demo.pem"
 
+    @property
+    def data(self) -> Path:
+        """Folder of the saved data."""
+        return self.folder / "data"
+
     def prepare(self) -> None:
         """Make the folder."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

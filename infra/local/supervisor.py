@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 import os
 import select
 import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.config import Settings, SettingsError
-from infra.local import process
+from infra.local import pieces, process
 from infra.local.options import MOTO, Options
+from infra.local.pieces import say
 from infra.local.state import State
 from infra.local.surroundings import SHARED, surroundings
 
@@ -30,7 +29,10 @@ STOP_SECONDS = 3.0
 """How long children may take to stop before they are killed, in seconds."""
 RESTART_SECONDS = 1.0
 """Pause before a child that ended right after its start is started again, in seconds."""
+SAVE_SECONDS = 60.0
+"""How long the last save of the data may take at the stop, in seconds."""
 AWS_PIECE = "aws"
+KEEPER_PIECE = "keeper"
 SHARED_MODULES = ("infra.resources", "infra.local.worker", "chalicelib.workers")
 """Imported once before the forks; none of them loads an engine or starts a thread."""
 
@@ -110,23 +112,39 @@ class Supervisor:
         )
         settings = Settings.from_environment(os.environ)
         if options.backend == MOTO:
-            self._add(AWS_PIECE, lambda: _run_aws(self._aws, settings.region))
+            self._add(AWS_PIECE, lambda: pieces.run_aws(self._aws, settings.region))
         app = load(options.app)
-        if not self._task("provision", lambda: _provision(settings, options)):
+        if not self._task("provision", lambda: pieces.provision(settings, options)):
             self._fail("the tables, queues and bucket could not be made.")
             return
-        self._add("front", lambda: _run_front(app, self._front, settings, options))
-        self._add("ingest", lambda: _run_worker(app, settings, False, options))
-        self._add("train", lambda: _run_worker(app, settings, True, options))
+        if not self._restore(settings):
+            return
+        self._add("front", lambda: pieces.run_front(app, self._front, settings, options))
+        self._add("ingest", lambda: pieces.run_worker(app, settings, False, options))
+        self._add("train", lambda: pieces.run_worker(app, settings, True, options))
         self._describe(settings)
         self._settings = settings
         self._welcome(settings)
+
+    def _restore(self, settings: Settings) -> bool:
+        """Bring back the data of the former run, and save it from now on."""
+        options, folder = self._options, self._state.data
+        if not options.keeps_data:
+            return True
+        if not self._task("restore", lambda: pieces.restore(settings, self._state)):
+            self._fail(
+                f"the data in {folder} could not be restored, and is left as it is. Move the "
+                "folder away to start empty, or start without it by --forget."
+            )
+            return False
+        self._add(KEEPER_PIECE, lambda: pieces.run_keeper(settings, self._state, options))
+        return True
 
     def _welcome(self, settings: Settings) -> None:
         """Make the demo account, show a first prediction, and print the ready line."""
         url = address(self._front)
         welcomed = self._options.is_bare or self._task(
-            "demo", lambda: _run_demo(settings, self._state, self._options, url)
+            "demo", lambda: pieces.run_demo(settings, self._state, self._options, url)
         )
         if self._is_stopping:
             return
@@ -166,7 +184,10 @@ class Supervisor:
         if name is None:
             return
         if name == AWS_PIECE:
-            self._fail(f"the emulated AWS ended ({_why(status)}) and its data is lost.")
+            self._fail(
+                f"the emulated AWS ended ({_why(status)}); what was written since the last save is "
+                "lost."
+            )
             return
         old = self._pieces[name]
         if time.monotonic() - old.started < RESTART_SECONDS:
@@ -213,13 +234,15 @@ class Supervisor:
         self._is_stopping = True
 
     def _stop(self) -> None:
-        """Stop the children, the data plane last, and kill what does not end in time."""
+        """Stop what works, then save the data, then the data plane; kill what takes too long."""
         self._is_stopping = True
-        deadline = time.monotonic() + STOP_SECONDS
-        others = {piece.pid for name, piece in self._pieces.items() if name != AWS_PIECE}
+        last = (KEEPER_PIECE, AWS_PIECE)
+        others = {piece.pid for name, piece in self._pieces.items() if name not in last}
         others |= {pid for pid, status in self._tasks.items() if status is None}
-        _end(others, deadline)
-        _end({piece.pid for piece in self._pieces.values()} - others, deadline)
+        _end(others, time.monotonic() + STOP_SECONDS)
+        for name, seconds in zip(last, (SAVE_SECONDS, STOP_SECONDS), strict=True):
+            if name in self._pieces:
+                _end({self._pieces[name].pid}, time.monotonic() + seconds)
         self._state.remove_stack()
 
 
@@ -255,11 +278,6 @@ def load(place: str) -> Any:
         importlib.import_module(shared)
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)
-
-
-def say(text: str) -> None:
-    """Write one line to the log of the stack."""
-    print(f"{time.strftime('%H:%M:%S')} stack: {text}", file=sys.stderr, flush=True)
 
 
 def _ended() -> list[tuple[int, int]]:
@@ -303,61 +321,3 @@ def _why(status: int) -> str:
     if os.WIFSIGNALED(status):
         return signal.Signals(os.WTERMSIG(status)).name
     return f"status {os.waitstatus_to_exitcode(status)}"
-
-
-def _run_aws(listener: socket.socket, region: str) -> None:
-    """Be the data plane; moto is imported here and in no other process."""
-    from infra.local import aws
-
-    aws.run(listener, os.environ["AWS_SECRET_ACCESS_KEY"], region)
-
-
-def _provision(settings: Settings, options: Options) -> None:
-    """Make tables, queues and bucket."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    from infra.resources import provision
-
-    try:
-        provision(settings, visibility_seconds=options.visibility_seconds)
-    except (BotoCoreError, ClientError) as trouble:
-        say(f"{options.backend} at {settings.endpoint_url or 'AWS'}: {trouble}")
-        sys.exit(1)
-
-
-def _run_front(app: Any, listener: socket.socket, settings: Settings, options: Options) -> None:
-    """Be the HTTP front."""
-    from infra.local import front
-
-    _show_logs()
-    process.give_memory_back()
-    _warm(app, options)
-    front.run(app, listener, settings.name, options.has_gateway_limits)
-
-
-def _warm(app: Any, options: Options) -> None:
-    """Load the engines beside the start, so that the demo's first calls are quick."""
-    if not options.is_bare:
-        threading.Thread(target=lambda: app.container.warm(), daemon=True).start()
-
-
-def _run_worker(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
-    """Be one of the workers."""
-    from infra.local import worker
-
-    _show_logs()
-    _warm(app, options)
-    worker.run(app, settings, is_training, options)
-
-
-def _show_logs() -> None:
-    """Write the service's log lines to the terminal when a level was asked for."""
-    if os.environ.get("PRESAGE_LOG_LEVEL"):
-        logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
-
-
-def _run_demo(settings: Settings, state: State, options: Options, url: str) -> None:
-    """Prepare the demo."""
-    from infra.local import demo
-
-    demo.run(settings, state, options, url)

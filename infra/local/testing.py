@@ -30,7 +30,8 @@ class LocalStack:
 
     Args:
         app: application as `module:attribute`.
-        arguments: of the command; `--bare` leaves models, demo account and demo out.
+        arguments: of the command; `--bare` leaves models, demo account and demo out,
+            `--forget` saves no data.
         environment: variables that differ from this process's environment.
         ready_seconds: longest wait for the ready line, in seconds.
     """
@@ -38,7 +39,7 @@ class LocalStack:
     def __init__(
         self,
         app: str = "app:app",
-        arguments: Sequence[str] = ("--bare",),
+        arguments: Sequence[str] = ("--bare", "--forget"),
         environment: Mapping[str, str] | None = None,
         ready_seconds: float = 60.0,
     ) -> None:
@@ -174,6 +175,26 @@ class LocalStack:
         for name in WORKERS:
             self.kill_worker(name, signal.SIGCONT)
 
+    def crash(self) -> None:
+        """Kill the supervisor at once, and with it every piece; `start` starts them again."""
+        if self._process is None:
+            raise RuntimeError("The local stack does not run.")
+        pieces = self.processes.values()
+        self._process.kill()
+        self._process.wait(10)
+        self._process = None
+        while any(_is_alive(pid) for pid in pieces):
+            time.sleep(0.01)
+
+    def pause(self, number: int = signal.SIGTERM) -> int:
+        """Stop the stack without forgetting its folder; `start` goes on with its data."""
+        if self._process is None:
+            raise RuntimeError("The local stack does not run.")
+        self._process.send_signal(number)
+        status = self._process.wait(90)
+        self._process = None
+        return status
+
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Stop the stack, remove its folder and return the exit status."""
         status = 0
@@ -183,3 +204,12 @@ class LocalStack:
             self._process = None
         shutil.rmtree(self._folder, ignore_errors=True)
         return status
+
+
+def _is_alive(pid: int) -> bool:
+    """Tell whether a process exists and has not ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"

@@ -48,6 +48,19 @@ def download(source: Source, wheel: Path, partial: Path, progress: Progress) -> 
 def _unpack(wheel: Path, programs: Path) -> None:
     """Take Node.js and npm out of the wheel."""
     with zipfile.ZipFile(wheel) as archive:
-        names = [name for name in archive.namelist() if name == _NODE or name.startswith(_NPM)]
-        archive.extractall(programs, names)
-    (programs / _NODE).chmod(_EXECUTABLE)
+        archive.extractall(programs, [n for n in archive.namelist() if n.startswith(_NPM)])
+    unpack_node(wheel, programs)
+
+
+def unpack_node(wheel: Path, programs: Path) -> Path:
+    """Take the program Node.js out of the checked wheel and return its path.
+
+    Raises:
+        OSError: there is no room.
+        zipfile.BadZipFile: the wheel is broken.
+        KeyError: it holds no Node.js.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        node = Path(archive.extract(_NODE, programs))
+    node.chmod(_EXECUTABLE)
+    return node

@@ -19,6 +19,7 @@ from chalicelib.domain.account import Account
 from chalicelib.domain.dataset import Dataset, DatasetView, Label, LabelCounts
 from chalicelib.domain.deletion import Deletion
 from chalicelib.domain.example import Example, ExampleView
+from chalicelib.domain.fields import checked_name
 from chalicelib.domain.findings import Contact, FormField, NamedTable, Table
 from chalicelib.domain.model import Model, ModelView, ServedModel, TrainRequest
 from chalicelib.domain.ocr import Finding, OcrWish, TableBlock
@@ -41,6 +42,7 @@ from chalicelib.errors import (
     ServiceError,
     TokenNotFound,
 )
+from chalicelib.services.incoming import IssuedForm
 from chalicelib.services.ocr import OcrService
 from chalicelib.services.tokens import Granted
 from chalicelib.services.usage import UsageFacts
@@ -280,6 +282,13 @@ class FakeServices:
         item = Receipt("R" * 26, 7, NOW, "SUCCEEDED", None, 4, 2, 1, 1, (rejected,))
         return Page((item,), 0, False)
 
+    def issue_form(self, account: Account, name: str | None) -> IssuedForm:
+        """Issue a form."""
+        self.work("issue", account, name)
+        if name is not None:
+            checked_name(name)
+        return IssuedForm("https://b.example.test/", {"key": "k"}, "presage:upload/X", NOW, 2**31)
+
     def container(self) -> SimpleNamespace:
         """Arrange the answers as the container does."""
         some = SimpleNamespace
@@ -339,6 +348,7 @@ class FakeServices:
                 find_model=self.find_reader, template=OcrService.template, read=self.read_document
             ),
             receipts=some(list=self.receipts),
+            incoming=some(issue=self.issue_form),
         )
 
 

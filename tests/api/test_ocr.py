@@ -94,7 +94,7 @@ def test_models_and_tasks_are_not_paired(call, services, model_id, task):
     )
 
     assert (answer.status, answer.json["task"], answer.json["sampleId"]) == (200, task, "é")
-    assert asked(services)[:2] == (model_id, Sample(location=url))
+    assert asked(services)[:2] == (model_id, Sample(location=url, account_id="2"))
     encoded = call.json(
         "POST", URL, modelId=model_id, task=task, sampleBase64Content=ENCODED, **fields
     )

@@ -55,7 +55,7 @@ def test_address_and_text_in_json(call, services):
     url, text = "https://example.test/cat.png", base64.b64encode(BYTES).decode()
 
     call.json("POST", "/v2/vision/predict", modelId=MODEL_ID, sampleLocation=url, numResults="3")
-    assert services.calls[-2][1][0] == Sample(location=url)
+    assert services.calls[-2][1][0] == Sample(location=url, account_id="2")
     assert services.calls[-1] == ("predict", ("pixels", 3))
     answer = call.json("POST", "/v2/vision/predict", modelId=MODEL_ID, sampleBase64Content=text)
     assert answer.json == LABELS

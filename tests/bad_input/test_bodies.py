@@ -115,7 +115,7 @@ def test_part_of_200_mb_is_refused_early(live, victim):
         *[bytes(1024 * 1024)] * 200,
     )
 
-    answer.refused(413, "54525952", str(size), "'path'")
+    answer.refused(413, "54525952", str(size), "POST /v2/uploads")
     assert time.monotonic() - began < 5
 
 

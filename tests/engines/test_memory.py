@@ -35,3 +35,15 @@ def test_free_memory_is_given_back():
     kept, left = map(int, answer.stdout.split())
     assert kept > 100
     assert left < 40
+
+
+def test_memory_is_given_back_only_beyond_a_size():
+    """A small process is left alone; one that has grown is trimmed."""
+    probe = PROBE.replace("import bound_memory, give_back", "import bound_memory, give_back_beyond")
+    for limit, is_trimmed in ((2**40, False), (1, True)):
+        code = probe.replace("give_back()", f"give_back_beyond({limit})")
+        answer = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        kept, left = map(int, answer.stdout.split())
+        assert (left < kept / 2) is is_trimmed

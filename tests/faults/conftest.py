@@ -37,6 +37,11 @@ def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def quick_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Learn once; every other training takes its vectors and gets the same result."""
+    learn_once(monkeypatch)
+
+
+def learn_once(patch: pytest.MonkeyPatch) -> None:
+    """Replace the text engine by one that learns once for each set of labels."""
     learn = engine.train_text
 
     def train_text(model, texts, vectors, watchers, now):
@@ -51,4 +56,4 @@ def quick_engine(monkeypatch: pytest.MonkeyPatch) -> None:
             watchers.on_curve(ONE_RESULT[key].curve)
         return ONE_RESULT[key]
 
-    monkeypatch.setattr(engine, "train_text", train_text)
+    patch.setattr(engine, "train_text", train_text)

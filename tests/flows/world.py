@@ -21,8 +21,9 @@ from chalicelib.services.accounts import AccountService
 from chalicelib.stores.accounts import AccountStore
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tokens import RefreshTokenStore
-from infra.accounts import DUMMY_CREDENTIALS, GRANT_TYPE, PUBLIC_AUDIENCE, ensure_account
+from infra.accounts import GRANT_TYPE, PUBLIC_AUDIENCE, ensure_account
 from infra.local.testing import LocalStack
+from infra.target import DUMMY_CREDENTIALS
 from tests.flows.client import Answer, Client
 
 WEATHER = Path(__file__).parents[1] / "data" / "weather.csv"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
@@ -86,7 +87,7 @@ def test_it_ends_with_its_parent(process):
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
 def test_crash_names_the_page(number):
     """A crash while a page is read is a 400 that names it; later pages say the same."""
-    with PdfDocument(text_pdf(LINES, LINES), 8, 5) as document:
+    with PdfDocument(text_pdf(LINES, LINES), 8, 5, math.inf) as document:
         assert texts(document.page(1, False)) == LINES
         os.kill(document._process.pid, number)
         with pytest.raises(BadRequest) as caught:
@@ -99,7 +100,7 @@ def test_crash_names_the_page(number):
 
 def test_standstill_names_the_page():
     """A process that stands still is ended in time."""
-    with PdfDocument(text_pdf(LINES), 8, 0.5) as document:
+    with PdfDocument(text_pdf(LINES), 8, 0.5, math.inf) as document:
         os.kill(document._process.pid, signal.SIGSTOP)
         started = time.monotonic()
         with pytest.raises(BadRequest, match=r"Page 1 .* within 0\.5 seconds"):
@@ -114,5 +115,5 @@ def test_interpreter_that_does_not_start(monkeypatch):
     for command in ("/bin/false", "/no/such/interpreter"):
         monkeypatch.setattr(pdf_process.sys, "executable", command)
         with pytest.raises(TimedOut, match="did not start"):
-            PdfDocument(text_pdf(LINES), 8, 5)
+            PdfDocument(text_pdf(LINES), 8, 5, math.inf)
     assert len(os.listdir("/proc/self/fd")) == before

@@ -18,8 +18,9 @@ import pytest
 
 from chalicelib.formats.rsa_key import public_pem_of
 from chalicelib.stores.accounts import AccountStore
-from infra.accounts import CommandError, create_account, ensure_account, main
+from infra.accounts import create_account, ensure_account, main
 from infra.local.state import State
+from infra.target import CommandError
 
 EMAIL = "ann@example.com"
 

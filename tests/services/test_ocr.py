@@ -29,6 +29,7 @@ from chalicelib.errors import (
 from chalicelib.services.ocr import OcrService
 from chalicelib.stores.downloads import Downloader
 from chalicelib.stores.prebuilt import PrebuiltStore
+from chalicelib.stores.sample_files import SampleFiles
 from chalicelib.stores.served_models import ServedModels
 from tests.formats.drawn import encoded
 from tests.pdfs import Sheet, image_pdf, pdf, text_pdf, words
@@ -43,7 +44,9 @@ PICTURE = encoded(PAPER, "PNG")
 
 def a_service(engine=None, threads=2, downloads=None, models=None):
     """Build the service around a stand-in engine."""
-    return OcrService(models, downloads, TinyPool(engine or TinyEngine()), threads, 25.0)
+    return OcrService(
+        models, SampleFiles(downloads, None), TinyPool(engine or TinyEngine()), threads, 25.0
+    )
 
 
 def read(content, wish=TEXT, engine=None, seconds=float("inf"), threads=2):
@@ -83,7 +86,7 @@ def test_models(prebuilt):
         service.find_model("2", "tabulatev2")
     with pytest.raises(ModelNotFound):
         service.find_model("2", "nothing")
-    without = OcrService(prebuilt, None, TinyPool(None), 2, 25.0)
+    without = OcrService(prebuilt, SampleFiles(None, None), TinyPool(None), 2, 25.0)
     with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install"):
         without.find_model("2", "OCRModel")
 

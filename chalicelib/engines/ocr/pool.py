@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from chalicelib.domain.model_source import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.ocr.interface import PPOCR, TESSERACT, OcrNotInstalled
 
 if TYPE_CHECKING:
@@ -46,14 +47,18 @@ class EngineFacts:
 class OcrPool:
     """Loads each network at its first use; safe to share between threads."""
 
-    def __init__(self, model_dir: Path, engine_name: str) -> None:
+    def __init__(
+        self, model_dir: Path, engine_name: str, source: ModelSource = INSTALLED_ONLY
+    ) -> None:
         """Keep what to load.
 
         Args:
             model_dir: the model directory.
             engine_name: the engine of the settings, PPOCR or TESSERACT.
+            source: brings folders that are not there.
         """
         self._directory = Path(model_dir)
+        self._source = source
         self._wanted = engine_name
         self._engines: dict[str, TextEngine] = {}
         self._structure: StructureModel | None = None
@@ -97,19 +102,25 @@ class OcrPool:
             from chalicelib.engines.ocr.tables.structure import load_structure
 
             with self._lock:
+                self._source.bring(SLANET)
                 self._structure = self._structure or load_structure(self._directory / SLANET)
         return self._structure
 
     def is_installed(self, name: str) -> bool:
-        """Tell whether the files of PPOCR, TESSERACT or SLANET are there; takes no time."""
+        """Tell whether the files of PPOCR, TESSERACT or SLANET are there, or can be brought.
+
+        Raises:
+            StorageUnavailable: their source did not answer.
+        """
         if name == TESSERACT:
             from chalicelib.engines.ocr.tesseract.program import find_program
 
             return find_program() is not None
         folder = self._directory / name
-        return name in _FILES and all(
-            (folder / file).is_file() for file in (*_FILES[name], FACTS_FILE)
-        )
+        if name not in _FILES:
+            return False
+        is_here = all((folder / file).is_file() for file in (*_FILES[name], FACTS_FILE))
+        return is_here or self._source.offers(name)
 
     def facts(self) -> EngineFacts:
         """Return what is known of the engine in use, without loading it.
@@ -124,6 +135,7 @@ class OcrPool:
             from chalicelib.engines.ocr.tesseract.program import LICENCE, TITLE, data_sha256
 
             return EngineFacts(TESSERACT, TITLE, data_sha256(), LICENCE)
+        self._source.bring(name)
         try:
             text = (self._directory / name / FACTS_FILE).read_text(encoding="utf-8")
             known = json.loads(text)
@@ -153,4 +165,5 @@ class OcrPool:
             return load_tesseract()
         from chalicelib.engines.ocr.ppocr.loading import load_ppocr
 
+        self._source.bring(PPOCR)
         return load_ppocr(self._directory / PPOCR)

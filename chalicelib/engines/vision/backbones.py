@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from chalicelib.domain.model_source import INSTALLED_ONLY, ModelSource
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -90,8 +92,9 @@ class Backbone:
 class BackbonePool:
     """Loads each backbone at its first use; safe to share between threads."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, source: ModelSource = INSTALLED_ONLY) -> None:
         self._directory = directory
+        self._source = source
         self._backbones: dict[str, Backbone] = {}
         self._lock = Lock()
 
@@ -100,6 +103,7 @@ class BackbonePool:
 
         Raises:
             BackboneNotInstalled: its files are missing or damaged.
+            StorageUnavailable: its files could not be brought.
         """
         backbone = self._backbones.get(name)
         if backbone is None:
@@ -113,27 +117,41 @@ class BackbonePool:
 
         Raises:
             BackboneNotInstalled: its files are missing.
+            StorageUnavailable: its files could not be brought.
         """
-        facts = _read_facts(self._directory / name)
+        facts = _read_facts(self.folder(name))
         try:
             return BackboneFacts(name, facts["title"], facts["sha256"], facts["licence"])
         except KeyError as missing:
             raise BackboneNotInstalled(name) from missing
 
     def is_installed(self, name: str) -> bool:
-        """Tell whether a backbone's files are there."""
-        folder = self._directory / name
-        return name in self._backbones or (
-            bool(_read_facts(folder)) and (folder / _MODEL_FILE).is_file()
-        )
+        """Tell whether a backbone's files are there, or can be brought.
+
+        Raises:
+            StorageUnavailable: their source did not answer.
+        """
+        is_here = name in self._backbones or self._is_here(name)
+        return is_here or self._source.offers(name)
 
     def folder(self, name: str) -> Path:
-        """Return the folder of a backbone, which also holds what belongs to it."""
+        """Return the folder of a backbone, which also holds what belongs to it.
+
+        Raises:
+            StorageUnavailable: its files could not be brought.
+        """
+        self._source.bring(name)
         return self._directory / name
 
+    def _is_here(self, name: str) -> bool:
+        """Tell whether a backbone's files are on this machine."""
+        folder = self._directory / name
+        return bool(_read_facts(folder)) and (folder / _MODEL_FILE).is_file()
+
     def _load(self, name: str) -> Backbone:
-        """Check and load a backbone."""
-        if not self.is_installed(name):
+        """Bring, check and load a backbone."""
+        self._source.bring(name)
+        if not self._is_here(name):
             raise BackboneNotInstalled(name)
         facts = self.facts(name)
         with (self._directory / name / _MODEL_FILE).open("rb") as file:

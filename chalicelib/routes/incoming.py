@@ -1,0 +1,43 @@
+"""Forms for files too large for the gateway. Contract section 5, POST /v2/uploads."""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.domain.dates import date_text
+from chalicelib.web import records
+from chalicelib.web.call import Call
+from chalicelib.web.fields import Name
+from chalicelib.web.operation import Operation
+
+
+class IncomingForm(msgspec.Struct):
+    """Fields of the call."""
+
+    name: Name | None = None
+
+
+def issue_upload(call: Call) -> records.UploadRecord:
+    """Issue a presigned form; its `path` is given as `path` or `sampleLocation` afterwards."""
+    form: IncomingForm = call.form
+    issued = call.container.incoming.issue(call.account, form.name)
+    return records.UploadRecord(
+        url=issued.url,
+        fields=issued.fields,
+        path=issued.path,
+        expires_at=date_text(issued.expires_at),
+        max_bytes=issued.max_bytes,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="issue_upload",
+        method="POST",
+        path="/v2/uploads",
+        view=issue_upload,
+        summary="Get a form that takes a file too large for a call, up to 2 GB.",
+        form=IncomingForm,
+        answer=records.UploadRecord,
+    ),
+)

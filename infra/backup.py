@@ -1,0 +1,86 @@
+"""The command that copies a whole stack into a folder, and a folder into a stack.
+
+`python -m infra.backup dump DIR` and `restore DIR` work on the local stack that runs, on
+AWS_ENDPOINT_URL when that is set, and on the account of the AWS credentials with --aws.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import MutableMapping, Sequence
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from chalicelib.config import SettingsError
+from infra.backups.dumping import dump
+from infra.backups.folder import BackupError, BackupFolder
+from infra.backups.restoring import restore
+from infra.target import CommandError, find_target
+
+_DONE, _REFUSED = 0, 1
+
+
+def main(
+    arguments: Sequence[str] | None = None, environment: MutableMapping[str, str] = os.environ
+) -> int:
+    """Run the command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    folder = BackupFolder(options.folder)
+    try:
+        if options.command == "verify":
+            _verify(folder)
+        elif options.command == "dump":
+            dump(find_target(environment, options.aws).settings, folder, _say)
+        else:
+            settings = find_target(environment, options.aws).settings
+            restore(settings, folder, options.replace, _say)
+    except (BackupError, CommandError, SettingsError, BotoCoreError, ClientError) as trouble:
+        _say(f"error: {trouble}")
+        return _REFUSED
+    _say("done")
+    return _DONE
+
+
+def _verify(folder: BackupFolder) -> None:
+    """Read every file of a backup.
+
+    Raises:
+        BackupError: there is none, or it is damaged.
+    """
+    manifest = folder.manifest()
+    if manifest is None:
+        raise BackupError(f"{folder.path} holds no backup.")
+    folder.verify(manifest)
+    _say(f"{sum(manifest.rows.values())} rows and {len(manifest.objects)} objects are whole")
+
+
+def _say(line: str) -> None:
+    """Show a line of progress at once."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    parser = argparse.ArgumentParser(prog="python -m infra.backup", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, text in (
+        ("dump", "copy all tables and the bucket into a folder; the next time only what changed"),
+        ("restore", "write a folder's copy into an empty stack"),
+        ("verify", "read every file of a folder's copy and compare its sha256"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("folder", type=Path, help="folder of the backup")
+        if name != "verify":
+            command.add_argument("--aws", action="store_true", help="work on AWS, not locally")
+        if name == "restore":
+            command.add_argument(
+                "--replace", action="store_true", help="delete what the stack holds first"
+            )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""Dumps a stack: all tables and the bucket, as one set of files. See infra/backup.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from typing import Any
+
+from chalicelib.config import Settings
+from chalicelib.stores.clients import Clients
+from infra.backups import objects, tables
+from infra.backups.folder import BackupFolder, Manifest
+from infra.resources import TableResource, table_resources
+
+Progress = Callable[[str], None]
+Still = Callable[[Clients], AbstractContextManager[Any]]
+"""Takes the clients that go on and gives a context in which nobody else changes anything."""
+
+
+def _moving(_: Clients) -> AbstractContextManager[Any]:
+    """Let everybody go on."""
+    return nullcontext()
+
+
+def dump(
+    settings: Settings,
+    folder: BackupFolder,
+    progress: Progress = lambda _: None,
+    still: Still = _moving,
+) -> Manifest:
+    """Copy every table and the bucket into a folder; what has not changed is not copied again.
+
+    The rows that make others visible are read first and the bucket last, so that whatever a
+    copied row names is in the copy too, unless it was deleted meanwhile.
+
+    Args:
+        settings: names and endpoint.
+        folder: takes the files.
+        progress: takes lines for the user.
+        still: keeps the stack still while tables and the last objects are read.
+
+    Raises:
+        BackupError: the folder holds something else or a damaged backup.
+    """
+    folder.prepare()
+    before = folder.manifest()
+    known = {item.key: item for item in before.objects} if before else {}
+    clients = Clients(settings)
+    # Most bytes are copied before the stack must stand still.
+    early = objects.copy(clients.s3, settings.bucket, folder, known, progress)
+    known |= {item.key: item for item in early}
+    with still(clients):
+        manifest = Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
+        for table in table_resources(settings):
+            _dump_table(clients.dynamodb, folder, manifest, table, settings)
+            progress(f"{table.name}: {manifest.rows[_short(table, settings)]} rows")
+        manifest.objects.extend(objects.copy(clients.s3, settings.bucket, folder, known))
+    progress(f"{settings.bucket}: {len(manifest.objects)} objects")
+    folder.switch(manifest)
+    return manifest
+
+
+def _dump_table(
+    dynamodb: Any,
+    folder: BackupFolder,
+    manifest: Manifest,
+    table: TableResource,
+    settings: Settings,
+) -> None:
+    """Copy one table."""
+    names: list[str] = []
+    rows = 0
+    keys = table.key_names
+    for content, count in tables.pieces(tables.scan(dynamodb, table.name), keys):
+        names.append(folder.add(content))
+        rows += count
+    manifest.tables[_short(table, settings)] = names
+    manifest.rows[_short(table, settings)] = rows
+
+
+def _short(table: TableResource, settings: Settings) -> str:
+    """Name of a table without the stack's prefix, so that another stack can take its rows."""
+    return table.name.removeprefix(f"{settings.name}-")

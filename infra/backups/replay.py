@@ -1,0 +1,46 @@
+"""What was deleted stays deleted, whatever an older backup holds.
+
+Objects with a deletion record are restored hidden, and their jobs begin again: the service's own
+deletion then removes every trace, also the texts in cards of models. The sweep sends the jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chalicelib.domain.deletion import DATASET, MODEL, QUEUED
+from chalicelib.stores.deletions import OPEN
+from infra.backups.tables import Item
+
+DELETIONS = "deletions"
+_PENDING = "DELETION_PENDING"
+
+
+class Deleted:
+    """The deletions of a backup and of the stack that it is restored into."""
+
+    def __init__(self, records: Iterable[Item]) -> None:
+        by_key = {(row["account_id"]["S"], row["deletion_id"]["S"]): row for row in records}
+        self._objects = {(row["kind"]["S"], row["object_id"]["S"]) for row in by_key.values()}
+        self.records = [_begun_again(row) for row in by_key.values()]
+
+    def hide(self, table: str, row: Item) -> Item:
+        """Return a row as it is restored: hidden when its object was deleted."""
+        if table == "datasets" and (DATASET, row["dataset_id"]["N"]) in self._objects:
+            return {**row, "status": {"S": _PENDING}, "available": {"BOOL": False}}
+        if table == "models" and (MODEL, row["model_id"]["S"]) in self._objects:
+            return {**row, "deleted": {"BOOL": True}}
+        return row
+
+
+def _begun_again(row: Item) -> Item:
+    """Return a record whose job has not run yet."""
+    zero = {"N": "0"}
+    return {
+        **row,
+        "status": {"S": QUEUED},
+        "progress": zero,
+        "lease_until": zero,
+        "nudged_at": zero,
+        "open": {"S": OPEN},
+    }

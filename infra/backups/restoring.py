@@ -1,0 +1,123 @@
+"""Restores a dump into a stack. See infra/backup.py.
+
+Everything is verified before anything is written. Rows that make others visible come last, so
+that a restore that breaks off shows nothing half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from chalicelib.config import Settings
+from chalicelib.stores.clients import Clients
+from infra.backups import objects, replay, tables
+from infra.backups.folder import BackupError, BackupFolder, Manifest
+from infra.resources import TableResource, table_resources
+
+Progress = Callable[[str], None]
+_LAST = ("models", "datasets", "deletions", "accounts")
+"""Tables whose rows make the others' visible."""
+
+
+def restore(
+    settings: Settings,
+    folder: BackupFolder,
+    is_replacing: bool = False,
+    progress: Progress = lambda _: None,
+) -> Manifest:
+    """Write a backup into the tables and the bucket of a stack, which exist already.
+
+    What was deleted after the backup was made stays deleted: the deletion records of the stack
+    are kept, and their jobs run again.
+
+    Args:
+        settings: names and endpoint.
+        folder: the backup.
+        is_replacing: whether data that is there goes first.
+        progress: takes lines for the user.
+
+    Raises:
+        BackupError: there is no whole backup, or the stack has data and is not to be replaced.
+    """
+    manifest = folder.manifest()
+    if manifest is None:
+        raise BackupError(f"{folder.path} holds no backup.")
+    folder.verify(manifest)
+    clients = Clients(settings)
+    resources = {_short(table, settings): table for table in table_resources(settings)}
+    _check_names(manifest, resources)
+    if not is_replacing:
+        _check_empty(clients, settings, resources.values())
+    kept = list(tables.scan(clients.dynamodb, resources[replay.DELETIONS].name))
+    if is_replacing:
+        _clear(clients, settings, resources.values())
+    for item in manifest.objects:
+        objects.put(clients.s3, settings.bucket, folder, item)
+    progress(f"{settings.bucket}: {len(manifest.objects)} objects")
+    deleted = replay.Deleted([*_rows(folder, manifest, replay.DELETIONS), *kept])
+    for short in _in_order(resources):
+        rows = deleted.records if short == replay.DELETIONS else _rows(folder, manifest, short)
+        changed = (deleted.hide(short, row) for row in rows)
+        count = tables.write(clients.dynamodb, resources[short].name, changed)
+        progress(f"{resources[short].name}: {count} rows")
+    return manifest
+
+
+def _rows(folder: BackupFolder, manifest: Manifest, short: str) -> Iterable[tables.Item]:
+    """Yield the rows of one table of a backup."""
+    for name in manifest.tables.get(short, ()):
+        yield from tables.read_piece(folder.read(name))
+
+
+def _in_order(resources: Mapping[str, TableResource]) -> list[str]:
+    """Return the tables, those last that make rows visible."""
+    return [*(name for name in resources if name not in _LAST), *_LAST]
+
+
+def _check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> None:
+    """Refuse a backup with tables that this version does not know.
+
+    Raises:
+        BackupError: names them.
+    """
+    unknown = sorted(set(manifest.tables) - set(resources))
+    if unknown:
+        raise BackupError(
+            f"The backup has tables that this version does not know: {', '.join(unknown)}; "
+            "restore it with the version that wrote it."
+        )
+
+
+def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
+    """Refuse a stack that has data.
+
+    Raises:
+        BackupError: names the first table or the bucket that has some.
+    """
+    for table in found:
+        if clients.dynamodb.scan(TableName=table.name, Limit=1)["Items"]:
+            raise BackupError(
+                f"The table {table.name} has rows; restore into an empty stack, or replace "
+                "everything that is there by --replace."
+            )
+    if next(objects.found(clients.s3, settings.bucket), None) is not None:
+        raise BackupError(
+            f"The bucket {settings.bucket} has objects; restore into an empty stack, or replace "
+            "everything that is there by --replace."
+        )
+
+
+def _clear(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
+    """Delete all rows and objects, those rows first that make others visible."""
+    order = {name: place for place, name in enumerate(reversed(_LAST))}
+    ranked = sorted(found, key=lambda table: order.get(_short(table, settings), len(order)))
+    for table in ranked:
+        keys = table.key_names
+        rows = list(tables.scan(clients.dynamodb, table.name))
+        tables.delete(clients.dynamodb, table.name, rows, keys)
+    objects.delete_all(clients.s3, settings.bucket)
+
+
+def _short(table: TableResource, settings: Settings) -> str:
+    """Name of a table without the stack's prefix."""
+    return table.name.removeprefix(f"{settings.name}-")

@@ -1,0 +1,198 @@
+"""The command that builds the package of the deployed functions. See: infra/packaging/.
+
+`python -m infra.build --arch x86_64` writes build/package/x86_64/ with deployment.zip, sam.json
+and the report. Model files are not in it; functions read them from the bucket.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from infra.model_files.client import Progress
+from infra.model_files.fetch import file_sha256
+from infra.packaging import licences, lock, natives, overrides, report, staging, vendor
+from infra.packaging.archive import write_zip
+from infra.packaging.bytecode import ByteCode, compile_all
+from infra.packaging.errors import NoCompiler, PackageError
+from infra.packaging.licences import FOLDER, Shipped
+from infra.packaging.report import Limits
+from infra.packaging.stripping import Stripping, strip
+from infra.packaging.target import ARCHITECTURES, Architecture
+from infra.packaging.trimming import trim
+from infra.template.merging import merge_template, merged
+
+ROOT = Path(__file__).resolve().parent.parent
+ZIP = "deployment.zip"
+TEMPLATE = "sam.json"
+_DOWNLOADS = "downloads"
+_FAILED = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is built from what; tests build small projects with small packages."""
+
+    architecture: Architecture
+    project: Path = ROOT
+    out: Path = ROOT / "build" / "package"
+    """Takes a folder named after the architecture."""
+    stage: str = "dev"
+    """Of .chalice/config.json."""
+    compiles: bool = True
+    """Whether byte code is made."""
+    limits: Limits = field(default_factory=Limits)
+    required: dict[str, str] = field(default_factory=lambda: dict(natives.REQUIRED))
+    functions: Sequence[str] = overrides.LOGICAL_NAMES
+    described: Callable[[], dict[str, Any]] = merge_template
+    """Makes everything else that is merged into the template."""
+    install: Callable[[Architecture, Path], None] = vendor.install
+    """Fills a folder with the packages."""
+    compiler: Callable[[Path, Path, Progress], ByteCode] = compile_all
+
+    @property
+    def target(self) -> Path:
+        """The folder of the finished package."""
+        return self.out / self.architecture.name
+
+
+def build(plan: Plan, progress: Progress) -> dict[str, Any]:
+    """Build a package and return its report.
+
+    What an earlier build left is removed first, so that a failed one leaves nothing to deploy.
+
+    Raises:
+        PackageError: it cannot be built, would not run, or is too large.
+    """
+    requirements = (plan.project / "requirements.txt").read_text("utf-8")
+    if plan.install is vendor.install:
+        lock.check(requirements, lock.LOCK.read_text("utf-8"))
+    shutil.rmtree(plan.target, ignore_errors=True)
+    plan.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="partial-", dir=plan.out) as name:
+        work = Path(name)
+        shipped, stripping = _prepare_packages(plan, work / "vendor", progress)
+        template = _gather(plan, work, progress)
+        byte_code = _compile(plan, work / "tree", progress)
+        progress("zip: packing")
+        finished = work / "finished"
+        finished.mkdir()
+        packed = write_zip(work / "tree", finished / ZIP)
+        weight = report.weigh(work / "tree", packed, (finished / ZIP).stat().st_size)
+        report.check(weight, plan.limits)
+        digest = file_sha256(finished / ZIP)
+        said = report.describe(plan.architecture, digest, weight, shipped, (byte_code, stripping))
+        _write(finished, template, said)
+        os.replace(finished, plan.target)
+    return said
+
+
+def _prepare_packages(
+    plan: Plan, folder: Path, progress: Progress
+) -> tuple[list[Shipped], Stripping]:
+    """Install the packages, keep their licences, drop the rest, and check what is compiled.
+
+    Raises:
+        PackageError: they cannot be had or would not run.
+    """
+    progress(f"packages: installing for {plan.architecture.name}")
+    plan.install(plan.architecture, folder)
+    shipped = licences.collect(folder)
+    trim(folder)
+    stripping = strip(folder, plan.architecture)
+    count = natives.check(folder, plan.architecture, plan.required)
+    progress(f"packages: {len(shipped)}, with {count} compiled files")
+    return shipped, stripping
+
+
+def _gather(plan: Plan, work: Path, progress: Progress) -> dict[str, Any]:
+    """Lay out the package's files in `work/tree` and return the template.
+
+    Raises:
+        PackageError: Chalice refused, or a function would run on something else.
+    """
+    progress("chalice: packaging")
+    staging.copy_project(plan.project, work / "stage")
+    wanted = overrides.overrides(plan.architecture, plan.functions)
+    added = merged(wanted, plan.described())
+    template = staging.package(work / "stage", plan.stage, added, work / "tree")
+    overrides.check(template, plan.architecture)
+    staging.add_packages(work / "vendor", work / "tree")
+    licences.add_own(plan.project, work / "tree" / FOLDER)
+    return template
+
+
+def _compile(plan: Plan, tree: Path, progress: Progress) -> ByteCode:
+    """Make byte code when it is wanted and something is there to make it with.
+
+    Raises:
+        PackageError: it did not go well.
+    """
+    if not plan.compiles:
+        return ByteCode("")
+    try:
+        return plan.compiler(tree, plan.out.parent / _DOWNLOADS, progress)
+    except NoCompiler as error:
+        progress(f"byte code: NONE. {error}")
+        return ByteCode("")
+
+
+def _write(folder: Path, template: dict[str, Any], said: dict[str, Any]) -> None:
+    """Write the template and both forms of the report."""
+    (folder / TEMPLATE).write_text(json.dumps(template, indent=2) + "\n", "utf-8")
+    (folder / "report.json").write_text(json.dumps(said, indent=2) + "\n", "utf-8")
+    (folder / "report.txt").write_text(report.render(said), "utf-8")
+
+
+def _say(line: str) -> None:
+    """Show a line of progress at once."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    parser = argparse.ArgumentParser(prog="python -m infra.build", description=__doc__)
+    parser.add_argument("--arch", choices=list(ARCHITECTURES), default="x86_64")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "package")
+    parser.add_argument("--stage", default="dev", help="stage of .chalice/config.json")
+    parser.add_argument("--no-compile", action="store_true", help="leave byte code out")
+    parser.add_argument("--lock", action="store_true", help="make the lock anew and stop")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.lock:
+            lock.LOCK.write_text(lock.make_lock(ROOT / "requirements.txt"), "utf-8")
+            return 0
+        plan = Plan(
+            ARCHITECTURES[options.arch],
+            out=options.out.resolve(),
+            stage=options.stage,
+            compiles=not options.no_compile,
+        )
+        said = build(plan, _say)
+    except (PackageError, OSError) as error:
+        _say(f"error: {error}")
+        return _FAILED
+    except KeyboardInterrupt:
+        _say("interrupted; nothing was written")
+        return _FAILED
+    print(report.render(said), end="")
+    print(f"written to {plan.target}")
+    # A package of sources is whole, but nobody should deploy it without having asked for it.
+    return _FAILED if plan.compiles and said["byte_code"] is None else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""The AWS account and region that a deployment goes to, and what it is called there."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    NoRegionError,
+    PartialCredentialsError,
+    ProfileNotFound,
+)
+
+from chalicelib.config import Settings
+
+_BAD_KEYS = (
+    "ExpiredToken",
+    "ExpiredTokenException",
+    "InvalidClientTokenId",
+    "SignatureDoesNotMatch",
+    "UnrecognizedClientException",
+)
+_REFUSED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
+
+
+class DeployError(Exception):
+    """The deployment cannot go on; the text is one line that names the remedy."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One stack of an account."""
+
+    stage: str
+    """Name of the stage, such as `prod`."""
+    region: str | None
+    """AWS region; None takes what the AWS configuration says."""
+    endpoint_url: str | None = None
+    """Endpoint of an emulated AWS."""
+
+    @property
+    def stack(self) -> str:
+        """Name of the stack, and prefix of every name in it."""
+        return f"presage-{self.stage}"
+
+    @cached_property
+    def session(self) -> Any:
+        """The session that all clients share.
+
+        Raises:
+            DeployError: no region is named, or there is none of this name.
+        """
+        session = boto3.session.Session(region_name=self.region)
+        found = session.region_name
+        if not found:
+            raise DeployError("no AWS region is named: pass REGION=… or set AWS_DEFAULT_REGION")
+        known = session.get_available_regions("cloudformation")
+        if found not in known and self.endpoint_url is None:
+            near = difflib.get_close_matches(found, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise DeployError(f"there is no AWS region {found!r}{hint} Pass REGION=…")
+        return session
+
+    @property
+    def region_name(self) -> str:
+        """The region."""
+        return str(self.session.region_name)
+
+    def client(self, service: str) -> Any:
+        """Make a client that repeats what fails for a moment."""
+        style = {"s3": {"addressing_style": "path"}} if service == "s3" else {}
+        config = Config(retries={"mode": "standard", "total_max_attempts": 6}, **style)
+        return self.session.client(service, endpoint_url=self.endpoint_url, config=config)
+
+    @cached_property
+    def account_id(self) -> str:
+        """The account of the credentials."""
+        return str(self.client("sts").get_caller_identity()["Account"])
+
+    @property
+    def data_bucket(self) -> str:
+        """Bucket that the stack makes. See infra/template/names.py."""
+        return f"{self.stack}-data-{self.account_id}-{self.region_name}"
+
+    @property
+    def artifact_bucket(self) -> str:
+        """Bucket of packages and templates, for all stages of account and region."""
+        return f"presage-artifacts-{self.account_id}-{self.region_name}"
+
+    @property
+    def settings(self) -> Settings:
+        """Settings by which the administrator's commands reach the stack's tables."""
+        return Settings(
+            name=self.stack,
+            region=self.region_name,
+            endpoint_url=self.endpoint_url,
+            bucket=self.data_bucket,
+        )
+
+
+@contextmanager
+def explained(target: Target) -> Iterator[None]:
+    """Turn what AWS clients raise into one line with a remedy.
+
+    Raises:
+        DeployError: in place of it.
+    """
+    where = target.region or "the configured region"
+    try:
+        yield
+    except (NoCredentialsError, PartialCredentialsError, ProfileNotFound) as trouble:
+        raise DeployError(
+            "there are no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY, or run `aws configure`"
+        ) from trouble
+    except NoRegionError as trouble:
+        raise DeployError("no AWS region is named: pass REGION=…") from trouble
+    except EndpointConnectionError as trouble:
+        raise DeployError(f"AWS cannot be reached in {where}: {trouble}") from trouble
+    except ClientError as trouble:
+        raise DeployError(_reason(trouble)) from trouble
+    except BotoCoreError as trouble:
+        raise DeployError(f"a call of AWS failed: {trouble}") from trouble
+
+
+def _reason(trouble: ClientError) -> str:
+    """Say what a refused call means."""
+    error = trouble.response.get("Error", {})
+    code, text = str(error.get("Code", "")), str(error.get("Message", ""))
+    if code in _BAD_KEYS:
+        return f"AWS refuses the credentials ({code}): renew them, for example by `aws sso login`"
+    if code in _REFUSED:
+        return (
+            f"the credentials may not call {trouble.operation_name}: use an administrator's, "
+            f"or add that right ({text})"
+        )
+    return f"{trouble.operation_name} failed: {code}: {text}"

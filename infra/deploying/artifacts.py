@@ -1,0 +1,170 @@
+"""Brings package, template and model files to where functions and CloudFormation find them.
+
+Every object is named by its digest, so nothing is uploaded twice or overwritten, and what an
+older deployment uses is still there for a way back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from chalicelib.stores.model_downloads import Catalogue, ModelFile, write_catalogue
+from infra.deploying.account import DeployError, Target
+from infra.model_files.installed import RECORD
+
+MAX_UNPACKED_BYTES = 250 * 1024 * 1024
+"""What Lambda takes, unpacked."""
+MAX_TEMPLATE_BYTES = 1_000_000
+"""What CloudFormation takes from a bucket."""
+ZIP, TEMPLATE = "deployment.zip", "sam.json"
+_FUNCTION = "AWS::Serverless::Function"
+_ABSENT = ("404", "NoSuchKey", "NoSuchBucket")
+
+Say = Callable[[str], None]
+
+
+def check_package(folder: Path) -> None:
+    """Check that there is a package that Lambda takes.
+
+    Raises:
+        DeployError: it is missing, damaged or too large.
+    """
+    for name in (ZIP, TEMPLATE):
+        if not (folder / name).is_file():
+            raise DeployError(f"{folder / name} is missing: build the package by `make package`")
+    try:
+        with zipfile.ZipFile(folder / ZIP) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+    except zipfile.BadZipFile as trouble:
+        raise DeployError(
+            f"{folder / ZIP} is damaged: build it again by `make package`"
+        ) from trouble
+    if size > MAX_UNPACKED_BYTES:
+        raise DeployError(
+            f"the package has {size:,} bytes unpacked, Lambda takes {MAX_UNPACKED_BYTES:,}: "
+            "look at report.txt beside it for its largest parts, and leave some out"
+        )
+
+
+def ensure_bucket(target: Target, say: Say) -> None:
+    """Make the bucket of artifacts, private and encrypted, where it is missing."""
+    s3, bucket = target.client("s3"), target.artifact_bucket
+    if has_bucket(target, bucket):
+        return
+    say(f"making the bucket {bucket}")
+    request: dict[str, Any] = {"Bucket": bucket}
+    if target.region_name != "us-east-1":
+        request["CreateBucketConfiguration"] = {"LocationConstraint": target.region_name}
+    s3.create_bucket(**request)
+    closed = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
+    s3.put_public_access_block(
+        Bucket=bucket, PublicAccessBlockConfiguration=dict.fromkeys(closed, True)
+    )
+
+
+def has_bucket(target: Target, bucket: str) -> bool:
+    """Tell whether a bucket of ours is there."""
+    return _is_there(lambda: target.client("s3").head_bucket(Bucket=bucket))
+
+
+def upload_package(target: Target, folder: Path, say: Say) -> str:
+    """Upload package and template; return the template's URL.
+
+    Raises:
+        DeployError: the template is too large.
+    """
+    key = f"packages/{_digest(folder / ZIP)}.zip"
+    _upload(target, target.artifact_bucket, key, folder / ZIP, say)
+    template = json.loads((folder / TEMPLATE).read_text("utf-8"))
+    for resource in template["Resources"].values():
+        if resource["Type"] == _FUNCTION:
+            resource["Properties"]["CodeUri"] = f"s3://{target.artifact_bucket}/{key}"
+    content = json.dumps(template, separators=(",", ":")).encode()
+    if len(content) > MAX_TEMPLATE_BYTES:
+        raise DeployError(
+            f"the template has {len(content):,} bytes, CloudFormation takes {MAX_TEMPLATE_BYTES:,}"
+        )
+    name = f"templates/{hashlib.sha256(content).hexdigest()}.json"
+    s3 = target.client("s3")
+    s3.put_object(Bucket=target.artifact_bucket, Key=name, Body=content)
+    return f"{s3.meta.endpoint_url}/{target.artifact_bucket}/{name}"
+
+
+def read_models(model_dir: Path) -> tuple[Catalogue, dict[str, Path]]:
+    """Read what is installed; return the catalogue, and the files by their keys.
+
+    Raises:
+        DeployError: nothing is installed, or a file is not the one that was installed.
+    """
+    catalogue: dict[str, dict[str, ModelFile]] = {}
+    paths: dict[str, Path] = {}
+    for record in sorted(model_dir.glob(f"**/{RECORD}")):
+        folder = record.parent
+        files = json.loads(record.read_text("utf-8"))["files"]
+        name = folder.relative_to(model_dir).as_posix()
+        catalogue[name] = {}
+        for file, known in sorted(files.items()):
+            found = ModelFile(int(known["bytes"]), str(known["sha256"]))
+            if _digest(folder / file) != found.sha256:
+                raise DeployError(
+                    f"{folder / file} is not the file that was installed: run "
+                    "`python -m infra.models verify`, then `make models`"
+                )
+            catalogue[name][file] = found
+            paths[found.key] = folder / file
+    if not catalogue:
+        raise DeployError(f"no model files are installed in {model_dir}: run `make models`")
+    return catalogue, paths
+
+
+def upload_models(target: Target, catalogue: Catalogue, paths: dict[str, Path], say: Say) -> None:
+    """Upload the model files that the stack's bucket does not have, the catalogue last."""
+    for key, path in paths.items():
+        _upload(target, target.data_bucket, key, path, say)
+    key, content = write_catalogue(catalogue)
+    target.client("s3").put_object(Bucket=target.data_bucket, Key=key, Body=content)
+
+
+def empty_bucket(target: Target, bucket: str) -> None:
+    """Delete every object of a bucket."""
+    s3 = target.client("s3")
+    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+        if keys := [{"Key": entry["Key"]} for entry in page.get("Contents", ())]:
+            s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+
+
+def _upload(target: Target, bucket: str, key: str, path: Path, say: Say) -> None:
+    """Upload a file unless it is there, in parts where it is large."""
+    s3 = target.client("s3")
+    if _is_there(lambda: s3.head_object(Bucket=bucket, Key=key)):
+        return
+    say(f"uploading {path.name} ({path.stat().st_size / 1e6:.1f} MB) to {bucket}")
+    s3.upload_file(str(path), bucket, key)
+
+
+def _is_there(look: Callable[[], object]) -> bool:
+    """Tell whether a look finds something.
+
+    Raises:
+        ClientError: it failed for another reason.
+    """
+    try:
+        look()
+    except ClientError as trouble:
+        if trouble.response["Error"]["Code"] in _ABSENT:
+            return False
+        raise
+    return True
+
+
+def _digest(path: Path) -> str:
+    """Return a file's sha256."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

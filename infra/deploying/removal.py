@@ -1,0 +1,55 @@
+"""Deletes what a stack leaves behind on purpose: tables and bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from botocore.exceptions import ClientError
+
+from infra.deploying.account import Target
+from infra.deploying.artifacts import empty_bucket, has_bucket
+from infra.resources import table_resources
+
+Say = Callable[[str], None]
+_ABSENT = ("ResourceNotFoundException",)
+
+
+def kept(target: Target) -> list[str]:
+    """Name what outlives the stack and is there."""
+    dynamodb = target.client("dynamodb")
+    names = {
+        name
+        for page in dynamodb.get_paginator("list_tables").paginate()
+        for name in page["TableNames"]
+    }
+    found = [f"table {t.name}" for t in table_resources(target.settings) if t.name in names]
+    if has_bucket(target, target.data_bucket):
+        found.append(f"bucket {target.data_bucket}")
+    return found
+
+
+def delete_data(target: Target, say: Say) -> None:
+    """Delete tables, and the bucket with every object, for good; may be repeated."""
+    dynamodb = target.client("dynamodb")
+    for table in table_resources(target.settings):
+        if _deleted(lambda name=table.name: dynamodb.delete_table(TableName=name)):  # type: ignore[misc]
+            say(f"  deleted table {table.name}")
+    if has_bucket(target, target.data_bucket):
+        empty_bucket(target, target.data_bucket)
+        target.client("s3").delete_bucket(Bucket=target.data_bucket)
+        say(f"  deleted bucket {target.data_bucket}")
+
+
+def _deleted(delete: Callable[[], object]) -> bool:
+    """Delete something; False when it was not there.
+
+    Raises:
+        ClientError: it could not be deleted.
+    """
+    try:
+        delete()
+    except ClientError as trouble:
+        if trouble.response["Error"]["Code"] in _ABSENT:
+            return False
+        raise
+    return True

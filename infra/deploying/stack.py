@@ -1,0 +1,279 @@
+"""Creates and updates the stack by change sets, which are shown before they are executed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from infra.deploying.account import DeployError, Target
+
+CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]
+READY = (
+    "CREATE_COMPLETE",
+    "UPDATE_COMPLETE",
+    "UPDATE_ROLLBACK_COMPLETE",
+    "IMPORT_COMPLETE",
+    "IMPORT_ROLLBACK_COMPLETE",
+)
+"""States from which a stack can be updated."""
+_GOOD = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE")
+_NEW = ("", "REVIEW_IN_PROGRESS", "DELETE_COMPLETE")
+_FAILED_AT_FIRST = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
+_NOTHING = ("didn't contain changes", "no updates are to be performed", "no changes")
+_POLL_SECONDS = 3.0
+_MAX_SECONDS = 3_600.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line of a change set."""
+
+    action: str
+    """Add, Modify, Remove or Import."""
+    logical: str
+    """Name in the template."""
+    type: str
+    """Kind of resource."""
+    replacement: str
+    """Whether the resource is made anew: True, False or Conditional."""
+
+    @property
+    def line(self) -> str:
+        """The change as it is shown."""
+        again = "  MADE ANEW" if self.replacement == "True" else ""
+        return f"  {self.action:7} {self.logical:32} {self.type}{again}"
+
+
+class Stack:
+    """One stack, and how it is changed."""
+
+    def __init__(self, target: Target, say: Say, pause_seconds: float = _POLL_SECONDS) -> None:
+        self._target = target
+        self._say = say
+        self._pause = pause_seconds
+        self._client = target.client("cloudformation")
+
+    def status(self) -> str:
+        """Return the stack's state, empty when there is none."""
+        return str(self._describe().get("StackStatus", ""))
+
+    def outputs(self) -> dict[str, str]:
+        """Return what the stack gives out, by name."""
+        found = self._describe().get("Outputs", ())
+        return {entry["OutputKey"]: entry["OutputValue"] for entry in found}
+
+    def check(self) -> bool:
+        """Tell whether the stack is there; refuse one that cannot be changed now.
+
+        Raises:
+            DeployError: it is half-deployed, or being changed.
+        """
+        status, stage = self.status(), self._target.stage
+        if status in _NEW:
+            return False
+        if status in READY:
+            return True
+        where = f"the stack {self._target.stack} is in {status}"
+        if status in _FAILED_AT_FIRST:
+            raise DeployError(
+                f"{where}: an earlier try failed and can only be removed. "
+                f"Run `make destroy STAGE={stage}`, then deploy again"
+            )
+        if status == "UPDATE_ROLLBACK_FAILED":
+            raise DeployError(
+                f"{where}: it could not go back by itself. Mend what its events name, then run "
+                f"`aws cloudformation continue-update-rollback --stack-name {self._target.stack}`"
+            )
+        raise DeployError(f"{where}: it is being changed. Wait until that has ended, then repeat")
+
+    def propose(
+        self, url: str, given: Mapping[str, str], exists: bool, watch_minutes: int = 0
+    ) -> str | None:
+        """Create a change set; None when nothing would change.
+
+        Args:
+            url: of the template.
+            given: parameters; of an existing stack the others stay as they are.
+            exists: whether the stack is there.
+            watch_minutes: how long an update is watched, and taken back when callers get errors.
+
+        Raises:
+            DeployError: CloudFormation refused.
+        """
+        name = f"deploy-{int(time.time() * 1000)}"
+        request: dict[str, Any] = {
+            "StackName": self._target.stack,
+            "ChangeSetName": name,
+            "ChangeSetType": "UPDATE" if exists else "CREATE",
+            "TemplateURL": url,
+            "Capabilities": CAPABILITIES,
+            "Parameters": self._parameters(url, given, exists=exists),
+        }
+        if not exists:
+            # Tables and bucket that an earlier stack of this name left behind are taken over.
+            request["ImportExistingResources"] = True
+        if exists and watch_minutes:
+            request["RollbackConfiguration"] = self._watch(watch_minutes)
+        self._client.create_change_set(**request)
+        return name if self._is_made(name) else None
+
+    def changes(self, name: str) -> list[Change]:
+        """List what a change set would do."""
+        found = []
+        pages = self._client.get_paginator("describe_change_set")
+        for page in pages.paginate(ChangeSetName=name, StackName=self._target.stack):
+            for change in page.get("Changes", ()):
+                facts = change["ResourceChange"]
+                found.append(
+                    Change(
+                        facts["Action"],
+                        facts["LogicalResourceId"],
+                        facts["ResourceType"],
+                        str(facts.get("Replacement", "False")),
+                    )
+                )
+        return sorted(found, key=lambda change: (change.action, change.type, change.logical))
+
+    def drop(self, name: str) -> None:
+        """Delete a change set that is not wanted."""
+        self._client.delete_change_set(ChangeSetName=name, StackName=self._target.stack)
+
+    def execute(self, name: str) -> None:
+        """Execute a change set and wait, telling what happens.
+
+        Raises:
+            DeployError: it failed; the text names the first cause.
+        """
+        began = self._newest_event()
+        self._client.execute_change_set(ChangeSetName=name, StackName=self._target.stack)
+        self._wait(began, _GOOD)
+
+    def delete(self) -> None:
+        """Delete the stack and wait.
+
+        Raises:
+            DeployError: it failed.
+        """
+        began = self._newest_event()
+        stack_id = self._describe()["StackId"]
+        self._client.delete_stack(StackName=self._target.stack)
+        self._wait(began, ("DELETE_COMPLETE", ""), stack_id)
+
+    def _describe(self, name: str | None = None) -> dict[str, Any]:
+        """Return what CloudFormation knows of the stack, empty when there is none."""
+        try:
+            found = self._client.describe_stacks(StackName=name or self._target.stack)
+        except ClientError as trouble:
+            if "does not exist" in str(trouble):
+                return {}
+            raise
+        return dict(found["Stacks"][0]) if found["Stacks"] else {}
+
+    def _parameters(self, url: str, given: Mapping[str, str], *, exists: bool) -> list[Any]:
+        """Write the parameters; what is not given stays, or is the template's default.
+
+        Raises:
+            DeployError: the template has not what is given.
+        """
+        summary = self._client.get_template_summary(TemplateURL=url)
+        known = {entry["ParameterKey"] for entry in summary.get("Parameters", ())}
+        if unknown := sorted(set(given) - known):
+            raise DeployError(
+                f"there is no parameter {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
+            )
+        before = self._describe().get("Parameters", ()) if exists else ()
+        kept = {entry["ParameterKey"] for entry in before} & known - set(given)
+        return [
+            *({"ParameterKey": name, "ParameterValue": text} for name, text in given.items()),
+            *({"ParameterKey": name, "UsePreviousValue": True} for name in sorted(kept)),
+        ]
+
+    def _watch(self, minutes: int) -> dict[str, Any]:
+        """Have an update taken back when callers get errors after it."""
+        alarm = (
+            f"arn:aws:cloudwatch:{self._target.region_name}:{self._target.account_id}"
+            f":alarm:{self._target.stack}-server-errors"
+        )
+        trigger = {"Arn": alarm, "Type": "AWS::CloudWatch::Alarm"}
+        return {"RollbackTriggers": [trigger], "MonitoringTimeInMinutes": minutes}
+
+    def _is_made(self, name: str) -> bool:
+        """Wait for a change set; False when it holds nothing.
+
+        Raises:
+            DeployError: CloudFormation refused.
+        """
+        deadline = time.monotonic() + _MAX_SECONDS
+        while time.monotonic() < deadline:
+            found = self._client.describe_change_set(
+                ChangeSetName=name, StackName=self._target.stack
+            )
+            status, reason = found["Status"], str(found.get("StatusReason", ""))
+            if status == "CREATE_COMPLETE":
+                return True
+            if status == "FAILED":
+                self.drop(name)
+                if any(text in reason.lower() for text in _NOTHING):
+                    return False
+                raise DeployError(f"the change set was refused: {reason}")
+            time.sleep(self._pause)
+        raise DeployError("the change set is not ready after an hour; look into the console")
+
+    def _wait(self, began: str, good: tuple[str, ...], stack_id: str | None = None) -> None:
+        """Wait until the stack rests, telling its events.
+
+        Raises:
+            DeployError: it does not rest in a good state.
+        """
+        shown, cause = {began}, ""
+        deadline = time.monotonic() + _MAX_SECONDS
+        while time.monotonic() < deadline:
+            for event in self._events(began, stack_id):
+                if event["EventId"] not in shown:
+                    shown.add(event["EventId"])
+                    reason = self._tell(event)
+                    cause = cause or reason
+            status = str(self._describe(stack_id).get("StackStatus", ""))
+            # Before its first event the stack still shows the state that it had.
+            has_begun = len(shown) > 1 or status in ("", "DELETE_COMPLETE")
+            if has_begun and not status.endswith("_IN_PROGRESS"):
+                if status not in good:
+                    raise DeployError(
+                        f"{self._target.stack} ended in {status}: {cause or 'see its events'}"
+                    )
+                return
+            time.sleep(self._pause)
+        raise DeployError(f"{self._target.stack} is not ready after an hour; look into the console")
+
+    def _tell(self, event: Mapping[str, Any]) -> str:
+        """Show an event; return its reason when it is a failure."""
+        status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
+        self._say(f"  {status:28} {event.get('LogicalResourceId', '')} {reason}".rstrip())
+        is_cause = status.endswith("_FAILED") and "cancelled" not in reason.lower()
+        return f"{event.get('LogicalResourceId')}: {reason}" if is_cause else ""
+
+    def _newest_event(self) -> str:
+        """Return the id of the newest event, so that older ones are not shown."""
+        events = self._events("", None)
+        return str(events[-1]["EventId"]) if events else ""
+
+    def _events(self, after: str, stack_id: str | None) -> list[Any]:
+        """List the events after one, oldest first."""
+        found: list[Any] = []
+        try:
+            pages = self._client.get_paginator("describe_stack_events")
+            for page in pages.paginate(StackName=stack_id or self._target.stack):
+                for event in page["StackEvents"]:
+                    if event["EventId"] == after:
+                        return found[::-1]
+                    found.append(event)
+        except ClientError as trouble:
+            if "does not exist" not in str(trouble):
+                raise
+        return found[::-1]

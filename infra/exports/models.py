@@ -1,0 +1,41 @@
+"""Writes a model: its record, artifact, card, metrics and learning curve."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+
+from chalicelib.container import Container
+from chalicelib.domain.limits import EPOCHS_RANGE
+from chalicelib.domain.model import Model
+from chalicelib.stores.model_files import ARTIFACT, CARD, METRICS
+from chalicelib.web import describe
+
+
+def export_model(container: Container, model: Model, place: Path) -> None:
+    """Write everything that a model has; one that never succeeded has its record alone.
+
+    Raises:
+        StorageUnavailable: the storage did not answer.
+    """
+    place.mkdir(parents=True)
+    _write(place / "model.json", msgspec.to_builtins(describe.model(model)))
+    if not model.version:
+        return
+    files = container.stores.model_files
+    content = files.artifact(model.model_id, model.version)
+    if content is not None:
+        (place / ARTIFACT).write_bytes(content)
+    for name in (CARD, METRICS):
+        document = files.document(model.model_id, model.version, name)
+        if document is not None:
+            _write(place / name, document)
+    curve = container.stores.curves.page(model, 0, EPOCHS_RANGE[1])
+    _write(place / "learningcurve.json", list(curve.items))
+
+
+def _write(path: Path, value: object) -> None:
+    """Write a JSON file for people and machines."""
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

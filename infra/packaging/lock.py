@@ -1,0 +1,176 @@
+"""The exact packages that ship, with the digests of their wheels: infra/packaging/lock.txt.
+
+requirements.txt names what the code asks for; the lock adds what that needs in turn, for both
+processors, so that the same tree always installs the same files. `python -m infra.build --lock`
+makes it anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from infra.packaging.errors import PackageError
+from infra.packaging.target import ARCHITECTURES, PYTHON_VERSION, Architecture
+
+LOCK = Path(__file__).with_name("lock.txt")
+LEFT_OUT = {
+    "boto3": "only commands on the administrator's machine use it; functions use botocore",
+    "chalice": "`chalice package` adds the two files of it that run in a function",
+    "flatbuffers": "only the tools of onnxruntime read it",
+    "huggingface-hub": "tokenizers downloads with it; ours are read from files",
+    "protobuf": "only the tools of onnxruntime read it",
+    "pycparser": "cffi parses C with it; cryptography's interface is compiled",
+}
+"""Packages that are required but do not ship, with all that only they need, and why."""
+_HEAD = (
+    "# What ships, with the digests of the wheels for x86_64 and arm64.\n"
+    "# Made from requirements.txt by: python -m infra.build --lock\n"
+)
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+"""The command that installs; the user's own pip settings hold for it."""
+
+Wheels = Mapping[tuple[str, str], str]
+"""Digest of a wheel by name and version of its package."""
+
+
+def normal(name: str) -> str:
+    """Return the one spelling of a package's name."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(text: str) -> dict[str, str]:
+    """Return the versions by package name of a requirements file or lock.
+
+    Args:
+        text: its content, with one `name==version` a line; whatever follows is left out.
+    """
+    found = re.findall(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]\n]*\])?==(\S+)", text, re.MULTILINE)
+    return {normal(name): version for name, version in found}
+
+
+def check(requirements: str, lock: str) -> None:
+    """Compare the lock with what the code asks for.
+
+    Args:
+        requirements: content of requirements.txt.
+        lock: content of the lock.
+
+    Raises:
+        PackageError: the lock lacks a requirement or has another version of it.
+    """
+    locked = pins(lock)
+    for name, version in pins(requirements).items():
+        if name not in LEFT_OUT and locked.get(name) != version:
+            raise PackageError(
+                f"requirements.txt asks for {name} {version}, the lock has "
+                f"{locked.get(name, 'none')}. Make it anew: python -m infra.build --lock"
+            )
+
+
+def target_options(architecture: Architecture) -> list[str]:
+    """Return pip's options that choose wheels for the target instead of this machine."""
+    options = ["--python-version", PYTHON_VERSION, "--implementation", "cp"]
+    for platform in architecture.platforms:
+        options += ["--platform", platform]
+    return [*options, "--only-binary", ":all:"]
+
+
+def make_lock(requirements: Path) -> str:
+    """Ask the package index what the requirements need and return the lock's content.
+
+    Raises:
+        PackageError: pip found no wheels that fit.
+    """
+    wheels = {name: _resolve(requirements, arch) for name, arch in ARCHITECTURES.items()}
+    return render(wheels.values())
+
+
+def render(wheels: Iterable[Wheels]) -> str:
+    """Write a lock that allows the wheels of every processor."""
+    digests: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for found in wheels:
+        for package, digest in found.items():
+            digests[package].add(digest)
+    blocks = [
+        " \\\n    ".join([f"{name}=={version}", *(f"--hash=sha256:{d}" for d in sorted(chosen))])
+        for (name, version), chosen in sorted(digests.items())
+    ]
+    return _HEAD + "\n".join(blocks) + "\n"
+
+
+def _resolve(requirements: Path, architecture: Architecture) -> dict[tuple[str, str], str]:
+    """Return what ships for one processor.
+
+    Raises:
+        PackageError: pip found no wheels that fit.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        command = [*PIP, "install", "--dry-run", "--ignore-installed", "--quiet"]
+        command += ["--report", str(report), "--target", str(Path(folder) / "none")]
+        command += [*target_options(architecture), "--requirement", str(requirements)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise PackageError(f"pip finds no packages for {architecture.name}: {done.stderr}")
+        installs = json.loads(report.read_text("utf-8"))["install"]
+    roots = list(pins(requirements.read_text("utf-8")))
+    return shipped(installs, roots, architecture)
+
+
+def shipped(
+    installs: Sequence[Mapping[str, Any]], roots: Sequence[str], architecture: Architecture
+) -> dict[tuple[str, str], str]:
+    """Choose what ships from a complete resolution.
+
+    Args:
+        installs: the member `install` of pip's installation report.
+        roots: names of what the code asks for.
+        architecture: for which it was made.
+
+    Returns:
+        Digests by name and version of what is reached without passing a package left out.
+    """
+    known = {normal(entry["metadata"]["name"]): entry for entry in installs}
+    reached: set[str] = set()
+    waiting = [normal(root) for root in roots]
+    while waiting:
+        name = waiting.pop()
+        if name in reached or name in LEFT_OUT:
+            continue
+        reached.add(name)
+        waiting += _needs(known[name]["metadata"], architecture)
+    return {
+        (name, known[name]["metadata"]["version"]): _digest(known[name]) for name in sorted(reached)
+    }
+
+
+def _needs(metadata: Mapping[str, Any], architecture: Architecture) -> list[str]:
+    """Return the names of what a package needs on the target, extras aside."""
+    environment = {
+        "extra": "",
+        "implementation_name": "cpython",
+        "os_name": "posix",
+        "platform_machine": architecture.machine,
+        "platform_python_implementation": "CPython",
+        "platform_system": "Linux",
+        "python_full_version": f"{PYTHON_VERSION}.0",
+        "python_version": PYTHON_VERSION,
+        "sys_platform": "linux",
+    }
+    needs = [Requirement(line) for line in metadata.get("requires_dist", [])]
+    return [normal(n.name) for n in needs if n.marker is None or n.marker.evaluate(environment)]
+
+
+def _digest(entry: Mapping[str, Any]) -> str:
+    """Return the sha256 of the wheel that pip chose."""
+    return str(entry["download_info"]["archive_info"]["hashes"]["sha256"])

@@ -1,0 +1,85 @@
+"""Lets `chalice package` write the template and gather the application's own files.
+
+It runs on a copy without vendor folder and requirements, so that it neither builds packages for
+the Python that it runs under nor meets compiled modules of another one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from infra.packaging.errors import PackageError
+
+_CHALICE = (sys.executable, "-c", "import sys; from chalice.cli import main; sys.exit(main())")
+_JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+_REGION = "AWS_DEFAULT_REGION"
+_ANY_REGION = "us-east-1"
+
+
+def copy_project(project: Path, stage: Path) -> None:
+    """Copy what Chalice reads into a new folder.
+
+    Raises:
+        PackageError: the project is not whole.
+    """
+    try:
+        shutil.copytree(project / "chalicelib", stage / "chalicelib", ignore=_JUNK)
+        shutil.copyfile(project / "app.py", stage / "app.py")
+        (stage / ".chalice").mkdir()
+        shutil.copyfile(project / ".chalice" / "config.json", stage / ".chalice" / "config.json")
+    except FileNotFoundError as error:
+        raise PackageError(f"The project is not whole: {error.filename} is missing.") from error
+    (stage / "requirements.txt").touch()
+
+
+def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path) -> dict[str, Any]:
+    """Run `chalice package` and unpack the application's files.
+
+    Args:
+        stage: a copy of the project.
+        stage_name: stage of .chalice/config.json.
+        merged: template that is merged into Chalice's.
+        tree: folder that is made for the files.
+
+    Returns:
+        The template; its functions' code lies in `./deployment.zip`.
+
+    Raises:
+        PackageError: Chalice refused.
+    """
+    template, output = stage / "merged.json", stage / "packaged"
+    template.write_text(json.dumps(merged), "utf-8")
+    command = [*_CHALICE, "package", "--stage", stage_name, "--template-format", "json"]
+    command += ["--merge-template", str(template), str(output)]
+    # Chalice makes clients before it knows that it needs none, and those need a region.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.setdefault(_REGION, _ANY_REGION)
+    done = subprocess.run(command, cwd=stage, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()
+        raise PackageError(f"chalice package failed: {said}")
+    with zipfile.ZipFile(output / "deployment.zip") as archive:
+        archive.extractall(tree)
+    found: dict[str, Any] = json.loads((output / "sam.json").read_text("utf-8"))
+    return found
+
+
+def add_packages(vendor: Path, tree: Path) -> None:
+    """Move the installed packages into the tree of the application.
+
+    Raises:
+        PackageError: both have a file or folder of one name.
+    """
+    for path in sorted(vendor.iterdir()):
+        target = tree / path.name
+        if target.exists():
+            raise PackageError(f"The packages and the application both have {path.name}.")
+        path.rename(target)

@@ -1,0 +1,68 @@
+"""Takes symbol tables and debugging data out of compiled files, when a program for it is there.
+
+Files in `*.libs` folders were patched after they were linked, and break when they are stripped.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.packaging.natives import find_binaries
+from infra.packaging.target import Architecture
+
+_SELF = os.uname().machine
+
+
+@dataclass(frozen=True)
+class Stripping:
+    """What came of it."""
+
+    program: str | None
+    """First line of the program's version; None when there was none for the target."""
+    files: int = 0
+    saved_bytes: int = 0
+
+
+def strip(folder: Path, architecture: Architecture) -> Stripping:
+    """Strip the compiled files below a folder; one that the program refuses stays as it is."""
+    program = find_program(architecture)
+    if program is None:
+        return Stripping(None)
+    files = saved = 0
+    for path in find_binaries(folder):
+        if path.parent.name.endswith(".libs"):
+            continue
+        shorter = _strip_one(program, path)
+        files += shorter > 0
+        saved += shorter
+    said = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+    return Stripping((said.splitlines() or [program])[0], files, saved)
+
+
+def find_program(architecture: Architecture) -> str | None:
+    """Return the strip program for an architecture, None when this machine has none."""
+    names = [f"{architecture.machine}-linux-gnu-strip", "llvm-strip"]
+    if architecture.machine == _SELF:
+        names.insert(0, "strip")
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def _strip_one(program: str, path: Path) -> int:
+    """Strip one file and return the bytes saved; 0 when it stays as it is."""
+    short = path.with_name(f"{path.name}.stripped")
+    before = path.stat()
+    command = [program, "--strip-unneeded", "-o", str(short), str(path)]
+    done = subprocess.run(command, capture_output=True)
+    try:
+        saved = before.st_size - short.stat().st_size if done.returncode == 0 else 0
+        if saved <= 0:
+            return 0
+        short.chmod(before.st_mode)
+        os.replace(short, path)
+        return saved
+    finally:
+        short.unlink(missing_ok=True)

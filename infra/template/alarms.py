@@ -1,0 +1,188 @@
+"""Alarms with what each means, and where they are sent. docs/runbook.md has a section for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from infra.resources import queue_resources
+from infra.template.functions import FUNCTIONS
+from infra.template.names import (
+    API_STAGE,
+    SETTINGS,
+    Part,
+    attribute,
+    camel,
+    dead_queue_id,
+    queue_id,
+    ref,
+    short_name,
+    sub,
+)
+
+TOPIC = "AlarmTopic"
+"""Logical name."""
+_OLDEST_SECONDS = {"train-paid": 3_600, "train-free": 6 * 3_600}
+_OLDEST_DEFAULT = 1_800
+RUNBOOK = "docs/runbook.md"
+"""Where it says what to do."""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """One alarm."""
+
+    kind: str
+    """Its section in the runbook."""
+    name: str
+    """Of the alarm in the account, after the stack's name; also of the resource."""
+    namespace: str
+    """Of its metric."""
+    metric: str
+    """Name of its metric."""
+    dimensions: tuple[tuple[str, Part | str], ...]
+    """What the metric is of."""
+    threshold: int | Part
+    """From which value on it is raised."""
+    text: str
+    """What has happened."""
+    statistic: str = "Sum"
+    """`Sum`, `Maximum`, or a percentile such as `p99`."""
+    minutes: int = 5
+    """Length of a period."""
+    periods: int = 1
+    """Periods in a row."""
+
+
+def all_alarms() -> tuple[Alarm, ...]:
+    """Return every alarm."""
+    return (*_queues(), *_functions(), *_gateway())
+
+
+def alarms() -> Part:
+    """Return the alarms, and their topic when an e-mail address is given."""
+    found = {f"{camel(alarm.name)}Alarm": _resource(alarm) for alarm in all_alarms()}
+    found[TOPIC] = {
+        "Type": "AWS::SNS::Topic",
+        "Condition": "HasAlarmEmail",
+        "Properties": {
+            "TopicName": sub("${Name}-alarms"),
+            "Subscription": [{"Protocol": "email", "Endpoint": ref("AlarmEmail")}],
+        },
+    }
+    return found
+
+
+def _queues() -> list[Alarm]:
+    """Watch each queue, and what could not be done."""
+    found = []
+    for queue in queue_resources(SETTINGS, 0):
+        short = short_name(queue.name)
+        dead = attribute(dead_queue_id(short), "QueueName")
+        own = attribute(queue_id(short), "QueueName")
+        found += [
+            Alarm(
+                "dead-letters",
+                f"{short}-dead-letters",
+                "AWS/SQS",
+                "ApproximateNumberOfMessagesVisible",
+                (("QueueName", dead),),
+                1,
+                f"Jobs of the queue {short} failed too often and were set aside.",
+                "Maximum",
+            ),
+            Alarm(
+                "oldest-message",
+                f"{short}-oldest-message",
+                "AWS/SQS",
+                "ApproximateAgeOfOldestMessage",
+                (("QueueName", own),),
+                _OLDEST_SECONDS.get(short, _OLDEST_DEFAULT),
+                f"Jobs of the queue {short} wait too long.",
+                "Maximum",
+                periods=2,
+            ),
+        ]
+    return found
+
+
+def _functions() -> list[Alarm]:
+    """Watch each function."""
+    found = []
+    for function in FUNCTIONS:
+        of = (("FunctionName", ref(function.logical)),)
+        found += [
+            Alarm(
+                "errors",
+                f"{function.short}-errors",
+                "AWS/Lambda",
+                "Errors",
+                of,
+                5 if function.queue else 1,
+                f"The function {function.short} ends with errors.",
+            ),
+            Alarm(
+                "throttles",
+                f"{function.short}-throttles",
+                "AWS/Lambda",
+                "Throttles",
+                of,
+                5,
+                f"The function {function.short} is refused for want of concurrency.",
+                periods=2,
+            ),
+        ]
+    return found
+
+
+def _gateway() -> list[Alarm]:
+    """Watch what callers see."""
+    of = (("ApiName", sub("${Name}")), ("Stage", API_STAGE))
+    return [
+        Alarm(
+            "server-errors",
+            "server-errors",
+            "AWS/ApiGateway",
+            "5XXError",
+            of,
+            5,
+            "Callers get answers of 500 and above.",
+        ),
+        Alarm(
+            "slow-answers",
+            "slow-answers",
+            "AWS/ApiGateway",
+            "Latency",
+            of,
+            ref("SlowMilliseconds"),
+            "One call in a hundred waits longer than the limit.",
+            "p99",
+            periods=3,
+        ),
+    ]
+
+
+def _resource(alarm: Alarm) -> Part:
+    """Describe an alarm."""
+    statistic = "ExtendedStatistic" if alarm.statistic.startswith("p") else "Statistic"
+    actions = [
+        {"Fn::If": ["HasAlarmEmail", ref(TOPIC), ref("AWS::NoValue")]},
+        {"Fn::If": ["HasAlarmTopic", ref("AlarmTopicArn"), ref("AWS::NoValue")]},
+    ]
+    return {
+        "Type": "AWS::CloudWatch::Alarm",
+        "Properties": {
+            "AlarmName": sub(f"${{Name}}-{alarm.name}"),
+            "AlarmDescription": f"{alarm.text} See {RUNBOOK}, section {alarm.kind}.",
+            "Namespace": alarm.namespace,
+            "MetricName": alarm.metric,
+            "Dimensions": [{"Name": name, "Value": value} for name, value in alarm.dimensions],
+            statistic: alarm.statistic,
+            "Period": alarm.minutes * 60,
+            "EvaluationPeriods": alarm.periods,
+            "Threshold": alarm.threshold,
+            "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+            "TreatMissingData": "notBreaching",
+            "AlarmActions": actions,
+            "OKActions": actions,
+        },
+    }

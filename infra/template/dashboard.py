@@ -1,0 +1,93 @@
+"""One page that shows how the service is: calls, latency, functions, queues."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from infra.resources import queue_resources
+from infra.template.functions import FUNCTIONS
+from infra.template.names import API_STAGE, SETTINGS, Part, short_name, sub
+
+_WIDTH, _HEIGHT = 12, 6
+Metric = Sequence[object]
+"""Namespace, metric, dimensions and options, as a dashboard lists them."""
+
+
+def dashboard() -> Part:
+    """Return the dashboard."""
+    widgets = [_placed(number, widget) for number, widget in enumerate(_widgets())]
+    return {
+        "Dashboard": {
+            "Type": "AWS::CloudWatch::Dashboard",
+            "Properties": {
+                "DashboardName": sub("${Name}"),
+                "DashboardBody": sub(json.dumps({"widgets": widgets})),
+            },
+        }
+    }
+
+
+def _widgets() -> list[Part]:
+    """Return what is shown, in order."""
+    queues = [short_name(queue.name) for queue in queue_resources(SETTINGS, 0)]
+    return [
+        _widget("Calls", "Sum", [_of_api("Count"), _of_api("4XXError"), _of_api("5XXError")]),
+        _widget(
+            "Latency, ms",
+            "p50",
+            [_of_api("Latency"), [*_of_api("Latency"), {"stat": "p99"}]],
+        ),
+        _widget("Errors", "Sum", _of_functions("Errors")),
+        _widget("Running at once", "Maximum", _of_functions("ConcurrentExecutions")),
+        _widget("Duration, ms", "p95", _of_functions("Duration")),
+        _widget("Throttles", "Sum", _of_functions("Throttles")),
+        _widget(
+            "Jobs waiting", "Maximum", _of_queues(queues, "ApproximateNumberOfMessagesVisible")
+        ),
+        _widget("Oldest job, s", "Maximum", _of_queues(queues, "ApproximateAgeOfOldestMessage")),
+        _widget(
+            "Jobs set aside",
+            "Maximum",
+            _of_queues([f"{q}-dead" for q in queues], "ApproximateNumberOfMessagesVisible"),
+        ),
+    ]
+
+
+def _of_api(metric: str) -> list[object]:
+    """Name a metric of the API."""
+    return ["AWS/ApiGateway", metric, "ApiName", SETTINGS.name, "Stage", API_STAGE]
+
+
+def _of_functions(metric: str) -> list[Metric]:
+    """Name a metric of every function."""
+    return [
+        ["AWS/Lambda", metric, "FunctionName", f"{SETTINGS.name}-{function.short}"]
+        for function in FUNCTIONS
+    ]
+
+
+def _of_queues(queues: Sequence[str], metric: str) -> list[Metric]:
+    """Name a metric of some queues."""
+    return [["AWS/SQS", metric, "QueueName", f"{SETTINGS.name}-{queue}"] for queue in queues]
+
+
+def _widget(title: str, statistic: str, metrics: Sequence[Metric]) -> Part:
+    """Describe a graph."""
+    return {
+        "type": "metric",
+        "properties": {
+            "title": title,
+            "region": "${AWS::Region}",
+            "stat": statistic,
+            "period": 300,
+            "metrics": [list(metric) for metric in metrics],
+        },
+    }
+
+
+def _placed(number: int, widget: Part) -> Part:
+    """Put a graph into its place, two in a row."""
+    row, column = divmod(number, 2)
+    place = {"x": column * _WIDTH, "y": row * _HEIGHT, "width": _WIDTH, "height": _HEIGHT}
+    return {**widget, **place}

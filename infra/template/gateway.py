@@ -1,0 +1,140 @@
+"""The REST API: what the gateway answers itself, its limits, its access log, the custom domain.
+
+Its own answers have fixed bodies that echo nothing; the log names routes, never the paths that
+were called, because a token may travel in one.
+"""
+
+from __future__ import annotations
+
+import json
+
+from chalicelib.errors import RouteNotFound, ServiceError
+from chalicelib.web.errors import INTERNAL
+from infra.template.logs import ACCESS_LOG, GATEWAY_ACCOUNT
+from infra.template.names import Part, attribute, ref, sub
+
+API = "RestAPI"
+"""Logical name of Chalice's REST API."""
+_NOT_FOUND = RouteNotFound()
+_SLOW = "The service took too long to answer. Try again."
+_BUSY = "Too many requests at once. Wait a moment, then try again."
+_LARGE = "The request has more than 10 MB. Send large files by POST /v2/uploads."
+_BAD = "The request cannot be read; send it again."
+# No route asks the gateway to authenticate, so whatever it says about that is an unknown path.
+_UNKNOWN = (
+    "MISSING_AUTHENTICATION_TOKEN",
+    "RESOURCE_NOT_FOUND",
+    "INVALID_SIGNATURE",
+    "ACCESS_DENIED",
+    "UNAUTHORIZED",
+    "EXPIRED_TOKEN",
+    "INVALID_API_KEY",
+)
+_OTHERS = {
+    "REQUEST_TOO_LARGE": (413, _LARGE, "too_large"),
+    "UNSUPPORTED_MEDIA_TYPE": (415, "The gateway cannot take this type.", "unsupported_type"),
+    "THROTTLED": (429, _BUSY, "too_many_requests"),
+    "QUOTA_EXCEEDED": (429, _BUSY, "too_many_requests"),
+    "INTEGRATION_TIMEOUT": (504, _SLOW, "timed_out"),
+    "INTEGRATION_FAILURE": (502, INTERNAL, ServiceError.code),
+    "API_CONFIGURATION_ERROR": (500, INTERNAL, ServiceError.code),
+    "BAD_REQUEST_BODY": (400, _BAD, "bad_request"),
+    "BAD_REQUEST_PARAMETERS": (400, _BAD, "bad_request"),
+}
+LOG_FIELDS = {
+    "time": "$context.requestTime",
+    "requestId": "$context.requestId",
+    "method": "$context.httpMethod",
+    "route": "$context.resourcePath",
+    "status": "$context.status",
+    "gatewayError": "$context.error.responseType",
+    "bytes": "$context.responseLength",
+    "milliseconds": "$context.responseLatency",
+    "functionMilliseconds": "$context.integrationLatency",
+    "functionStatus": "$context.integration.status",
+}
+"""Members of a line of the access log."""
+
+
+def rest_api() -> Part:
+    """Return what is merged into Chalice's REST API."""
+    region = "${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}"
+    group = f"arn:{region}:log-group:${{{ACCESS_LOG}}}"
+    # No stage can log before the account's role is set; DependsOn takes nothing conditional.
+    after = {"Fn::If": ["SetsGatewayRole", ref(GATEWAY_ACCOUNT), "set-elsewhere"]}
+    return {
+        "Properties": {
+            "Name": sub("${Name}"),
+            "Tags": {"gateway-log-role": after},
+            "AccessLogSetting": {"DestinationArn": sub(group), "Format": json.dumps(LOG_FIELDS)},
+            "MethodSettings": [
+                {
+                    "ResourcePath": "/*",
+                    "HttpMethod": "*",
+                    "ThrottlingRateLimit": ref("RequestsPerSecond"),
+                    "ThrottlingBurstLimit": ref("RequestBurst"),
+                    "MetricsEnabled": False,
+                    "DataTraceEnabled": False,
+                    "LoggingLevel": "OFF",
+                }
+            ],
+            "DefinitionBody": {
+                "info": {"title": sub("${Name}")},
+                "x-amazon-apigateway-gateway-responses": gateway_responses(),
+            },
+        },
+    }
+
+
+def gateway_responses() -> Part:
+    """Return the answers that the gateway gives without asking the service."""
+    unknown = (_NOT_FOUND.status, _NOT_FOUND.message, _NOT_FOUND.code)
+    found = {kind: _answer(*unknown) for kind in _UNKNOWN}
+    found |= {kind: _answer(*parts) for kind, parts in _OTHERS.items()}
+    found["DEFAULT_4XX"] = _answer(None, _BAD, "bad_request")
+    found["DEFAULT_5XX"] = _answer(None, INTERNAL, ServiceError.code)
+    return found
+
+
+def domain() -> Part:
+    """Return the custom domain, mapped with an empty base path: old clients know no stage."""
+    return {
+        "CustomDomain": {
+            "Type": "AWS::ApiGateway::DomainName",
+            "Condition": "HasDomain",
+            "Properties": {
+                "DomainName": ref("Domain"),
+                "RegionalCertificateArn": ref("CertificateArn"),
+                "EndpointConfiguration": {"Types": ["REGIONAL"]},
+                "SecurityPolicy": "TLS_1_2",
+            },
+        },
+        "CustomDomainMapping": {
+            "Type": "AWS::ApiGateway::BasePathMapping",
+            "Condition": "HasDomain",
+            "Properties": {
+                "DomainName": ref("CustomDomain"),
+                "RestApiId": ref(API),
+                "Stage": ref(f"{API}.Stage"),
+            },
+        },
+    }
+
+
+def outputs() -> Part:
+    """Return what a deployment reads back."""
+    return {
+        "DomainTarget": {
+            "Condition": "HasDomain",
+            "Description": "Point the domain here, by a CNAME or an alias record.",
+            "Value": attribute("CustomDomain", "RegionalDomainName"),
+        },
+        "DomainUrl": {"Condition": "HasDomain", "Value": sub("https://${Domain}")},
+    }
+
+
+def _answer(status: int | None, message: str, code: str) -> Part:
+    """Describe one answer; without a status the gateway keeps its own."""
+    body = json.dumps({"message": message, "code": code})
+    answer: Part = {"responseTemplates": {"application/json": body}}
+    return answer if status is None else {"statusCode": str(status), **answer}

@@ -1,0 +1,109 @@
+"""Puts together what is merged into Chalice's template.
+
+Chalice merges objects member by member and replaces everything else. So what it wrote itself as
+an object, such as a queue's ARN, is replaced by an object with the same member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from infra.template.alarms import alarms
+from infra.template.dashboard import dashboard
+from infra.template.functions import FUNCTIONS, Function
+from infra.template.gateway import API, domain, outputs, rest_api
+from infra.template.logs import log_group_id, logs
+from infra.template.names import BUCKET, SECRET, SETTINGS, Part, attribute, queue_id, ref, sub
+from infra.template.parameters import (
+    RESERVABLE,
+    conditions,
+    has_reserved_id,
+    most_id,
+    parameters,
+    reserved_id,
+)
+from infra.template.roles import role_id, roles
+from infra.template.storage import storage
+
+MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
+"""Where functions keep model files that they have brought."""
+
+
+def merge_template() -> Part:
+    """Return the template to merge; every function gets its part."""
+    functions = {function.logical: {"Properties": _function(function)} for function in FUNCTIONS}
+    return {
+        "Description": "Presage: predictions for texts and pictures.",
+        "Parameters": parameters(),
+        "Conditions": conditions(),
+        "Resources": {
+            **storage(),
+            **logs(),
+            **roles(),
+            **alarms(),
+            **dashboard(),
+            **domain(),
+            **functions,
+            API: rest_api(),
+        },
+        "Outputs": {
+            **outputs(),
+            "BucketName": {"Value": ref(BUCKET)},
+            "SigningKeyArn": {"Value": ref(SECRET)},
+        },
+    }
+
+
+def merged(first: Any, second: Any) -> Any:
+    """Merge two templates as Chalice does: the first wins where both say something."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        both = {
+            name: merged(value, second[name]) for name, value in first.items() if name in second
+        }
+        return {**second, **first, **both}
+    return first
+
+
+def _function(function: Function) -> Part:
+    """Return the properties of a function."""
+    properties: Part = {
+        "FunctionName": sub(f"${{Name}}-{function.short}"),
+        "Role": attribute(role_id(function)),
+        "MemorySize": function.memory_mb,
+        "Timeout": function.timeout_seconds,
+        "EphemeralStorage": {"Size": function.disk_mb},
+        "LoggingConfig": {"LogGroup": ref(log_group_id(function))},
+        "Environment": {"Variables": {**_environment(), **function.environment}},
+    }
+    if function.queue:
+        properties["Events"] = {
+            function.event: {
+                "Properties": {
+                    "Queue": sub(f"${{{queue_id(function.queue)}.Arn}}"),
+                    "ScalingConfig": {"MaximumConcurrency": ref(most_id(function))},
+                }
+            }
+        }
+    if function.name in RESERVABLE:
+        reserved = {"Fn::If": [has_reserved_id(function), ref(reserved_id(function)), _NONE]}
+        properties["ReservedConcurrentExecutions"] = reserved
+    return properties
+
+
+_NONE = {"Ref": "AWS::NoValue"}
+
+
+def _environment() -> Part:
+    """Return the variables of every function. See chalicelib/config.py."""
+    return {
+        "PRESAGE_NAME": ref("Name"),
+        "PRESAGE_BUCKET": sub(SETTINGS.bucket),
+        "PRESAGE_TOKEN_SECRET_NAME": ref(SECRET),
+        "PRESAGE_AUDIENCE_HOSTS": {
+            "Fn::Join": [",", [ref("Domain"), ref("AudienceHosts")]],
+        },
+        "PRESAGE_MODEL_DIR": MODEL_DIR,
+        "PRESAGE_MODELS_FROM_BUCKET": ref("ModelCatalogue"),
+        "PRESAGE_LOG_LEVEL": ref("LogLevel"),
+    }

@@ -1,0 +1,72 @@
+"""A small package, small models, and an account in memory to deploy them to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from moto.moto_api._internal.models import moto_api_backend
+
+from infra.deploying.account import Target
+
+TEMPLATE: dict[str, Any] = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Parameters": {
+        "Name": {"Type": "String"},
+        "ModelCatalogue": {"Type": "String"},
+        "LogDays": {"Type": "Number", "Default": 30},
+    },
+    "Resources": {
+        "DataBucket": {
+            "Type": "AWS::S3::Bucket",
+            "DeletionPolicy": "Retain",
+            "Properties": {
+                "BucketName": {"Fn::Sub": "${Name}-data-${AWS::AccountId}-${AWS::Region}"}
+            },
+        },
+        "IngestQueue": {
+            "Type": "AWS::SQS::Queue",
+            "Properties": {"QueueName": {"Fn::Sub": "${Name}-ingest"}},
+        },
+    },
+    "Outputs": {"EndpointURL": {"Value": "https://api.example.test/api/"}},
+}
+
+
+@pytest.fixture
+def target(aws_in_memory: None) -> Target:
+    """An empty account."""
+    moto_api_backend.reset()
+    return Target("test", "us-east-1")
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A folder as `make package` leaves it."""
+    return write_package(tmp_path / "package")
+
+
+def write_package(folder: Path, template: dict[str, Any] = TEMPLATE) -> Path:
+    """Write a package of one file and a template."""
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / "deployment.zip", "w") as archive:
+        archive.writestr("app.py", "app = None\n")
+    (folder / "sam.json").write_text(json.dumps(template))
+    return folder
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    """Two installed model folders."""
+    folder = tmp_path / "models"
+    for name, content in (("minilm", b"encoder"), ("prebuilt/Mood", b"artifact")):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "model.bin").write_bytes(content)
+        facts = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        record = {"name": name, "files": {"model.bin": facts}}
+        (folder / name / "installed.json").write_text(json.dumps(record))
+    return folder

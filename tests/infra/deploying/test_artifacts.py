@@ -1,0 +1,119 @@
+"""Packages and model files reach their buckets once, whole, and not when they are no good."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.model_downloads import ModelDownloads, write_catalogue
+from infra.deploying import artifacts
+from infra.deploying.account import DeployError, Target
+from infra.deploying.artifacts import (
+    check_package,
+    ensure_bucket,
+    has_bucket,
+    read_models,
+    upload_models,
+    upload_package,
+)
+from tests.infra.deploying.conftest import TEMPLATE, write_package
+
+
+def _quiet(line: str) -> None:
+    """Say nothing."""
+
+
+def test_package_that_is_missing_or_damaged(tmp_path: Path) -> None:
+    """Each lack is one line that names the command which mends it."""
+    with pytest.raises(DeployError, match="missing: build the package by `make package`"):
+        check_package(tmp_path)
+    (tmp_path / "sam.json").write_text("{}")
+    (tmp_path / "deployment.zip").write_bytes(b"no zip")
+    with pytest.raises(DeployError, match="is damaged"):
+        check_package(tmp_path)
+
+
+def test_package_over_the_limit(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that Lambda would refuse is refused before anything is uploaded."""
+    monkeypatch.setattr(artifacts, "MAX_UNPACKED_BYTES", 10)
+
+    with pytest.raises(DeployError, match=r"11 bytes unpacked, Lambda takes 10: look at report"):
+        check_package(package)
+
+
+def test_package_is_uploaded_by_its_digest(target: Target, package: Path) -> None:
+    """Functions name the uploaded zip; the same package is not uploaded twice."""
+    function = {"Type": "AWS::Serverless::Function", "Properties": {"CodeUri": "./deployment.zip"}}
+    write_package(package, {**TEMPLATE, "Resources": {"F": function}})
+    said: list[str] = []
+    ensure_bucket(target, said.append)
+
+    url = upload_package(target, package, said.append)
+    again = upload_package(target, package, said.append)
+
+    assert url == again
+    assert len([line for line in said if "deployment.zip" in line]) == 1
+    s3 = target.client("s3")
+    key = url.split(f"{target.artifact_bucket}/")[1]
+    template = json.load(s3.get_object(Bucket=target.artifact_bucket, Key=key)["Body"])
+    code = template["Resources"]["F"]["Properties"]["CodeUri"]
+    name = code.removeprefix(f"s3://{target.artifact_bucket}/")
+    stored = s3.get_object(Bucket=target.artifact_bucket, Key=name)["Body"].read()
+    assert stored == (package / "deployment.zip").read_bytes()
+
+
+def test_bucket_of_artifacts_is_closed(target: Target) -> None:
+    """The bucket is made once, and nobody else reads it."""
+    assert not has_bucket(target, target.artifact_bucket)
+    for _ in range(2):
+        ensure_bucket(target, _quiet)
+
+    facts = target.client("s3").get_public_access_block(Bucket=target.artifact_bucket)
+    assert all(facts["PublicAccessBlockConfiguration"].values())
+
+
+def test_models_arrive_as_functions_bring_them(
+    target: Target, models: Path, tmp_path: Path
+) -> None:
+    """What is uploaded is what a function finds on its disk."""
+    target.client("s3").create_bucket(Bucket=target.data_bucket)
+    catalogue, paths = read_models(models)
+    said: list[str] = []
+    for _ in range(2):
+        upload_models(target, catalogue, paths, said.append)
+    key, _content = write_catalogue(catalogue)
+    settings = replace(
+        target.settings, models_from_bucket=key, model_dir=str(tmp_path / "function")
+    )
+
+    source = ModelDownloads(settings, Clients(settings))
+    source.bring("prebuilt/Mood")
+
+    found = tmp_path / "function" / "prebuilt" / "Mood" / "model.bin"
+    assert found.read_bytes() == b"artifact"
+    assert len(said) == 2
+
+
+def test_changed_or_missing_models(models: Path, tmp_path: Path) -> None:
+    """A file that is not the one installed, or none at all, is not deployed."""
+    (models / "minilm" / "model.bin").write_bytes(b"other")
+    with pytest.raises(DeployError, match="not the file that was installed"):
+        read_models(models)
+    with pytest.raises(DeployError, match="run `make models`"):
+        read_models(tmp_path / "nowhere")
+
+
+def test_bomb_is_measured_by_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What counts is the size unpacked, however small the zip is."""
+    folder = write_package(tmp_path / "p")
+    with zipfile.ZipFile(folder / "deployment.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(100_000))
+    monkeypatch.setattr(artifacts, "MAX_UNPACKED_BYTES", 50_000)
+
+    with pytest.raises(DeployError, match="100,000 bytes unpacked"):
+        check_package(folder)

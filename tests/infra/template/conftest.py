@@ -1,0 +1,25 @@
+"""The whole template, as `chalice package` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.packaging import overrides, staging
+from infra.packaging.target import ARCHITECTURES
+from infra.template.merging import merge_template, merged
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The template of a deployment, with everything that is merged into it."""
+    folder = tmp_path_factory.mktemp("package")
+    staging.copy_project(ROOT, folder / "stage")
+    added = merged(overrides.overrides(ARCHITECTURES["x86_64"]), merge_template())
+    made = staging.package(folder / "stage", "dev", added, folder / "tree")
+    overrides.check(made, ARCHITECTURES["x86_64"])
+    return made

