@@ -14,6 +14,21 @@ from chalicelib.domain.page import Rect
 COLUMN_HEADER = "columnHeader"
 ROW_HEADER = "rowHeader"
 NORMAL = "normal"
+CELL_KINDS = (ROW_HEADER, COLUMN_HEADER, NORMAL)
+"""What a cell may be."""
+CONTACT_TAGS = (
+    "PERSON",
+    "ORG",
+    "TITLE",
+    "PHONE",
+    "MOBILE_PHONE",
+    "FAX",
+    "EMAIL",
+    "ADDRESS",
+    "WEBSITE",
+    "OTHER",
+)
+"""What a text on a business card may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +47,7 @@ class Cell:
     box: Rect
     """Where it is: its text when it has any, else its place in the grid."""
     kind: str = NORMAL
-    """`columnHeader`, `rowHeader` or `normal`."""
+    """One of CELL_KINDS."""
     row_span: int = 1
     """Rows it covers."""
     column_span: int = 1
@@ -87,7 +102,7 @@ class Contact:
     """One entity of a business card."""
 
     tag: str
-    """PERSON, ORG, TITLE, PHONE, MOBILE_PHONE, FAX, EMAIL, ADDRESS, WEBSITE or OTHER."""
+    """One of CONTACT_TAGS."""
     text: str
     """Its text, without the word that labels it."""
     probability: float

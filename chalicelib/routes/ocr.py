@@ -10,13 +10,14 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.domain.dataset import VISION
 from chalicelib.domain.form_template import FormTemplate
 from chalicelib.domain.limits import MAX_ANSWER_BYTES
+from chalicelib.domain.model import ServedModel
 from chalicelib.domain.ocr import FORM, FORM_TYPES, TEXT, OcrWish
 from chalicelib.errors import BadRequest
 from chalicelib.web.call import Call
 from chalicelib.web.describe_ocr import ocr_answer
 from chalicelib.web.fields import Base64, ModelId, Url
 from chalicelib.web.form_template import FORM_TEMPLATE
-from chalicelib.web.locate import model_id_in_body
+from chalicelib.web.locate import served_in_body
 from chalicelib.web.ocr_records import FormTableItem, OcrRecord, PairItem
 from chalicelib.web.operation import Operation
 from chalicelib.web.samples import FORM_RULES, JSON_RULES, sample_of
@@ -61,12 +62,9 @@ class OcrForm(msgspec.Struct, rename="camel"):
     form_template: Template | None = None
 
 
-def find_model(call: Call) -> Any:
-    """Load the model that the body names; None when validation will refuse its id."""
-    model_id = model_id_in_body(call)
-    if model_id is None:
-        return None
-    return call.container.ocr.find_model(call.account.account_id, model_id)
+def find_model(call: Call) -> ServedModel | None:
+    """Find the model that the body names; None when validation will refuse its id."""
+    return served_in_body(call, call.container.ocr.find_model)
 
 
 def run_ocr(call: Call) -> OcrRecord:

@@ -8,10 +8,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.dataset import DETECTION, IMAGE, MULTI_LABEL, VISION
+from chalicelib.domain.model import ServedModel
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Base64, Count, ModelId, Url
-from chalicelib.web.locate import model_id_in_body
+from chalicelib.web.locate import served_in_body
 from chalicelib.web.operation import Operation
 from chalicelib.web.samples import FORM_RULES, JSON_RULES, sample_of
 
@@ -32,12 +33,9 @@ class PictureForm(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
 
 
-def find_model(call: Call) -> Any:
-    """Load the model, the caller's or a prebuilt one; None when validation will refuse its id."""
-    model_id = model_id_in_body(call)
-    if model_id is None:
-        return None
-    return call.container.predictions.find_model(call.account.account_id, model_id)
+def find_model(call: Call) -> ServedModel | None:
+    """Find the model that the body names; None when validation will refuse its id."""
+    return served_in_body(call, call.container.predictions.find_model)
 
 
 def predict_image(call: Call) -> records.PredictionRecord:

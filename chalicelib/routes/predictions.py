@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.model import ServedModel
 from chalicelib.domain.texts import checked_text
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Count, Document, ModelId
-from chalicelib.web.locate import model_id_in_body
+from chalicelib.web.locate import served_in_body
 from chalicelib.web.operation import Operation
 
 
@@ -29,12 +28,9 @@ class TextForm(msgspec.Struct, rename="camel"):
         checked_text(self.document)
 
 
-def find_model(call: Call) -> Any:
-    """Load the model, the caller's or a prebuilt one; None when validation will refuse its id."""
-    model_id = model_id_in_body(call)
-    if model_id is None:
-        return None
-    return call.container.predictions.find_model(call.account.account_id, model_id)
+def find_model(call: Call) -> ServedModel | None:
+    """Find the model that the body names; None when validation will refuse its id."""
+    return served_in_body(call, call.container.predictions.find_model)
 
 
 def predict_intent(call: Call) -> records.PredictionRecord:

@@ -115,7 +115,7 @@ def _item(task: str, finding: Finding, block: _Block | None) -> Any:
         attributes = TextAttributes(finding.page_number)
         return TextItem(finding.probability, item.text, box(finding.box), attributes)
     if isinstance(item, Contact):
-        tagged = ContactAttributes(item.tag, finding.page_number)  # type: ignore[arg-type]
+        tagged = ContactAttributes(item.tag, finding.page_number)
         return ContactItem(finding.probability, item.text, box(finding.box), tagged)
     if block is None:
         raise TypeError(f"Nothing is known to describe {type(item).__name__}.")
@@ -173,7 +173,7 @@ def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
         row_cell_location=_line(cell, cell.row, named.row_entities, "rowHeader"),
         col_cell_location=_line(cell, cell.column, named.column_entities, "columnHeader"),
         entity=UNSET if entity is None else entity,
-        cell_type=cell.kind,  # type: ignore[arg-type]
+        cell_type=cell.kind,
         normalized_text=UNSET if normalized is None else normalized,
     )
 

@@ -5,8 +5,10 @@ The order of the checks is 401, 404, then the rest: contract section 3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from chalicelib.domain.dataset import DatasetView
-from chalicelib.domain.model import Model
+from chalicelib.domain.model import Model, ServedModel
 from chalicelib.errors import DatasetNotFound, ModelNotFound
 from chalicelib.web import identifiers
 from chalicelib.web.call import Call
@@ -69,6 +71,24 @@ def model_id_in_body(call: Call) -> str | None:
     """
     sent = identifiers.sent_text(call.fields.values, "modelId")
     return None if sent is None else identifiers.text(sent, ModelNotFound)
+
+
+def served_in_body(call: Call, find: Callable[[str, str], ServedModel]) -> ServedModel | None:
+    """Find the model that the body names, the caller's or a prebuilt one.
+
+    Args:
+        call: the call.
+        find: takes account and model id.
+
+    Returns:
+        The model; None when validation will refuse its id.
+
+    Raises:
+        ModelNotFound: there is none.
+        PrebuiltNotInstalled: its files are missing.
+    """
+    model_id = model_id_in_body(call)
+    return None if model_id is None else find(call.account.account_id, model_id)
 
 
 def model_in_body(call: Call) -> Model | None:

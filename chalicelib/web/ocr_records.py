@@ -11,22 +11,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from chalicelib.domain.findings import CELL_KINDS, CONTACT_TAGS
 from chalicelib.web.records import BoundingBoxRecord
 
-Tag = Literal[
-    "PERSON",
-    "ORG",
-    "TITLE",
-    "PHONE",
-    "MOBILE_PHONE",
-    "FAX",
-    "EMAIL",
-    "ADDRESS",
-    "WEBSITE",
-    "OTHER",
-]
+Tag = Annotated[str, Meta(extra_json_schema={"enum": [*CONTACT_TAGS]})]
 """What a text on a business card is."""
-CellType = Literal["rowHeader", "columnHeader", "normal"]
+CellType = Annotated[str, Meta(extra_json_schema={"enum": [*CELL_KINDS]})]
 
 
 class TextAttributes(msgspec.Struct, rename="camel"):

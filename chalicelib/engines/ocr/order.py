@@ -43,11 +43,16 @@ def page_slope(lines: Sequence[TextLine]) -> float:
         angle = math.atan2(top_right[1] - top_left[1], top_right[0] - top_left[0])
         if abs(angle) < _STEEPEST and length > _LONG * math.dist(top_left, bottom_left):
             angles.append((angle, length))
-    half = sum(length for _, length in angles) / 2
-    for angle, length in sorted(angles):
-        half -= length
+    return weighted_median(angles)
+
+
+def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
+    """Return the value in the middle of values with weights; 0 without any."""
+    half = sum(weight for _, weight in weighted) / 2
+    for value, weight in sorted(weighted):
+        half -= weight
         if half <= 0:
-            return angle
+            return value
     return 0.0
 
 

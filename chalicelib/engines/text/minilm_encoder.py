@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
+from chalicelib.engines.onnx_session import open_session
 from chalicelib.engines.text.encoder import EncoderFacts
-from chalicelib.engines.text.onnx_encoder import Float32Array, OnnxEncoder, open_session
+from chalicelib.engines.text.onnx_encoder import Float32Array, OnnxEncoder
 
 MAX_TOKENS = 128
 """Longer texts are cut here, begin and end included."""

@@ -8,11 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
 from chalicelib.engines.text.encoder import EncoderFacts
 
@@ -20,7 +18,6 @@ MAX_CHARACTERS = 2_000
 """Longer texts are cut here: tokenisers take seconds for a megabyte."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_ONLY_ERRORS = 3  # ONNX Runtime's log severity
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -34,16 +31,6 @@ def clean_text(text: str) -> str:
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
-
-
-def open_session(path: Path) -> onnxruntime.InferenceSession:
-    """Open a graph with one thread a run and without an arena that keeps memory."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.log_severity_level = _ONLY_ERRORS
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 class OnnxEncoder:

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
+from chalicelib.engines.onnx_session import open_session
 from chalicelib.engines.text.encoder import EncoderFacts
-from chalicelib.engines.text.onnx_encoder import Float32Array, OnnxEncoder, open_session
+from chalicelib.engines.text.onnx_encoder import Float32Array, OnnxEncoder
 
 _BEGIN, _END = 1, 2  # token ids around every text
 _CHUNKS = 17  # the table's rows are scaled by id modulo 17

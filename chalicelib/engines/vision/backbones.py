@@ -30,7 +30,6 @@ NANODET = "nanodet"
 FACTS_FILE = "backbone.json"
 """Written by the installation, last of a backbone's files."""
 _MODEL_FILE = "model.onnx"
-_ONLY_ERRORS = 3  # ONNX Runtime's log severity
 
 
 class BackboneNotInstalled(FileNotFoundError):
@@ -63,15 +62,10 @@ class Backbone:
     def __init__(self, folder: Path, facts: BackboneFacts) -> None:
         import onnxruntime
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = False
-        options.log_severity_level = _ONLY_ERRORS
+        from chalicelib.engines.onnx_session import open_session
+
         self.facts = facts
-        self._session = onnxruntime.InferenceSession(
-            str(folder / _MODEL_FILE), options, providers=["CPUExecutionProvider"]
-        )
+        self._session = open_session(folder / _MODEL_FILE)
         self._options = onnxruntime.RunOptions()
         self._options.only_execute_path_to_fetches = True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chalicelib.engines.ocr.kinds.span import Span, folded_words
+from chalicelib.engines.ocr.kinds.span import Span, folded_words, whole_line
 from chalicelib.engines.ocr.kinds.word_set import word_set
 
 LEGAL_FORMS = word_set(
@@ -118,15 +118,7 @@ _SPELT = 2
 
 def find_organisations(text: str) -> tuple[Span, ...]:
     """Return the line as one span when legal form or trade speak for an organisation; or none."""
-    name = text.strip(" ,;:-")
-    sureness = organisation_sureness(name)
-    if sureness < _LIKELY:
-        return ()
-    start = text.index(name)
-    return (Span(start, start + len(name), name, sureness),)
-
-
-_LIKELY = 0.4
+    return whole_line(text, organisation_sureness)
 
 
 def _joins_names(words: list[str]) -> bool:

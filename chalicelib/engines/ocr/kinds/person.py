@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from chalicelib.engines.ocr.kinds.given_names import GIVEN_NAMES
-from chalicelib.engines.ocr.kinds.span import Span, words_of
+from chalicelib.engines.ocr.kinds.span import Span, whole_line, words_of
 from chalicelib.engines.ocr.kinds.word_set import word_set
 
 HONORIFICS = word_set(
@@ -67,15 +67,7 @@ def person_sureness(text: str) -> float:
 
 def find_persons(text: str) -> tuple[Span, ...]:
     """Return the line as one span when it is a name; or none."""
-    name = text.strip(" ,;:-")
-    sureness = person_sureness(name)
-    if sureness < _LIKELY:
-        return ()
-    start = text.index(name)
-    return (Span(start, start + len(name), name, sureness),)
-
-
-_LIKELY = 0.4
+    return whole_line(text, person_sureness)
 
 
 def without_credentials(text: str) -> tuple[str, bool]:

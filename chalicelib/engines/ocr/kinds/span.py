@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 _TIGHT = re.compile(
@@ -29,6 +29,25 @@ class Span:
     def meets(self, other: Span) -> bool:
         """Return whether the two share a character."""
         return self.start < other.end and other.start < self.end
+
+
+_LIKELY = 0.4
+"""A line is taken for a name from this sureness on."""
+
+
+def whole_line(text: str, sureness_of: Callable[[str], float]) -> tuple[Span, ...]:
+    """Return a line without the punctuation around it as one span when it is sure enough.
+
+    Args:
+        text: the line.
+        sureness_of: tells how sure it is that a text is of the kind, 0 to 1.
+    """
+    name = text.strip(" ,;:-")
+    sureness = sureness_of(name)
+    if sureness < _LIKELY:
+        return ()
+    start = text.index(name)
+    return (Span(start, start + len(name), name, sureness),)
 
 
 def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -14,7 +14,7 @@ from chalicelib.engines.ocr.interface import PPOCR, OcrNotInstalled
 from chalicelib.engines.ocr.ppocr.detector import Detector
 from chalicelib.engines.ocr.ppocr.engine import PpOcr
 from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
-from chalicelib.engines.ocr.ppocr.sessions import open_session
+from chalicelib.engines.onnx_session import open_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,5 +46,7 @@ def load_ppocr(folder: Path) -> PpOcr:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OcrNotInstalled(PPOCR) from error
     bound_memory()
-    detector = Detector(open_session(folder / FILES[0]))
-    return PpOcr(detector, Recogniser(open_session(folder / FILES[1]), alphabet))
+    # Pages and lines come in all sizes: no plan would be used again.
+    detector = Detector(open_session(folder / FILES[0], has_patterns=False))
+    recogniser = Recogniser(open_session(folder / FILES[1], has_patterns=False), alphabet)
+    return PpOcr(detector, recogniser)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.page import Point, Rect, TextLine, around_points
+from chalicelib.engines.ocr.order import weighted_median
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -90,9 +91,4 @@ def find_angle(lines: Sequence[TextLine]) -> float:
         angle = math.atan2(rise, width)
         if width > _SHORT * math.hypot(dx - ax, dy - ay) and abs(angle) < _STEEPEST:
             angles.append((angle, width))
-    half = sum(width for _, width in angles) / 2
-    for angle, width in sorted(angles):
-        half -= width
-        if half <= 0:
-            return angle
-    return 0.0
+    return weighted_median(angles)

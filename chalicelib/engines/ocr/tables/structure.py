@@ -32,7 +32,6 @@ SIDE = 488
 """Sides of the square picture that the network sees, in pixels."""
 _MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
-_ONLY_ERRORS = 3  # ONNX Runtime's log severity
 _BEGIN, _END = "sos", "eos"
 _CELLS = ("<td></td>", "<td")
 _MAX_SPAN = 20
@@ -79,15 +78,15 @@ class StructureModel:
         """Yield the cells that a sequence of tokens opens."""
         row, is_head = -1, False
         tokens = [self._tokens[number] for number in numbers]
-        for step, token in enumerate(tokens):
-            if token == _END and step:
+        for step, tag in enumerate(tokens):
+            if tag == _END and step:
                 return
-            if token in ("<thead>", "</thead>"):
-                is_head = token == "<thead>"  # noqa: S105  # a token of HTML
-            elif token == "<tr>":  # noqa: S105
+            if tag in ("<thead>", "</thead>"):
+                is_head = tag == "<thead>"
+            elif tag == "<tr>":
                 row += 1
-            elif token in _CELLS and row >= 0:
-                spans = _spans(tokens[step + 1 :]) if token == "<td" else (1, 1)  # noqa: S105
+            elif tag in _CELLS and row >= 0:
+                spans = _spans(tokens[step + 1 :]) if tag == "<td" else (1, 1)
                 yield _Opened(row, is_head, _on_page(places[step], box), *spans)
 
 
@@ -100,19 +99,13 @@ def load_structure(folder: Path) -> StructureModel:
     Raises:
         OcrNotInstalled: the files are missing or damaged.
     """
-    import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as native
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.log_severity_level = _ONLY_ERRORS
+    from chalicelib.engines.onnx_session import open_session
+
     try:
         tokens = json.loads((folder / "tokens.json").read_text(encoding="utf-8"))
-        session = onnxruntime.InferenceSession(
-            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
+        session = open_session(folder / "model.onnx")
     except (OSError, ValueError, native.NoSuchFile, native.InvalidProtobuf, native.Fail) as error:
         raise OcrNotInstalled(NAME) from error
     if not isinstance(tokens, list) or not {_BEGIN, _END, *_CELLS} <= set(map(str, tokens)):
