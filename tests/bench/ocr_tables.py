@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from chalicelib.domain.findings import Table
 from chalicelib.domain.page import ReadPage
 from chalicelib.engines.ocr.tables.finder import find_tables
+from tests.bench.ocr_data import Sample
 from tests.bench.ocr_plots import table_marks
 from tests.bench.ocr_reading import Cost, Reader, answer_rect, go_on, interval
 from tests.bench.ocr_table_data import (
@@ -27,6 +28,8 @@ from tests.bench.report import Bar, say
 if TYPE_CHECKING:
     from tests.bench.bench_ocr import Bench
 
+Truth = TypeVar("Truth")
+"""What is known of a picture: its tables, or the cells of its only one."""
 PUBLISHED = ("best of the competition, from PDF", 0.946)
 """Adjacency F1 on ICDAR 2013, detection and structure, as published."""
 
@@ -65,6 +68,19 @@ def both(bench: Bench, read: Callable[[Reader], Found]) -> tuple[Found, Found | 
     return read(bench.reader), None if bench.peer is None else read(bench.peer)
 
 
+def read_pictures(
+    bench: Bench, reader: Reader, samples: Iterable[tuple[Sample, Truth]], cost: Cost
+) -> Iterator[tuple[ReadPage, tuple[Table, ...], Truth]]:
+    """Read pictures of one page: the page, its tables and their truth; draw them where asked."""
+    for sample, truth in samples:
+        with cost.document():
+            (page,) = reader.pages(sample.content, needs_pixels=True)
+            tables = tables_of(reader, page)
+        if bench.plots is not None and reader is bench.reader:
+            bench.plots.page(sample.name, page, table_marks(tables))
+        yield page, tables, truth
+
+
 def bench_drawn(bench: Bench) -> None:
     """Report cells of ruled tables and neighbours in the others."""
     samples = read_drawn_tables(bench.data)
@@ -72,13 +88,8 @@ def bench_drawn(bench: Bench) -> None:
     def read(reader: Reader) -> Found:
         """Read the drawn pages."""
         result = Found()
-        for sample, truth in samples:
-            with result.cost.document():
-                (page,) = reader.pages(sample.content, needs_pixels=True)
-                tables = tables_of(reader, page)
+        for page, tables, truth in read_pictures(bench, reader, samples, result.cost):
             judge_drawn(result, page, tables, truth)
-            if bench.plots is not None and reader is bench.reader:
-                bench.plots.page(sample.name, page, table_marks(tables))
         return result
 
     found, peer = both(bench, read)
@@ -135,14 +146,9 @@ def bench_pubtabnet(bench: Bench) -> None:
     def read(reader: Reader) -> Found:
         """Read the cut-out tables; the largest table of a picture counts."""
         result = Found()
-        for sample, truth in samples:
-            with result.cost.document():
-                (page,) = reader.pages(sample.content, needs_pixels=True)
-                tables = tables_of(reader, page)
+        for _, tables, truth in read_pictures(bench, reader, samples, result.cost):
             best = max(tables, key=lambda table: table.box.area, default=None)
             result.trees.append(0.0 if best is None else teds(cells_of(best), truth))
-            if bench.plots is not None and reader is bench.reader:
-                bench.plots.page(sample.name, page, table_marks(tables))
         return result
 
     found, peer = both(bench, read)

@@ -5,12 +5,12 @@ Made by infra/model_files. Called by chalicelib/engines/ocr/pool.py.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING
 
 from chalicelib.engines.memory import bound_memory
-from chalicelib.engines.ocr.interface import PPOCR, OcrNotInstalled
+from chalicelib.engines.ocr.installed import check_files
+from chalicelib.engines.ocr.interface import PPOCR
 from chalicelib.engines.ocr.ppocr.detector import Detector
 from chalicelib.engines.ocr.ppocr.engine import PpOcr
 from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
 
 FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json")
 """Files whose digests the card names."""
-CARD = "engine.json"
-"""The card: `files` names size and `sha256` of each file."""
 
 
 def load_ppocr(folder: Path) -> PpOcr:
     """Open the engine.
 
     Args:
-        folder: holds FILES and CARD.
+        folder: holds FILES and their card.
 
     Returns:
         The engine; safe to share between threads.
@@ -37,14 +35,8 @@ def load_ppocr(folder: Path) -> PpOcr:
     Raises:
         OcrNotInstalled: a file is missing, or is not the one that was installed.
     """
-    try:
-        digests = json.loads((folder / CARD).read_bytes())["files"]
-        for name in FILES:
-            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digests[name]["sha256"]:
-                raise OcrNotInstalled(PPOCR)
-        alphabet = json.loads((folder / FILES[2]).read_bytes())
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise OcrNotInstalled(PPOCR) from error
+    check_files(folder, FILES, PPOCR)
+    alphabet = json.loads((folder / FILES[2]).read_bytes())
     bound_memory()
     # Pages and lines come in all sizes: no plan would be used again.
     detector = Detector(open_session(folder / FILES[0], has_patterns=False))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.page import Rect
-from chalicelib.engines.ocr.interface import OcrNotInstalled
+from chalicelib.engines.ocr.installed import check_files
 from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 NAME = "slanet"
 """Its folder among the installed models."""
+FILES = ("model.onnx", "tokens.json")
+"""Files whose digests the card names."""
 SIDE = 488
 """Sides of the square picture that the network sees, in pixels."""
 _MEAN = np.array([0.485, 0.456, 0.406], np.float32)
@@ -94,23 +96,16 @@ def load_structure(folder: Path) -> StructureModel:
     """Load the network.
 
     Args:
-        folder: with `model.onnx` and `tokens.json`.
+        folder: holds FILES and their card.
 
     Raises:
-        OcrNotInstalled: the files are missing or damaged.
+        OcrNotInstalled: a file is missing, or is not the one that was installed.
     """
-    from onnxruntime.capi import onnxruntime_pybind11_state as native
-
     from chalicelib.engines.onnx_session import open_session
 
-    try:
-        tokens = json.loads((folder / "tokens.json").read_text(encoding="utf-8"))
-        session = open_session(folder / "model.onnx")
-    except (OSError, ValueError, native.NoSuchFile, native.InvalidProtobuf, native.Fail) as error:
-        raise OcrNotInstalled(NAME) from error
-    if not isinstance(tokens, list) or not {_BEGIN, _END, *_CELLS} <= set(map(str, tokens)):
-        raise OcrNotInstalled(NAME)
-    return StructureModel(session, [str(token) for token in tokens])
+    check_files(folder, FILES, NAME)
+    tokens = json.loads((folder / FILES[1]).read_text(encoding="utf-8"))
+    return StructureModel(open_session(folder / FILES[0]), [str(token) for token in tokens])
 
 
 def _picture(pixels: Pixels) -> Floats:

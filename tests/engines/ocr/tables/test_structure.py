@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from chalicelib.engines.ocr.interface import OcrNotInstalled
-from chalicelib.engines.ocr.tables.structure import StructureModel, load_structure
-from tests.engines.ocr.tables.drawn import SALES, Sheet, draw_rows, structure
+from chalicelib.engines.ocr.tables.structure import FILES, StructureModel, load_structure
+from tests.engines.ocr.tables.drawn import MODELS, SALES, Sheet, draw_rows, structure
 
 TOKENS = ["sos", "<thead>", "</thead>", "<tr>", "</tr>", "<td></td>", "<td", ">", "</td>",
           ' colspan="2"', ' rowspan="2"', ' colspan="99"', "eos"]  # fmt: skip
@@ -71,15 +71,13 @@ def test_nonsense_is_bounded() -> None:
     assert shape([]) == []
 
 
-@pytest.mark.parametrize("harm", ["none", "model", "tokens", "other tokens"])
-def test_damaged_files_are_named(tmp_path: Path, harm: str) -> None:
-    """What is missing or damaged is answered as not installed."""
-    if harm != "none":
-        (tmp_path / "model.onnx").write_bytes(b"no graph")
-        (tmp_path / "tokens.json").write_text(json.dumps(TOKENS))
-    if harm == "tokens":
-        (tmp_path / "tokens.json").write_text("{")
-    if harm == "other tokens":
-        (tmp_path / "tokens.json").write_text("[1]")
+@pytest.mark.parametrize("name", [*FILES, "engine.json"])
+def test_damaged_files_are_named(tmp_path: Path, name: str) -> None:
+    """One byte more in any file, or a card that is none, counts as not installed."""
+    folder = tmp_path / "slanet"
+    shutil.copytree(MODELS / "slanet", folder)
+    with (folder / name).open("ab") as file:
+        file.write(b"\0")
+
     with pytest.raises(OcrNotInstalled, match="slanet"):
-        load_structure(tmp_path)
+        load_structure(folder)
