@@ -5,7 +5,6 @@ Nothing is read or created at import. Chalice deploys only handlers that stand i
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -24,8 +23,10 @@ Job = Callable[["Container", dict[str, Any], Callable[[], float]], None]
 
 def make_container() -> Container:
     """Build the services from the environment; the only place that reads it."""
+    from chalicelib import log
     from chalicelib.container import Container
 
+    log.take_libraries()
     return Container(Settings.from_environment(os.environ))
 
 
@@ -33,15 +34,11 @@ app = PresageApp("presage", OPERATIONS, make_container)
 
 
 def _run(job: Job, event: SQSEvent) -> None:
-    """Hand each message of an event to its job, with a view of the time that is left."""
-
-    def remaining_seconds() -> float:
-        """Time until the function is stopped, in seconds."""
-        context: Any = event.context
-        return float(context.get_remaining_time_in_millis()) / 1000
+    """Hand each message of an event to its job."""
+    from chalicelib.workers import handle
 
     for record in event:
-        job(app.container, json.loads(record.body), remaining_seconds)
+        handle(job, app.container, record.to_dict(), event.context)
 
 
 @app.on_sqs_message(queue="presage-ingest", batch_size=1, name="ingest_upload")
@@ -97,4 +94,4 @@ def sweep(event: CloudWatchEvent) -> None:
     """Take up what was left lying: expired leases, stale uploads, closed accounts."""
     from chalicelib.workers import run_sweep
 
-    run_sweep(app.container)
+    run_sweep(app.container, event.context)

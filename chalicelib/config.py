@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 DEFAULT_AUDIENCE_HOSTS = ("api.einstein.ai", "api.metamind.io", "localhost", "127.0.0.1")
 OCR_ENGINES = ("ppocr", "tesseract")
+METRICS_MODES = ("off", "emf")
+LOG_STREAMS = ("", "stderr", "stdout")
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 class SettingsError(ValueError):
@@ -72,7 +75,11 @@ class Settings:
     ocr_threads: int = 2
     """Pages of one document that are read at the same time."""
     log_level: str = "INFO"
-    """Lowest level that is logged."""
+    """Lowest level that is logged; calls, jobs, predictions and metrics always are."""
+    log_stream: str = ""
+    """Where all log lines go, `stderr` or `stdout`; empty: warnings to stderr, the rest nowhere."""
+    metrics: str = "off"
+    """Whether log lines carry metrics for CloudWatch: `off` or `emf`."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -109,7 +116,9 @@ class Settings:
             feature_file_bytes=reader.integer("PRESAGE_FEATURE_FILE_BYTES", cls.feature_file_bytes),
             ocr_engine=reader.choice("PRESAGE_OCR_ENGINE", cls.ocr_engine, OCR_ENGINES),
             ocr_threads=reader.integer("PRESAGE_OCR_THREADS", cls.ocr_threads),
-            log_level=reader.text("PRESAGE_LOG_LEVEL", cls.log_level),
+            log_level=reader.choice("PRESAGE_LOG_LEVEL", cls.log_level, LOG_LEVELS),
+            log_stream=reader.choice("PRESAGE_LOG_STREAM", cls.log_stream, LOG_STREAMS),
+            metrics=reader.choice("PRESAGE_METRICS", cls.metrics, METRICS_MODES),
         )
         reader.raise_problems()
         return settings

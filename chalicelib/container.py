@@ -10,14 +10,14 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
-from chalicelib import log
+from chalicelib import log, metrics
 from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock, system_clock
 from chalicelib.domain.dataset import LANGUAGE, VISION
 from chalicelib.domain.learning import Learner
 from chalicelib.domain.model_source import INSTALLED_ONLY, ModelSource
-from chalicelib.engines.ocr.interface import OcrNotInstalled
-from chalicelib.engines.ocr.pool import OcrPool
+from chalicelib.engines.ocr.interface import PPOCR, OcrNotInstalled
+from chalicelib.engines.ocr.pool import SLANET, OcrPool
 from chalicelib.engines.text.encoder_pool import EncoderPool
 from chalicelib.engines.vision.backbones import LITE2, NANODET, BackbonePool
 from chalicelib.services.datasets import DatasetService
@@ -27,6 +27,7 @@ from chalicelib.services.embeddings import EmbeddingService
 from chalicelib.services.examples import ExampleService
 from chalicelib.services.features import FeatureService, FeatureStores
 from chalicelib.services.feedback import FeedbackService
+from chalicelib.services.health import HealthService
 from chalicelib.services.incoming import IncomingService
 from chalicelib.services.ingest import IngestService, IngestStores, Reader
 from chalicelib.services.models import ModelService
@@ -83,6 +84,8 @@ FAST_ENCODERS = ("minilm", "use")
 """Encoders of the fast set; the service's start installs them."""
 BACKBONES = (LITE2, NANODET)
 """Backbones of the vision engines."""
+READERS = (PPOCR, SLANET)
+"""Networks that read documents."""
 
 
 class Stores:
@@ -146,7 +149,8 @@ class Container:
     """Services of one process."""
 
     def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
-        log.configure(settings.log_level)
+        log.configure(settings.log_level, settings.log_stream)
+        metrics.configure(settings.metrics, settings.name)
         self.settings = settings
         self.clock = clock
         self.stores = Stores(settings, clock)
@@ -164,6 +168,14 @@ class Container:
             "vision": _state(has_pictures),
             **self.readers.state(),
         }
+
+    @cached_property
+    def health(self) -> HealthService:
+        """Lists the parts of the engines."""
+        pools = (self.encoders, self.backbones, self.readers)
+        names = (*FAST_ENCODERS, *BACKBONES, *READERS)
+        model_dir = Path(self.settings.model_dir)
+        return HealthService(model_dir, self.stores.model_source, pools, names)
 
     def warm(self) -> None:
         """Load the installed engines now, so that the first call does not wait for them."""
@@ -225,6 +237,7 @@ class Container:
             parts=s.parts,
             queues=s.queues,
             downloads=s.downloads,
+            incoming=s.incoming,
         )
         pictures = PictureReaderStores(s.labels, s.examples, s.pictures)
         readers: dict[str, Reader] = {

@@ -1,37 +1,190 @@
-"""One JSON line per event on the standard logger; never tokens, texts or image bytes."""
+"""One JSON line an event, with time, level and the ids of the call or job that it belongs to.
+
+Never tokens, texts, names of files or bytes of pictures: whoever logs gives ids and numbers, and
+of an exception only its place and kind are written, because its text may repeat what a caller
+sent. Lines go to a stream of their own, so that no host puts anything in front of them: on Lambda
+each becomes one event of the function's log group, see docs/runbook.md.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from functools import wraps
+from types import MappingProxyType
+from typing import ParamSpec, TypeVar
 
-_LOGGER = logging.getLogger("presage")
+from chalicelib.traces import described
+
+STDERR = "stderr"
+MAX_TEXT = 500
+"""Characters of one text in a line."""
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Facts = Mapping[str, object]
+
+_LOGGER = logging.getLogger("presage.lines")
+"""Not `presage`, which is Chalice's own logger for this application."""
+_LOGGER.propagate = False
+_FACTS: ContextVar[Facts] = ContextVar("presage_log_facts", default=MappingProxyType({}))
+_LEVELS = {
+    "INFO": logging.INFO,
+    "WARNING": logging.WARNING,
+    "ERROR": logging.ERROR,
+    "CRITICAL": logging.CRITICAL,
+}
+_FIXED = frozenset({"time", "level", "event"})
+"""Members that no fact replaces."""
 
 
-def configure(level: str) -> None:
-    """Set the lowest level that is logged; called once when the container is built."""
+class _Stream(logging.Handler):
+    """Writes lines to a standard stream, looked up at each line: its host may have replaced it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.stream_name = name
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line; a stream that is closed or full must not fail the call."""
+        try:
+            stream = getattr(sys, self.stream_name)
+            stream.write(f"{record.getMessage()}\n")
+            stream.flush()
+        except (OSError, ValueError):
+            return
+
+
+class _Libraries(logging.Handler):
+    """Turns what libraries log into lines: their unfilled texts, which repeat nothing of a call."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line for a library's record."""
+        facts: dict[str, object] = {"logger": record.name, "text": str(record.msg)}
+        error = record.exc_info[1] if record.exc_info else None
+        _write(record.levelname, "library", facts, error)
+
+
+STREAM = _Stream(STDERR)
+"""Where lines go unless a host takes them by `write_to`."""
+STREAM.setLevel(logging.WARNING)
+_LOGGER.addHandler(STREAM)
+
+
+def configure(level: str, stream: str = "") -> None:
+    """Set what is logged, and where; called when the container is built.
+
+    Args:
+        level: lowest level.
+        stream: `stderr` or `stdout` for all lines; empty for warnings on stderr only, as befits a
+            command. Without effect where a host took the lines by `write_to`.
+    """
     _LOGGER.setLevel(level)
+    STREAM.stream_name = stream or STDERR
+    STREAM.setLevel(logging.NOTSET if stream else logging.WARNING)
+
+
+def write_to(*handlers: logging.Handler) -> None:
+    """Write lines to these handlers in place of all others; each gets finished lines."""
+    for handler in list(_LOGGER.handlers):
+        _LOGGER.removeHandler(handler)
+    for handler in handlers:
+        _LOGGER.addHandler(handler)
+
+
+def take_libraries() -> None:
+    """Write what libraries log as lines, in place of what the host does with it."""
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        root.removeHandler(handler)
+    root.addHandler(_Libraries(logging.WARNING))
 
 
 def info(event: str, **facts: object) -> None:
     """Log an event of normal work with its facts."""
-    _write(logging.INFO, event, facts)
+    if _LOGGER.isEnabledFor(logging.INFO):
+        _write("INFO", event, facts)
 
 
 def warning(event: str, **facts: object) -> None:
     """Log something that went wrong but was handled."""
-    _write(logging.WARNING, event, facts)
+    if _LOGGER.isEnabledFor(logging.WARNING):
+        _write("WARNING", event, facts)
 
 
-def error(event: str, exception: BaseException | None = None, **facts: object) -> None:
-    """Log a failure, with the exception's traceback when there is one."""
-    _write(logging.ERROR, event, facts, exception)
+def error(event: str, exception: BaseException | None = None, /, **facts: object) -> None:
+    """Log a failure, with the places that an exception went through when there is one."""
+    if _LOGGER.isEnabledFor(logging.ERROR):
+        _write("ERROR", event, facts, exception)
 
 
-def _write(
-    level: int, event: str, facts: dict[str, object], exception: BaseException | None = None
-) -> None:
+def record(event: str, exception: BaseException | None = None, /, **facts: object) -> None:
+    """Log what accounts and figures are made of: written whatever the lowest level is."""
+    _write("ERROR" if exception else "INFO", event, facts, exception)
+
+
+@contextmanager
+def bound(**facts: object) -> Iterator[None]:
+    """Put facts on every line that is written within, by this thread; nests."""
+    token = _FACTS.set({**_FACTS.get(), **facts})
+    try:
+        yield
+    finally:
+        _FACTS.reset(token)
+
+
+def add(**facts: object) -> None:
+    """Put facts on every line from now on, until the innermost `bound` ends."""
+    _FACTS.set({**_FACTS.get(), **facts})
+
+
+def carried(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Return a function whose lines have the facts of now, whichever thread runs it."""
+    facts = _FACTS.get()
+
+    @wraps(function)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        token = _FACTS.set(facts)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _FACTS.reset(token)
+
+    return run
+
+
+def _write(level: str, event: str, facts: Facts, exception: BaseException | None = None) -> None:
     """Format and emit one line."""
-    if _LOGGER.isEnabledFor(level):
-        line = json.dumps({"event": event, **facts}, default=str, ensure_ascii=False)
-        _LOGGER.log(level, line, exc_info=exception)
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    line: dict[str, object] = {"time": now, "level": level, "event": event}
+    shown = described(exception) if exception else {}
+    for name, value in (*_FACTS.get().items(), *facts.items(), *shown.items()):
+        if name not in _FIXED:
+            line[name] = _plain(value)
+    # A finished record, handed over as it is: the logger's level has been looked at already.
+    number = _LEVELS.get(level, logging.WARNING)
+    text = _ENCODER.encode(line)
+    _LOGGER.handle(_LOGGER.makeRecord(_LOGGER.name, number, "", 0, text, (), None))
+
+
+def _plain(value: object) -> object:
+    """Make a value short, and such that JSON can hold it."""
+    if isinstance(value, str):
+        return _cut(value)
+    # JSON knows neither infinity nor "not a number".
+    return str(value) if isinstance(value, float) and value - value != 0 else value
+
+
+def _cut(value: object) -> str:
+    """Write a value as a text that is not too long."""
+    text = str(value)
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
+
+
+_ENCODER = json.JSONEncoder(default=_cut)
+"""Made once: a new one for each line would cost more than the line."""

@@ -1,19 +1,101 @@
 """The queues' door: hands each message to its service.
 
-What a service raises goes back to the queue; services end their job for good themselves, when it
-was refused or is out of attempts. A message that cannot be read is dropped with a log line.
-See app.py, chalicelib/services/ingest.py, chalicelib/services/features.py and
+What a service raises is logged and gives the message back to the queue; services end their job
+for good themselves, when it was refused or is out of attempts. See app.py,
+chalicelib/services/ingest.py, chalicelib/services/features.py and
 chalicelib/services/training_runs.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote_plus
 
-from chalicelib import log
+from chalicelib import log, metrics
 from chalicelib.container import Container
+
+Job = Callable[[Container, dict[str, Any], Callable[[], float]], None]
+IDS = {
+    "account_id": "account",
+    "dataset_id": "dataset",
+    "model_id": "model",
+    "deletion_id": "deletion",
+    "job": "job",
+}
+"""Members of a job that every line of its handler has, and what they are called there."""
+
+
+class JobFailed(Exception):
+    """A job did not end well; names the kind of the error only, because its host logs this text."""
+
+
+def handle(job: Job, container: Container, message: Mapping[str, Any], context: Any) -> None:
+    """Do the job of one message, and write its line.
+
+    Args:
+        job: one of the functions below.
+        container: the services.
+        message: as the queue's event has it.
+        context: the function's.
+
+    Raises:
+        JobFailed: whatever ended the job; the queue tries again.
+    """
+
+    def remaining_seconds() -> float:
+        """Time until the function is stopped, in seconds."""
+        return float(context.get_remaining_time_in_millis()) / 1000
+
+    tracked = _tracked(context, message_id=message.get("messageId", ""))
+    function = metrics.short_function(_function(context))
+    with tracked, _written(message.get("attributes", {}), function):
+        body = json.loads(message["body"])
+        log.add(**{name: body[member] for member, name in IDS.items() if member in body})
+        job(container, body, remaining_seconds)
+
+
+@contextmanager
+def _tracked(context: Any, **ids: object) -> Iterator[None]:
+    """Put the ids of a run on every line of it."""
+    ids["invocation_id"] = getattr(context, "aws_request_id", "")
+    with (
+        log.bound(**{name: value for name, value in ids.items() if value}),
+        metrics.cold_start(_function(context)),
+    ):
+        yield
+
+
+@contextmanager
+def _written(attributes: Mapping[str, Any], function: str) -> Iterator[None]:
+    """Write the one line of a job: how it ended, how long it took and how long it had waited."""
+    waited = max(0.0, time.time() - float(attributes.get("SentTimestamp", "inf")) / 1000)
+    delivery = int(attributes.get("ApproximateReceiveCount", 1))
+    began, trouble = time.perf_counter(), None
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - the outermost edge: the host would log its text
+        trouble = error
+        raise JobFailed(type(error).__name__) from None
+    finally:
+        log.record(
+            "job_run",
+            trouble,
+            function=function,
+            outcome="failed" if trouble else "done",
+            milliseconds=round(1000 * (time.perf_counter() - began), 1),
+            queue_seconds=round(waited, 3),
+            delivery=delivery,
+            **metrics.embedded({metrics.QUEUE_SECONDS: waited}, Function=function),
+        )
+
+
+def _function(context: Any) -> str:
+    """Return the full name of the function that runs."""
+    return str(getattr(context, "function_name", ""))
 
 
 def run_ingest(
@@ -70,10 +152,15 @@ def run_receive(
         container.incoming.receive(unquote_plus(found["key"]), str(found.get("eTag", "")))
 
 
-def run_sweep(container: Container) -> None:
+def run_sweep(container: Container, context: Any) -> None:
     """Send again what nobody works on.
 
     Raises:
-        StorageUnavailable: the next sweep goes on.
+        JobFailed: the next sweep goes on.
     """
-    container.sweeping.run()
+    with _tracked(context):
+        try:
+            container.sweeping.run()
+        except Exception as error:  # noqa: BLE001 - the outermost edge, as above
+            log.error("sweep_failed", error)
+            raise JobFailed(type(error).__name__) from None

@@ -1,19 +1,16 @@
-"""The administrator's command for accounts: create, list, plan, keys, close, token, export.
+"""The administrator's command for accounts: create, list, plan, keys, close, token, export, audit.
 
-It works on the local stack that runs, on AWS_ENDPOINT_URL when that is set, and on the account
-of the AWS credentials with --aws. See chalicelib/services/accounts.py.
+It works on the local stack that runs, on AWS_ENDPOINT_URL when that is set, on a deployed stage
+with --stage, and on the account of the AWS credentials with --aws.
+See chalicelib/services/accounts.py.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,11 +29,14 @@ from chalicelib.services.accounts import (
 from chalicelib.stores.accounts import AccountStore
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tokens import RefreshTokenStore
-from infra.target import CommandError, Target, find_target
+from infra.local.calls import CallFailed, Service
+from infra.target import CommandError, Target, add_options, chosen_target, explained_causes
 
 PUBLIC_AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
 """An audience that every deployment accepts, whatever its own host is called."""
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+TOKEN_PATH = "/v2/oauth2/token"  # noqa: S105 - a path
+"""Where tokens are given."""
 _DONE, _REFUSED = 0, 1
 
 
@@ -100,14 +100,14 @@ def request_token(url: str, email: str, key_file: Path, minutes: float = 60) -> 
     import jwt  # loads cryptography, which only this command needs
 
     _public_pem(key_file)
-    endpoint = f"{url.rstrip('/')}/v2/oauth2/token"
+    url = url.rstrip("/")
     claims = {
         "sub": email,
-        "aud": [endpoint, PUBLIC_AUDIENCE],
+        "aud": [url + TOKEN_PATH, PUBLIC_AUDIENCE],
         "exp": int(time.time() + minutes * 60),
     }
     assertion = jwt.encode(claims, key_file.read_text("ascii"), algorithm="RS256")
-    return str(_post(endpoint, {"grant_type": GRANT_TYPE, "assertion": assertion})["access_token"])
+    return _ask_token(url, assertion)
 
 
 def main(
@@ -116,12 +116,13 @@ def main(
     """Run the command; its errors are one line each."""
     options = _parser().parse_args(arguments)
     try:
-        target = find_target(environment, options.aws, needs_data=options.run is not _token)
-        options.run(target, options)
+        target = chosen_target(environment, options, needs_data=options.run is not _token)
+        with explained_causes(target):
+            result = options.run(target, options)
     except (CommandError, ServiceError, SettingsError) as trouble:
         print(f"infra.accounts: {trouble}", file=sys.stderr)
         return _REFUSED
-    return _DONE
+    return _REFUSED if result is False else _DONE
 
 
 def _service(settings: Settings) -> AccountService:
@@ -181,30 +182,25 @@ def _public_pem(key_file: Path) -> str:
         raise CommandError(f"{key_file} cannot be used: {reason}") from trouble
 
 
-def _post(url: str, form: dict[str, str]) -> dict[str, object]:
-    """Send a form and read the JSON answer.
+def _ask_token(url: str, assertion: str) -> str:
+    """Exchange an assertion for a token.
 
     Raises:
         CommandError: the service refused or did not answer.
     """
     if not url.startswith(("http://", "https://")):
         raise CommandError(f"PRESAGE_URL must begin with http:// or https://, not {url!r}")
-    request = urllib.request.Request(url, urllib.parse.urlencode(form).encode())  # noqa: S310
+    fields = {"grant_type": GRANT_TYPE, "assertion": assertion}
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - checked above
-            return dict(json.load(answer))
-    except urllib.error.HTTPError as trouble:
-        with trouble:
-            text = trouble.read(2000).decode("utf-8", "replace").strip()
-        raise CommandError(
-            f"{url} answered {trouble.code}: {text}; compare the e-mail address with the key "
-            "file, and this machine's clock with the service's"
-        ) from trouble
-    except (OSError, ValueError) as trouble:
-        raise CommandError(
-            f"{url} does not answer ({trouble}); start the service with `make run`, "
-            "or set PRESAGE_URL to where it listens"
-        ) from trouble
+        return str(Service(url).post_words(TOKEN_PATH, fields)["access_token"])
+    except CallFailed as trouble:
+        remedy = (
+            "compare the e-mail address with the key file, and this machine's clock with the "
+            "service's"
+            if trouble.status
+            else "start the service with `make run`, or set PRESAGE_URL to where it listens"
+        )
+        raise CommandError(f"{trouble}; {remedy}") from trouble
 
 
 def _create(target: Target, options: argparse.Namespace) -> None:
@@ -242,16 +238,39 @@ def _examples(target: Target, options: argparse.Namespace) -> None:
 def _export(target: Target, options: argparse.Namespace) -> None:
     """Write everything that an account has into a folder."""
     from chalicelib.container import Container
-    from infra.exports.account import FolderNotEmpty, export_account
+    from infra.exports.account import ExportIncomplete, FolderNotEmpty, export_account
 
     account = _service(target.settings).find(options.email)
     if account is None:
         raise CommandError(f"there is no account {options.email}")
     try:
         export_account(Container(target.settings), account, options.folder, _say)
-    except (FolderNotEmpty, OSError) as trouble:
+    except (ExportIncomplete, FolderNotEmpty, OSError) as trouble:
         raise CommandError(str(trouble)) from trouble
     print(f"exported {account.email} into {options.folder}")
+
+
+def _audit(target: Target, options: argparse.Namespace) -> bool:
+    """Compare counters with log lines; tell whether they agree."""
+    from chalicelib.stores.quotas import QuotaStore
+    from infra.auditing.command import Audit, compare
+    from infra.auditing.log_group import LogGroup
+    from infra.auditing.report import parse_month
+
+    service = _service(target.settings)
+    if options.email is None:
+        accounts = tuple(service.list_all())
+    elif (account := service.find(options.email)) is not None:
+        accounts = (account,)
+    else:
+        raise CommandError(f"there is no account {options.email}")
+    now = system_clock()
+    log = options.log or (LogGroup(target.settings) if options.aws else target.logs)
+    audit = Audit(parse_month(options.month, now), now, log, options.tolerance)
+    quotas = QuotaStore(Clients(target.settings))
+    lines, agrees = compare(audit, accounts, quotas, is_whole=options.email is None)
+    print("\n".join(lines))
+    return agrees
 
 
 def _say(line: str) -> None:
@@ -282,7 +301,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m infra.accounts", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--aws", action="store_true", help="work on AWS, not on the local stack")
+    add_options(shared)
     one = argparse.ArgumentParser(add_help=False, parents=[shared])
     one.add_argument("email", metavar="EMAIL", help="the account's address")
     keyed = argparse.ArgumentParser(add_help=False, parents=[one])
@@ -307,12 +326,25 @@ def _parser() -> argparse.ArgumentParser:
     reset.add_argument("--overlap", metavar="SECONDS", type=float, default=0, help="old keys' rest")
     close = command("close", _close, "close an account; its tokens die at once", one)
     close.add_argument("--keep", metavar="DAYS", type=float, default=DEFAULT_KEEP_DAYS)
+    _add_audit(command("audit", _audit, "compare counters with the log's prediction lines", shared))
     token = command("token", _token, "print an access token", keyed)
     token.add_argument("--minutes", metavar="N", type=float, default=60, help="its life")
     return parser
 
 
 _Command = argparse.ArgumentParser
+
+
+def _add_audit(parser: argparse.ArgumentParser) -> None:
+    """Add what is to be compared."""
+    from infra.auditing.report import TOLERANCE
+
+    parser.add_argument("email", metavar="EMAIL", nargs="?", help="one account; otherwise all")
+    parser.add_argument("--month", metavar="YYYY-MM", help="the month; otherwise the present one")
+    parser.add_argument(
+        "--log", metavar="FILE", type=Path, help="file or folder of lines; otherwise the stack's"
+    )
+    parser.add_argument("--tolerance", metavar="N", type=int, default=TOLERANCE, help="allowed")
 
 
 def _add_plan(parser: argparse.ArgumentParser) -> None:

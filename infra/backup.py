@@ -1,7 +1,8 @@
 """The command that copies a whole stack into a folder, and a folder into a stack.
 
 `python -m infra.backup dump DIR` and `restore DIR` work on the local stack that runs, on
-AWS_ENDPOINT_URL when that is set, and on the account of the AWS credentials with --aws.
+AWS_ENDPOINT_URL when that is set, on a deployed stage with --stage, and on the account of the AWS
+credentials with --aws.
 """
 
 from __future__ import annotations
@@ -12,13 +13,11 @@ import sys
 from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from chalicelib.config import SettingsError
 from infra.backups.dumping import dump
 from infra.backups.folder import BackupError, BackupFolder
 from infra.backups.restoring import restore
-from infra.target import CommandError, find_target
+from infra.target import CommandError, add_options, chosen_target, explained_causes
 
 _DONE, _REFUSED = 0, 1
 
@@ -33,11 +32,14 @@ def main(
         if options.command == "verify":
             _verify(folder)
         elif options.command == "dump":
-            dump(find_target(environment, options.aws).settings, folder, _say)
+            target = chosen_target(environment, options)
+            with explained_causes(target):
+                dump(target.settings, folder, _say)
         else:
-            settings = find_target(environment, options.aws).settings
-            restore(settings, folder, options.replace, _say)
-    except (BackupError, CommandError, SettingsError, BotoCoreError, ClientError) as trouble:
+            target = chosen_target(environment, options)
+            with explained_causes(target):
+                restore(target.settings, folder, options.replace, _say)
+    except (BackupError, CommandError, SettingsError) as trouble:
         _say(f"error: {trouble}")
         return _REFUSED
     _say("done")
@@ -74,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text)
         command.add_argument("folder", type=Path, help="folder of the backup")
         if name != "verify":
-            command.add_argument("--aws", action="store_true", help="work on AWS, not locally")
+            add_options(command)
         if name == "restore":
             command.add_argument(
                 "--replace", action="store_true", help="delete what the stack holds first"

@@ -1,8 +1,10 @@
 """What a deployment costs idle and per thousand calls: list prices times what a call uses.
 
-`python -m infra.costs` prints the tables of docs/deploy.md. Prices are those of us-east-1 without
-free tiers and discounts, noted on the date below: compare them with AWS's pages before relying on
-them. AWS calls per call are compared with recorded ones by a test; seconds are assumptions.
+`python -m infra.costs` prints the tables of docs/deploy.md. Prices are list prices of us-east-1, of
+x86 functions, without free tiers, discounts and taxes. They were written down by hand, on the date
+below; no program fetches them, and AWS changes them: compare each with the page named beside it
+before relying on a figure. AWS calls per call are compared with recorded ones by a test; seconds,
+and the sizes of answers, are assumptions.
 """
 
 from __future__ import annotations
@@ -11,12 +13,28 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
+from chalicelib.domain.dataset import FAMILY_TYPES
+from chalicelib.domain.ocr import TASKS
+from chalicelib.metrics import METRICS
+from chalicelib.routes import OPERATIONS
 from infra.template.alarms import all_alarms
 from infra.template.functions import BY_QUEUE, FUNCTIONS, Function
 
 PRICES_NOTED = "2025-11-01"
 """When the prices were noted."""
+PAGES = {
+    "lambda": "https://aws.amazon.com/lambda/pricing/",
+    "gateway": "https://aws.amazon.com/api-gateway/pricing/",
+    "dynamodb": "https://aws.amazon.com/dynamodb/pricing/on-demand/",
+    "s3": "https://aws.amazon.com/s3/pricing/",
+    "sqs": "https://aws.amazon.com/sqs/pricing/",
+    "secret": "https://aws.amazon.com/secrets-manager/pricing/",
+    "cloudwatch": "https://aws.amazon.com/cloudwatch/pricing/",
+    "transfer": "https://aws.amazon.com/ec2/pricing/on-demand/",
+}
+"""Where the prices that begin with each word are checked."""
 PRICES = {
     "lambda_gb_second": 0.0000166667,
     "lambda_disk_gb_second": 0.0000000309,
@@ -31,17 +49,33 @@ PRICES = {
     "s3_put": 0.005 / 1e3,
     "sqs_request": 0.40 / 1e6,
     "secret_month": 0.40,
-    "alarm_month": 0.10,
-    "dashboard_month": 3.00,
-    "log_gb": 0.50,
+    "cloudwatch_alarm_month": 0.10,
+    "cloudwatch_dashboard_month": 3.00,
+    "cloudwatch_metric_month": 0.30,
+    "cloudwatch_log_gb": 0.50,
+    "cloudwatch_log_gb_month": 0.03,
+    "transfer_gb": 0.09,
 }
 """US dollars."""
 MONTH_SECONDS = 30 * 24 * 3600
 FREE_DISK_GB = 0.5
 POLLERS, POLL_SECONDS = 5, 20
 """Lambda asks an empty queue by so many long polls at a time."""
-LOG_BYTES = 1_000
-"""Of function and access log, for one call."""
+LOG_BYTES = 2_500
+"""Of function and access log, for one call: our lines, Lambda's own, the gateway's."""
+RUN_LOG_BYTES = 500
+"""Of Lambda's own lines, for one run of a function."""
+LOG_MONTHS = 1
+"""How long lines are kept, as the template does by default."""
+DIMENSION_VALUES = {
+    "Route": sum(len(list(operation.routes())) for operation in OPERATIONS),
+    "Type": sum(len(types) for types in FAMILY_TYPES.values()),
+    "Kind": 2,
+    "Task": len(TASKS),
+    "Function": len(FUNCTIONS),
+    "Model": 13,
+}
+"""Values that each dimension of the metrics has when everything is used; models are folders."""
 MODEL_GB = 0.2
 """Model files in the bucket."""
 _BY_NAME = {function.name: function for function in FUNCTIONS}
@@ -69,13 +103,15 @@ class Use:
     """Jobs sent; each is received and deleted too."""
     by_gateway: bool = True
     """Whether it is a call of the API, not a job."""
+    answer_kb: float = 1
+    """Assumed size of the answer with its headers, in kilobytes."""
 
 
 USES = (
     Use("intent or sentiment", "api_handler", 0.05, reads=2, writes=1),
     Use("image prediction", "api_handler", 0.25, reads=2, writes=1),
-    Use("page of OCR", "api_handler", 1.5, reads=1),
-    Use("list of examples", "api_handler", 0.08, reads=3, writes=1),
+    Use("page of OCR", "api_handler", 1.5, reads=1, answer_kb=20),
+    Use("list of examples", "api_handler", 0.08, reads=3, writes=1, answer_kb=25),
     Use("dataset record", "api_handler", 0.04, reads=2),
 )
 """Per warm call. A test compares the AWS calls with recorded ones."""
@@ -85,14 +121,22 @@ def price(use: Use) -> float:
     """Return the price of one call, in dollars.
 
     Gateway request + function request + seconds × (memory + disk beyond 0.5 GB) + DynamoDB reads
-    and writes + S3 + 3 queue requests a message + log lines.
+    and writes + S3 + 3 queue requests a message + log lines, taken in and kept + the answer's way
+    out of AWS.
     """
     found = _run_price(_BY_NAME[use.function], use.seconds)
     found += use.reads * PRICES["dynamodb_read"] + use.writes * PRICES["dynamodb_write"]
     found += use.gets * PRICES["s3_get"] + use.puts * PRICES["s3_put"]
     found += 3 * use.messages * PRICES["sqs_request"]
-    found += LOG_BYTES / 1e9 * PRICES["log_gb"]
-    return found + (PRICES["gateway_request"] if use.by_gateway else 0)
+    found += _log_price(LOG_BYTES)
+    answer = use.answer_kb / 1e6 * PRICES["transfer_gb"] + PRICES["gateway_request"]
+    return found + (answer if use.by_gateway else 0)
+
+
+def _log_price(size: float) -> float:
+    """Return the price of taking in and keeping log lines of a size in bytes, in dollars."""
+    kept = LOG_MONTHS * PRICES["cloudwatch_log_gb_month"]
+    return size / 1e9 * (PRICES["cloudwatch_log_gb"] + kept)
 
 
 def _run_price(function: Function, seconds: float) -> float:
@@ -111,9 +155,10 @@ def idle() -> dict[str, float]:
     sweep_reads = 12 * PRICES["dynamodb_read"]
     return {
         f"polls of {len(BY_QUEUE)} empty queues": polls * PRICES["sqs_request"],
-        "sweeps, one a minute": sweeps * (_run_price(_BY_NAME["sweep"], 0.3) + sweep_reads),
-        f"{len(all_alarms())} alarms": len(all_alarms()) * PRICES["alarm_month"],
-        "dashboard": PRICES["dashboard_month"],
+        "sweeps, one a minute": sweeps
+        * (_run_price(_BY_NAME["sweep"], 0.3) + sweep_reads + _log_price(RUN_LOG_BYTES)),
+        f"{len(all_alarms())} alarms": len(all_alarms()) * PRICES["cloudwatch_alarm_month"],
+        "dashboard": PRICES["cloudwatch_dashboard_month"],
         "signing key": PRICES["secret_month"],
         "model files": MODEL_GB * PRICES["s3_gb_month"],
     }
@@ -122,6 +167,11 @@ def idle() -> dict[str, float]:
 def training(seconds: float, name: str = "train_paid") -> float:
     """Return the price of a training of so many seconds, in dollars."""
     return _run_price(_BY_NAME[name], seconds)
+
+
+def most_metrics() -> int:
+    """Return how many metrics there are when everything is used."""
+    return sum(prod(DIMENSION_VALUES[name] for name in m.dimensions) for m in METRICS)
 
 
 def stored_gb() -> float:
@@ -136,9 +186,11 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
         seconds: of some kinds of calls, in place of the assumed ones.
     """
     uses = [replace(use, seconds=seconds.get(use.kind, use.seconds)) for use in USES]
-    idles = idle()
+    idles, metric = idle(), PRICES["cloudwatch_metric_month"]
     return [
-        f"List prices of us-east-1 as noted on {PRICES_NOTED}, US dollars.",
+        f"List prices of us-east-1 as noted on {PRICES_NOTED}, US dollars. Check them on:",
+        "",
+        *(f"- {page}" for page in PAGES.values()),
         "",
         "| idle, a month | $ |",
         "|---|---|",
@@ -157,6 +209,8 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
         f"| a minute of training | {training(60):.4f} |",
         f"| a gigabyte in tables, a month | {stored_gb():.2f} |",
         f"| a gigabyte in the bucket, a month | {PRICES['s3_gb_month']:.3f} |",
+        f"| a metric, a month in which it is used all the time | {metric:.2f} |",
+        f"| all {most_metrics()} metrics, used all the time | {most_metrics() * metric:.2f} |",
     ]
 
 

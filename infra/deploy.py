@@ -150,7 +150,7 @@ def _show_and_ask(stack: Stack, change_set: str, options: argparse.Namespace, as
 def _finish(stack: Stack, target: Target, options: argparse.Namespace) -> str:
     """Install the global datasets, test what was deployed, and tell where it listens."""
     outputs = stack.outputs()
-    url = outputs.get("EndpointURL", "").rstrip("/")
+    url = target.reachable(outputs.get("EndpointURL", ""))
     if not options.only_stack:
         install_globals(target.settings, _say)
         smoke_test(url, target.settings, _say)

@@ -1,16 +1,21 @@
 """Finds the stack that an administrator's command works on.
 
-That is the local stack that runs, AWS_ENDPOINT_URL when it is set, or the account of the AWS
-credentials when asked for. Used by infra/accounts.py and infra/backup.py.
+That is the local stack that runs, AWS_ENDPOINT_URL when it is set, a stage that was deployed, or
+the account of the AWS credentials when asked for. Used by infra/accounts.py and infra/backup.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+import argparse
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from chalicelib.config import Settings
+from chalicelib.errors import StorageUnavailable
 from infra.local.state import State
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -31,6 +36,56 @@ class Target:
     """Where the tables are."""
     url: str
     """Where the service listens."""
+    logs: Path = Path(".presage/logs")
+    """Folder of the local stack's log lines."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name what a command works on."""
+    parser.add_argument("--aws", action="store_true", help="work on AWS, not on the local stack")
+    parser.add_argument("--stage", default="", help="work on a stage deployed by `make deploy`")
+    parser.add_argument("--region", default="", help="AWS region of that stage")
+
+
+def chosen_target(
+    environment: MutableMapping[str, str], options: argparse.Namespace, *, needs_data: bool = True
+) -> Target:
+    """Find what the options name; see `add_options`.
+
+    Raises:
+        CommandError: what was named is not there, or nothing was and no local stack runs.
+        SettingsError: a variable cannot be read.
+    """
+    if options.region and not options.stage:
+        raise CommandError("--region goes with --stage; set AWS_REGION for --aws")
+    if not options.stage:
+        return find_target(environment, options.aws, needs_data=needs_data)
+    options.aws = True
+    from infra.deploying.account import DeployError
+    from infra.deploying.account import Target as Stage
+    from infra.deploying.find import find_stage
+
+    stage = Stage(options.stage, options.region or None, environment.get("AWS_ENDPOINT_URL"))
+    try:
+        settings, url = find_stage(stage, environment)
+    except DeployError as trouble:
+        raise CommandError(str(trouble)) from trouble
+    return Target(settings, environment.get("PRESAGE_URL") or url)
+
+
+@contextmanager
+def explained_causes(target: Target) -> Iterator[None]:
+    """Turn what a failed call of AWS raises into one line with a remedy.
+
+    Raises:
+        CommandError: in place of it.
+    """
+    try:
+        yield
+    except (StorageUnavailable, BotoCoreError, ClientError) as trouble:
+        from infra.deploying.causes import told
+
+        raise CommandError(told(trouble, target.settings.region)) from trouble
 
 
 def find_target(
@@ -61,4 +116,4 @@ def find_target(
         # The clients read their credentials from the environment, as everywhere on AWS.
         environment.update({**DUMMY_CREDENTIALS, **found})
     url = environment.get("PRESAGE_URL") or str(stack.get("url") or DEFAULT_URL)
-    return Target(Settings.from_environment(environment), url)
+    return Target(Settings.from_environment(environment), url, state.logs)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import ipaddress
+import json
+import logging
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import Any
 
 import boto3
 import pytest
@@ -15,9 +19,11 @@ from botocore.session import Session
 from moto import mock_aws
 from moto.moto_api._internal.models import moto_api_backend
 
+from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.formats.rsa_key import new_private_pem
 from chalicelib.stores.clients import Clients
+from infra.local.testing import ENDPOINT
 from infra.resources import provision
 
 # Before any client is made: no test may reach a real account, whatever the shell has set.
@@ -29,6 +35,14 @@ os.environ.update(
     AWS_DEFAULT_REGION="us-east-1",
     AWS_EC2_METADATA_DISABLED="true",
 )
+
+
+# They need what `make test-localstack` and `make test-deploy` install and start.
+collect_ignore = [
+    folder
+    for folder, variable in (("localstack", ENDPOINT), ("deployed", "PRESAGE_PACKAGE"))
+    if not os.environ.get(variable)
+]
 
 
 class MovableClock:
@@ -140,3 +154,13 @@ def private_pem() -> str:
 def other_private_pem() -> str:
     """Another account's private key."""
     return new_private_pem()
+
+
+@pytest.fixture
+def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """Gives the log lines that were written since the test began, and since nothing else did."""
+    written = io.StringIO()
+    log.write_to(logging.StreamHandler(written))
+    log.configure("INFO")
+    yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
+    log.write_to(log.STREAM)

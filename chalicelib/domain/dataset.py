@@ -128,6 +128,11 @@ class Dataset:
     """Grows with every owner of the row; a write with an older one is refused."""
 
     @property
+    def receipt_id(self) -> str:
+        """Id of the receipt of the upload that is going on, or of the last one."""
+        return self.upload_id.partition("#")[2]
+
+    @property
     def total(self) -> int:
         """Committed examples, feedback included."""
         return sum(counts.total for counts in self.counts)

@@ -64,3 +64,18 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
     """Return account id and upload id of a place in the bucket; None for any other place."""
     found = _KEY.fullmatch(key)
     return None if found is None else (found[1], found[2])
+
+
+def taken_file(account_id: str, path: str, etag: str) -> Incoming | None:
+    """Return the uploaded file that a use has taken.
+
+    Args:
+        account_id: its owner.
+        path: as the caller gave it.
+        etag: version of the file that was taken.
+
+    Returns:
+        The file; None when the path names none.
+    """
+    upload_id = upload_id_of(path)
+    return None if upload_id is None else Incoming(account_id, upload_id, "", 0, USED, etag)

@@ -74,6 +74,8 @@ RECEIPTS_PAGE = 25
 """Page size of receipt lists. Contract section 5."""
 MAX_PAGE_BYTES = 5_000_000
 """A page of a list stays below 5 MB. Contract section 1, Lists."""
+MAX_FUNCTION_BYTES = 6_000_000
+"""What a deployed function may return is 6 MiB, its answer written as a JSON text; headers too."""
 MAX_BODY_BYTES = 52 * 1024 * 1024
 """A request body: the largest file sent in a call (50 MB zip) and its fields."""
 MAX_REJECTIONS = 100

@@ -6,10 +6,10 @@ Readers of texts and of pictures make it, the ingest writes it. See chalicelib/s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chalicelib.domain.box import Box
-from chalicelib.domain.receipt import RejectedItem
+from chalicelib.domain.receipt import Receipt, RejectedItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +53,14 @@ class Reading:
     def seen(self) -> int:
         """Examples that were read."""
         return self.kept + self.duplicates + self.rejected
+
+    def fill(self, receipt: Receipt) -> Receipt:
+        """Return a receipt with the numbers of this file."""
+        return replace(
+            receipt,
+            seen=self.seen,
+            kept=self.kept,
+            duplicates=self.duplicates,
+            rejected=self.rejected,
+            rejections=tuple(self.rejections),
+        )

@@ -70,7 +70,9 @@ class Upload:
     raw: str = ""
     """Where the raw file lies in the bucket; empty until a `path` was fetched."""
     path: str = ""
-    """URL to fetch the file from; empty when it was sent in the call."""
+    """URL or upload to fetch the file from; empty when it was sent in the call."""
+    etag: str = ""
+    """Version of the upload's file that was accepted; empty for a URL."""
     size_bytes: int = 0
     """Size of the raw file, 0 while unknown."""
     first_label: int = 0
@@ -90,3 +92,9 @@ class Upload:
     def label_ids(self) -> range:
         """The reserved label ids; deletion removes them whether committed or not."""
         return range(self.first_label, self.first_label + self.labels)
+
+
+def gave_up(attempts: int, cause: str) -> str:
+    """Say why an upload is out of attempts."""
+    why = f" ({cause})" if cause else ""
+    return f"The file could not be read in {attempts} attempts{why}. Upload it again."

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+COUNTED, GIVEN_BACK, REFUSED, UNKNOWN = "counted", "given_back", "refused", "unknown"
+"""What became of a prediction that a call asked for; UNKNOWN may be counted or not."""
+OUTCOMES = (COUNTED, GIVEN_BACK, REFUSED, UNKNOWN)
+
 
 def month_start(now: datetime) -> datetime:
     """First moment of the month, UTC."""

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from chalicelib.formats.json_depth import is_too_deep
+
 ALGORITHM = "RS256"
 MAX_CHARACTERS = 16_000
 """Longest assertion that is read."""
@@ -93,9 +95,11 @@ def _object(segment: str) -> dict[str, Any]:
         InvalidAssertion: it is none.
     """
     try:
-        raw = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
-        value = json.loads(raw, object_pairs_hook=_unique, parse_constant=_refuse)
-    except (ValueError, RecursionError) as trouble:
+        text = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4)).decode()
+        if is_too_deep(text):
+            raise InvalidAssertion
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except ValueError as trouble:
         raise InvalidAssertion from trouble
     if not isinstance(value, dict):
         raise InvalidAssertion

@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 from chalicelib.domain.box import Box
+from chalicelib.formats.json_depth import is_too_deep
 from chalicelib.formats.picture_labels import find_label_fault
 
 MAX_CELL_CHARACTERS = 5_000
@@ -50,12 +51,7 @@ def parse_cell(cell: str) -> RawBox:
         raise CellFault(
             f"the cell has {len(cell):,} characters, the limit is {MAX_CELL_CHARACTERS:,}."
         )
-    try:
-        value = json.loads(cell)
-    except (ValueError, RecursionError):
-        raise CellFault(f"the cell is no JSON. {_REMEDY}") from None
-    if not isinstance(value, dict):
-        raise CellFault(f"the cell is JSON, but no object. {_REMEDY}")
+    value = _read_object(cell)
     label = value.get("label")
     if not isinstance(label, str):
         raise CellFault(f'"label" is missing or no text. {_REMEDY}')
@@ -69,6 +65,19 @@ def parse_cell(cell: str) -> RawBox:
             f"the box is {box.width:g} × {box.height:g} pixels; width and height must be above 0."
         )
     return RawBox(label, box)
+
+
+def _read_object(cell: str) -> dict[str, object]:
+    """Read the object that a cell is."""
+    if is_too_deep(cell):
+        raise CellFault(f"the cell is nested too deeply. {_REMEDY}")
+    try:
+        value = json.loads(cell)
+    except ValueError:
+        raise CellFault(f"the cell is no JSON. {_REMEDY}") from None
+    if not isinstance(value, dict):
+        raise CellFault(f"the cell is JSON, but no object. {_REMEDY}")
+    return value
 
 
 def _read_number(value: dict[str, object], side: str) -> float:

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from chalicelib.errors import InvalidUpload
+from chalicelib.formats.json_depth import MAX_DEPTH, is_too_deep
 
 MAX_VALUE_CHARACTERS = 1_000_000
 """Longest single value; what is longer is no example, and would only fill the memory."""
 
+_TOO_DEEP = f"values are nested too deeply, in more than {MAX_DEPTH} arrays and objects"
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _JSON_START = re.compile(
     r"""\s*(?:
@@ -72,12 +74,15 @@ class _Window:
             InvalidUpload: it is no JSON, too long or nested too deeply.
         """
         self._fill()
+        start = self._at
         try:
-            value, self._at = _DECODER.raw_decode(self._text, self._at)
+            value, self._at = _DECODER.raw_decode(self._text, start)
         except json.JSONDecodeError as error:
             raise self._explain(error) from error
         except RecursionError as error:
-            raise self.error("values are nested too deeply", self._at) from error
+            raise self.error(_TOO_DEEP, start) from error
+        if is_too_deep(self._text[start : self._at]):
+            raise self.error(_TOO_DEEP, start)
         return value
 
     def error(self, reason: str, at: int | None = None) -> InvalidUpload:

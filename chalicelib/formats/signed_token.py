@@ -11,7 +11,9 @@ from typing import Any
 ACCESS = "at+jwt"
 REFRESH = "refresh+jwt"
 MAX_CHARACTERS = 2_000
-"""No token of ours is this long; a longer one is refused unread."""
+"""No token of ours is this long; a longer one is refused unread. So short a header cannot be
+nested so deeply that one interpreter reads it and another does not: neither gets as far as to
+trust it."""
 _ALGORITHM = "HS256"
 
 

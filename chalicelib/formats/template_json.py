@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from chalicelib.errors import InvalidParameter
+from chalicelib.formats.json_depth import MAX_DEPTH, is_too_deep
 from chalicelib.formats.text_encoding import HEAD_BYTES, name_foreign_type
 
 MAX_TEMPLATE_BYTES = 1_000_000
@@ -23,6 +24,7 @@ _SHAPE = (
     'Send {"version": "1.0", "keys": [{"key": {"entity": "…", "keyVariations": ["…"], '
     '"entityTypes": []}}], "headerCells": [], "tableRecognition": false}.'
 )
+_TOO_DEEP = f"values are nested too deeply, in more than {MAX_DEPTH} arrays and objects. {_SHAPE}"
 
 
 def refuse(reason: str) -> NoReturn:
@@ -100,7 +102,9 @@ def _measure(source: Mapping[str, object]) -> None:
     try:
         text = json.dumps(source, ensure_ascii=False)
     except RecursionError:
-        refuse(f"values are nested too deeply. {_SHAPE}")
+        refuse(_TOO_DEEP)
+    if is_too_deep(text):
+        refuse(_TOO_DEEP)
     _limit(len(text.encode("utf-8", "surrogatepass")))
 
 
@@ -126,6 +130,8 @@ def _parse(text: str) -> object:
     stripped = text.removeprefix("\ufeff").strip()
     if not stripped:
         refuse(f"it is empty. {_SHAPE}")
+    if is_too_deep(stripped):
+        refuse(_TOO_DEEP)
     try:
         return json.loads(
             stripped,
@@ -139,8 +145,6 @@ def _parse(text: str) -> object:
             f"it is no JSON: {reason} at line {error.lineno}, column {error.colno}, before "
             f"{show(stripped[error.pos : error.pos + 20])}. {_SHAPE}"
         )
-    except RecursionError:
-        refuse(f"values are nested too deeply. {_SHAPE}")
 
 
 def _read_members(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -49,7 +49,8 @@ def _grant(call: Call, form: TokenForm) -> Granted:
     """Choose the grant and check that its own field is there."""
     tokens = call.container.tokens
     if form.grant_type == JWT_BEARER:
-        return tokens.grant_assertion(_needed("assertion", form.assertion), form.scope)
+        assertion = _needed("assertion", form.assertion)
+        return tokens.grant_assertion(assertion, form.scope, call.incoming.domain)
     return tokens.grant_refresh(_needed(REFRESH, form.refresh_token), form.valid_for)
 
 

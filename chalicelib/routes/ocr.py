@@ -21,6 +21,7 @@ from chalicelib.web.locate import served_in_body
 from chalicelib.web.ocr_records import FormTableItem, OcrRecord, PairItem
 from chalicelib.web.operation import Operation
 from chalicelib.web.samples import FORM_RULES, JSON_RULES, sample_of
+from chalicelib.web.wire import wire_bytes
 
 Task = Literal["text", "table", "contact", "form"]
 FormType = Annotated[
@@ -91,7 +92,7 @@ def _within_limits(record: OcrRecord) -> OcrRecord:
     Raises:
         BadRequest: it is too large.
     """
-    size = len(msgspec.json.encode(record))
+    size = wire_bytes(msgspec.json.encode(record))
     if size > MAX_ANSWER_BYTES:
         raise BadRequest(
             f"The answer would have {size} bytes; at most {MAX_ANSWER_BYTES} are allowed. "

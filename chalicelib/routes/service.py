@@ -17,7 +17,12 @@ HTML = "text/html; charset=utf-8"
 
 def get_health(call: Call) -> records.HealthRecord:
     """Tell that the service runs, and which engines are installed. Contract section 5."""
-    return records.HealthRecord("ok", __version__, call.container.engines())
+    container = call.container
+    parts = [
+        records.EnginePartRecord(part.name, part.state, part.title, part.sha256)
+        for part in container.health.parts()
+    ]
+    return records.HealthRecord("ok", __version__, container.engines(), parts)
 
 
 def get_document(call: Call) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.model import TrainRequest
 from chalicelib.errors import InvalidParameter
+from chalicelib.formats.json_depth import is_too_deep
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
@@ -98,9 +99,11 @@ def _params(sent: dict[str, Any] | str | None) -> dict[str, object] | None:
 
 def _decoded(text: str) -> dict[str, Any] | None:
     """Decode `trainParams` that were sent as JSON text."""
+    if is_too_deep(text):
+        raise InvalidParameter("trainParams", "the JSON text is nested too deeply.")
     try:
         members = msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as problem:
+    except (msgspec.MsgspecError, UnicodeError) as problem:
         raise InvalidParameter("trainParams", "it is no valid JSON text.") from problem
     if members is not None and not isinstance(members, dict):
         raise InvalidParameter("trainParams", "expected a JSON object.")

@@ -212,7 +212,8 @@ class _Maker:
         for digest, view in wanted:
             views.setdefault(digest, []).append(view)
         with ThreadPoolExecutor(self._threads) as pool:
-            made = pool.map(lambda item: self._rows(dataset_id, *item), views.items())
+            rows_of = log.carried(lambda item: self._rows(dataset_id, *item))
+            made = pool.map(rows_of, views.items())
             found = list(zip(views.items(), made, strict=True))
         entries: list[ShardEntry] = []
         rows: list[Halves] = []

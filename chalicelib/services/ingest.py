@@ -9,20 +9,21 @@ chalicelib/services/text_ingest.py, chalicelib/services/picture_ingest.py.
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Protocol
 
-from chalicelib import log
+from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import DELETION_PENDING, VISION, Dataset, LabelCounts
+from chalicelib.domain.dataset import DELETION_PENDING, VISION, LabelCounts
 from chalicelib.domain.example import Example
 from chalicelib.domain.growth import check_room
+from chalicelib.domain.incoming import Incoming, taken_file
 from chalicelib.domain.jobs import Job, embed_job, features_job
 from chalicelib.domain.reading import Reading
-from chalicelib.domain.receipt import Receipt
-from chalicelib.domain.upload import Upload
+from chalicelib.domain.upload import Upload, gave_up
 from chalicelib.domain.watch import Watch
 from chalicelib.errors import (
     DownloadFailed,
@@ -41,6 +42,7 @@ from chalicelib.stores.downloads import Downloader
 from chalicelib.stores.examples import ExampleStore
 from chalicelib.stores.heartbeats import Heartbeat
 from chalicelib.stores.ids import IdStore
+from chalicelib.stores.incoming import IncomingStore
 from chalicelib.stores.labels import LabelStore, owner_key
 from chalicelib.stores.parts import PartStore
 from chalicelib.stores.queues import EMBED, Queues
@@ -98,6 +100,8 @@ class IngestStores:
     """Jobs that make vectors."""
     downloads: Downloader
     """Files behind a URL."""
+    incoming: IncomingStore
+    """Files that were put straight into the bucket."""
 
 
 class IngestService:
@@ -142,7 +146,7 @@ class IngestService:
         if owned is None:
             return
         if owned.lease.attempts > self._settings.max_attempts:
-            self._fail(owned, self._gave_up(owned, owned.lease.last_error))
+            self._give_up(owned, owned.lease.last_error)
             return
         try:
             self._read(owned, remaining_seconds)
@@ -161,6 +165,7 @@ class IngestService:
 
     def _read(self, owned: OwnedDataset, remaining_seconds: float) -> None:
         """Read the file under a heartbeat."""
+        began = time.monotonic()
         with self._heartbeat(owned) as beat, tempfile.TemporaryFile() as file:
             watch = Watch(beat.check, self._clock, remaining_seconds)
             try:
@@ -176,6 +181,9 @@ class IngestService:
             except (LeaseLost, ServiceError):
                 self._withdraw_if_deleted(owned)
                 raise
+        rows = (reading.seen, reading.kept, reading.rejected)
+        dataset, seconds = owned.dataset, time.monotonic() - began
+        journal.upload_done(dataset.dataset_id, dataset.type, rows, seconds)
         self._drop_raw(owned)
         self._fan_out(owned)
 
@@ -191,20 +199,35 @@ class IngestService:
         return self._readers[owned.dataset.family]
 
     def _fetch(self, owned: OwnedDataset, file: BinaryIO, watch: Watch) -> OwnedDataset:
-        """Bring the raw file here; one behind a URL is kept for later attempts."""
+        """Bring the raw file here; one from elsewhere is kept for later attempts."""
         upload, artifacts = owned.upload, self._stores.artifacts
+        incoming = taken_file(owned.dataset.account_id, upload.path, upload.etag)
         if upload.raw:
             if not artifacts.get_file(upload.raw, file):
                 raise InvalidUpload(
                     "The uploaded file is not in the storage any more. Upload again."
                 )
             return owned
-        size_bytes = self._download(owned, file, watch)
-        key = raw_key(owned.dataset.dataset_id, _receipt_id(owned.dataset))
+        if incoming is not None:
+            self._stores.incoming.read(incoming, file)
+            size_bytes = file.tell()
+        else:
+            size_bytes = self._download(owned, file, watch)
+        key = raw_key(owned.dataset.dataset_id, owned.dataset.receipt_id)
         file.seek(0)
         artifacts.put_file(key, file, watch.check)
         file.seek(0)
-        return self._remember(owned, replace(upload, raw=key, size_bytes=size_bytes))
+        owned = self._remember(owned, replace(upload, raw=key, size_bytes=size_bytes))
+        if incoming is not None:
+            self._tidy(incoming)
+        return owned
+
+    def _tidy(self, incoming: Incoming) -> None:
+        """Delete an uploaded file that was copied; what stays, the bucket's rules remove."""
+        try:
+            self._stores.incoming.delete(incoming)
+        except StorageUnavailable:
+            log.warning("incoming_left", upload=incoming.upload_id)
 
     def _download(self, owned: OwnedDataset, file: BinaryIO, watch: Watch) -> int:
         """Download the file behind a URL within the time there is; return its size in bytes."""
@@ -279,7 +302,7 @@ class IngestService:
             watch.check,
             source=upload.source,
         )
-        parts = self._stores.parts.writer(dataset, _receipt_id(dataset))
+        parts = self._stores.parts.writer(dataset, dataset.receipt_id)
         now = dataset.updated_at
         for number, found in enumerate(reading.examples(), upload.first_example):
             label_id = ids[found.label]
@@ -301,7 +324,7 @@ class IngestService:
         """Write the receipt, then make everything visible at once."""
         dataset = owned.dataset
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
-        receipt = _filled(replace(receipt, status="SUCCEEDED"), reading)
+        receipt = reading.fill(replace(receipt, status="SUCCEEDED"))
         self._stores.receipts.put(receipt, owned.lease.fence)
         addition = Addition(
             counts=counts,
@@ -316,7 +339,7 @@ class IngestService:
         """Delete an archive that is not read again; one that stays dies with its dataset."""
         if owned.dataset.family != VISION:
             return
-        key = raw_key(owned.dataset.dataset_id, _receipt_id(owned.dataset))
+        key = raw_key(owned.dataset.dataset_id, owned.dataset.receipt_id)
         try:
             self._stores.artifacts.delete_file(key)
         except StorageUnavailable:
@@ -344,6 +367,7 @@ class IngestService:
             self._discard(owned)
             self._stores.receipts.put(receipt, owned.lease.fence)
             self._stores.leases.fail_upload(owned, message)
+            journal.upload_failed(dataset.dataset_id, dataset.type)
             self._drop_raw(owned)
         except LeaseLost:
             log.warning("ingest_lease_lost", dataset=dataset.dataset_id)
@@ -354,7 +378,7 @@ class IngestService:
             return
         with self._heartbeat(owned) as beat:
             self._reader(owned).discard(owned, beat.check)
-            self._stores.parts.discard(owned.dataset.dataset_id, _receipt_id(owned.dataset))
+            self._stores.parts.discard(owned.dataset.dataset_id, owned.dataset.receipt_id)
 
     def _retry(self, owned: OwnedDataset, error: Exception) -> None:
         """Give the job back to the queue, or end it when it is out of attempts."""
@@ -362,33 +386,14 @@ class IngestService:
         log.error("ingest_failed", error, dataset=owned.dataset.dataset_id)
         try:
             if owned.lease.attempts >= self._settings.max_attempts:
-                self._fail(owned, self._gave_up(owned, cause))
+                self._give_up(owned, cause)
             else:
                 self._stores.leases.release(owned.dataset, owned.lease, cause)
         except StorageUnavailable:
             log.warning("release_failed", dataset=owned.dataset.dataset_id)
 
-    def _gave_up(self, owned: OwnedDataset, cause: str) -> str:
-        """Say why an upload is out of attempts."""
+    def _give_up(self, owned: OwnedDataset, cause: str) -> None:
+        """End an upload that is out of attempts."""
         attempts = min(owned.lease.attempts, self._settings.max_attempts)
-        return (
-            f"The file could not be read in {attempts} attempts"
-            f"{f' ({cause})' if cause else ''}. Upload it again."
-        )
-
-
-def _receipt_id(dataset: Dataset) -> str:
-    """Return the receipt of the upload that is going on."""
-    return dataset.upload_id.partition("#")[2]
-
-
-def _filled(receipt: Receipt, reading: Reading) -> Receipt:
-    """Fill a receipt with the numbers of a file."""
-    return replace(
-        receipt,
-        seen=reading.seen,
-        kept=reading.kept,
-        duplicates=reading.duplicates,
-        rejected=reading.rejected,
-        rejections=tuple(reading.rejections),
-    )
+        self._fail(owned, gave_up(attempts, cause))
+        journal.given_up("dataset", owned.dataset.dataset_id)

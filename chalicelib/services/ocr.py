@@ -7,12 +7,14 @@ is read. See chalicelib/engines/ocr/tasks.py for what is looked for on a page.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from chalicelib import journal, log
 from chalicelib.domain.findings import Table
 from chalicelib.domain.limits import (
     MAX_OCR_BYTES,
@@ -172,12 +174,14 @@ class OcrService:
         tools = self._load(model)
         seconds = min(DOWNLOAD_SECONDS, seconds_left())
         content = self._samples.content(sample, MAX_OCR_BYTES, _WHAT, seconds)
+        began = time.monotonic()
         try:
             pages = self._read_pages(content, wish, tools, seconds_left)
         except OcrNotInstalled as missing:
             raise PrebuiltNotInstalled(model.model_id) from missing
         finally:
             give_back()
+        journal.document_read(wish.task, len(pages), time.monotonic() - began)
         return _finish([finding for page in pages for finding in page], wish)
 
     def _read_pages(
@@ -191,9 +195,8 @@ class OcrService:
             work = PageWork(document.page_count, seconds_left(), self._limit_seconds, self._slots)
             threads = ThreadPoolExecutor(self._threads, "page")
             try:
-                return work.run(
-                    threads, lambda number: _read_page(document, number, wish, tools, work)
-                )
+                read = log.carried(lambda number: _read_page(document, number, wish, tools, work))
+                return work.run(threads, read)
             finally:
                 # After a refusal nobody waits: each thread ends at its next check.
                 threads.shutdown(wait=False, cancel_futures=True)

@@ -74,12 +74,13 @@ class TokenService:
         self._clock = clock
         self._settings = settings
 
-    def grant_assertion(self, text: str, scope: str | None = None) -> Granted:
+    def grant_assertion(self, text: str, scope: str | None = None, domain: str = "") -> Granted:
         """Give an access token for an assertion signed with one of the account's keys.
 
         Args:
             text: the signed assertion.
             scope: words; `offline` among them asks for a refresh token too.
+            domain: host by which the gateway was reached, where the gateway tells it.
 
         Raises:
             InvalidGrant: the assertion is not acceptable, for whatever reason.
@@ -91,7 +92,7 @@ class TokenService:
             raise InvalidGrant from trouble
         account, key_id = self._signer_of(assertion)
         now = self._clock().timestamp()
-        if not assertion.is_current(now) or not assertion.is_meant_for(self._hosts):
+        if not assertion.is_current(now) or not assertion.is_meant_for(self._hosts_at(domain)):
             raise InvalidGrant
         ends_at = int(min(assertion.expires_at, now + MAX_TOKEN_SECONDS))
         if ends_at - now < 1:
@@ -162,6 +163,10 @@ class TokenService:
     def _hosts(self) -> frozenset[str]:
         """Hosts that an audience may name, in lower case as addresses are read."""
         return frozenset(host.lower() for host in self._settings.audience_hosts)
+
+    def _hosts_at(self, domain: str) -> frozenset[str]:
+        """Add the gateway's own host, which no template can tell its own functions."""
+        return self._hosts | {domain.partition(":")[0].lower()} if domain else self._hosts
 
     def _signer_of(self, assertion: Assertion) -> tuple[Account, str]:
         """Find the subject's account and which of its keys signed.

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from chalicelib import log
+from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.clock import Clock
 from chalicelib.domain.dataset import DELETION_PENDING, Dataset
@@ -91,7 +91,7 @@ class TrainingRunService:
         if model is None:
             return
         if model.attempts > self._settings.max_attempts:
-            self._end(model, gave_up(self._settings.max_attempts, model.last_error))
+            self._give_up(model, model.last_error)
             return
         try:
             self._train(model, remaining_seconds)
@@ -132,7 +132,7 @@ class TrainingRunService:
             # Nobody else knows this version, and its model may have been deleted meanwhile.
             self._stores.files.delete_version(model, version)
             raise
-        log.info("training_done", model=model.model_id, seconds=stats.total_seconds)
+        journal.training_done(model.model_id, model.type, stats.total_seconds)
 
     def _stats(self, learnt: Learnt, started: float, saving: float) -> TrainStats:
         """Put the statistics together; both times are of the monotonic clock."""
@@ -182,7 +182,13 @@ class TrainingRunService:
         except LeaseLost:
             log.warning("training_lease_lost", model=model.model_id)
             return
+        journal.training_failed(model.model_id, model.type)
         self._clean_up(model, entries)
+
+    def _give_up(self, model: Model, cause: str) -> None:
+        """End a run that is out of attempts."""
+        self._end(model, gave_up(self._settings.max_attempts, cause))
+        journal.given_up("model", model.model_id)
 
     def _clean_up(self, model: Model, entries: frozenset[str]) -> None:
         """Remove guards and saved states of a run that has ended; left-overs do no harm."""
@@ -209,10 +215,10 @@ class TrainingRunService:
     def _retry(self, model: Model, error: Exception) -> None:
         """Give the run back to the queue, or end it when it is out of attempts."""
         cause = attempt_cause(model.family, error)
-        log.error("training_failed", error, model=model.model_id)
+        log.error("training_interrupted", error, model=model.model_id)
         try:
             if model.attempts >= self._settings.max_attempts:
-                self._end(model, gave_up(self._settings.max_attempts, cause))
+                self._give_up(model, cause)
             else:
                 self._stores.leases.release(model, cause)
         except StorageUnavailable:

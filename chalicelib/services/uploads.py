@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chalicelib import log
@@ -18,7 +19,7 @@ from chalicelib.domain.dataset import DETECTION, FEEDBACK, UPLOAD, UPLOADING, Da
 from chalicelib.domain.fields import checked_language, checked_name, checked_type
 from chalicelib.domain.growth import check_room, check_takes_file
 from chalicelib.domain.ids import new_string_id
-from chalicelib.domain.incoming import is_upload_path
+from chalicelib.domain.incoming import Incoming, is_upload_path
 from chalicelib.domain.jobs import Job, ingest_job
 from chalicelib.domain.model import Model
 from chalicelib.domain.receipt import Receipt
@@ -192,13 +193,13 @@ class UploadService:
         upload = self._described(dataset.family, receipt, source)
         upload = replace(upload, adds=True, source=becomes)
         self._check_room(account, upload.size_bytes)
-        self._keep(upload, source)
-        started = self._stores.datasets.start_upload(dataset, receipt_key(receipt), upload)
+        user = receipt_key(receipt)
+        self._keep(upload, source, user)
+        started = self._stores.datasets.start_upload(dataset, user, upload)
         if started is None:
-            self._forget(upload, source)
+            self._forget(upload, source, user)
             raise DatasetNotYetAvailable
         self._note(receipt)
-        self._tidy(source)
         self._enqueue(ingest_job(started))
         return self._stores.labels.view(started)
 
@@ -231,18 +232,20 @@ class UploadService:
             reserved_bytes=upload.size_bytes,
         )
         try:
-            self._keep(upload, source)
+            self._keep(upload, source, dataset.upload_id)
             self._stores.datasets.create(dataset, upload)
         except StorageUnavailable:
             self._withdraw(dataset, upload, source)
             raise
         self._note(receipt)
-        self._tidy(source)
         return dataset, ingest_job(dataset)
 
     def _described(self, family: str, receipt: Receipt, source: UploadSource) -> Upload:
-        """Say where the file's bytes will lie, or check that its URL can be read."""
-        if source.path is not None and source.incoming is None:
+        """Say where the file's bytes are, or check that its URL can be read."""
+        if source.incoming is not None:
+            found = source.incoming
+            return Upload(path=found.path, etag=found.etag, size_bytes=source.size_bytes)
+        if source.path is not None:
             probe = self._stores.downloads.check(source.path, max_path_bytes(family))
             explanation = explain_head(family, probe.head) if probe.head else EMPTY
             if explanation:
@@ -270,41 +273,44 @@ class UploadService:
             raise DownloadFailed(explanation)
         return replace(source, incoming=incoming, incoming_bytes=size_bytes)
 
-    def _keep(self, upload: Upload, source: UploadSource) -> None:
-        """Keep the bytes of a file that was sent in the call, or put into the bucket before."""
+    def _keep(self, upload: Upload, source: UploadSource, user: str) -> None:
+        """Keep the bytes of a file that was sent in the call, or take one that is in the bucket.
+
+        The ingest copies the latter: 2 GB take longer than a gateway waits.
+        """
         if source.incoming is not None:
-            self._stores.incoming.use(source.incoming, upload.raw)
-            try:
-                self._stores.incoming.copy(source.incoming, upload.raw)
-            except (DownloadFailed, StorageUnavailable):
-                self._stores.incoming.give_back(source.incoming, upload.raw)
-                raise
+            self._take(source.incoming, user)
         elif upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")
+
+    def _take(self, incoming: Incoming, user: str) -> None:
+        """Take an uploaded file for this use; when it is not known whether that went well, undo it.
+
+        Raises:
+            DownloadFailed: it was used already.
+            StorageUnavailable: it was not taken, or has to be sent again.
+        """
+        try:
+            self._stores.incoming.use(incoming, user)
+        except StorageUnavailable:
+            with suppress(StorageUnavailable):
+                self._stores.incoming.give_back(incoming, user)
+            raise
 
     def _withdraw(self, dataset: Dataset, upload: Upload, source: UploadSource) -> None:
         """Undo a request whose file or row may or may not have been written."""
         try:
             if self._stores.datasets.cancel(dataset):
-                self._forget(upload, source)
+                self._forget(upload, source, dataset.upload_id)
         except StorageUnavailable:
             log.warning("withdraw_failed", dataset=dataset.dataset_id)
 
-    def _forget(self, upload: Upload, source: UploadSource) -> None:
-        """Remove the copy of a file whose upload came to nothing."""
+    def _forget(self, upload: Upload, source: UploadSource, user: str) -> None:
+        """Remove what was kept of a file whose upload came to nothing, or give it back."""
         if upload.raw:
             self._stores.artifacts.delete(upload.raw)
         if source.incoming is not None:
-            self._stores.incoming.give_back(source.incoming, upload.raw)
-
-    def _tidy(self, source: UploadSource) -> None:
-        """Delete an uploaded file that was copied; what stays, the bucket's rules remove."""
-        if source.incoming is None:
-            return
-        try:
-            self._stores.incoming.delete(source.incoming)
-        except StorageUnavailable:
-            log.warning("incoming_left", upload=source.incoming.upload_id)
+            self._stores.incoming.give_back(source.incoming, user)
 
     def _check_room(self, account: Account, size_bytes: int) -> None:
         """Refuse when the account stores too much or has too many uploads going on."""

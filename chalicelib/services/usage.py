@@ -95,14 +95,17 @@ class UsageService:
             )
         return usage
 
-    def give_back_prediction(self, account: Account, usage: Usage) -> None:
+    def give_back_prediction(self, account: Account, usage: Usage) -> bool:
         """Take back a prediction that could not be made, in the month it was counted in.
 
         Args:
             account: who called.
             usage: what `reserve_prediction` returned.
+
+        Returns:
+            False when it is not known whether it is still counted.
         """
-        self._quotas.give_back(account.account_id, PREDICTIONS, month_key(usage.starts_at))
+        return self._quotas.give_back(account.account_id, PREDICTIONS, month_key(usage.starts_at))
 
     def reserve_example_call(self, account: Account) -> Usage:
         """Count one call that returns examples before it is answered.

@@ -41,7 +41,7 @@ class DeletionStore:
             deletion.deletion_id,
             kind=deletion.kind,
             object_id=deletion.object_id,
-            family=deletion.family,
+            family=deletion.family or None,
             status=QUEUED,
             updated_at=now,
             nudged_at=now,
@@ -200,7 +200,7 @@ def _load(row: DeletionRow) -> Deletion:
         status=row.status,
         progress=max(float(row.progress), _BEGUN if row.status == RUNNING else 0),
         message=row.message,
-        family=row.family,
+        family=row.family or "",
         attempts=int(row.attempts),
         urls_until=int(row.urls_until or 0),
     )

@@ -6,7 +6,7 @@ taken for the one that was checked. See chalicelib/domain/incoming.py.
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from botocore.exceptions import ClientError
 from pynamodb.expressions.update import Action
@@ -102,7 +102,16 @@ class IncomingStore:
             StorageUnavailable: the bucket did not answer.
         """
         more = {} if length is None else {"Range": f"bytes=0-{length - 1}"}
-        found = self._known(self._clients.s3.get_object, incoming, IfMatch=incoming.etag, **more)
+        try:
+            found = self._clients.s3.get_object(
+                Bucket=self._bucket, Key=incoming.key, IfMatch=incoming.etag, **more
+            )
+        except ClientError as trouble:
+            if trouble.response["Error"]["Code"] not in _GONE:
+                raise
+            raise DownloadFailed(
+                "The file was sent twice or deleted; send it again by a new upload."
+            ) from trouble
         for block in found["Body"].iter_chunks(1 << 20):
             target.write(block)
 
@@ -133,27 +142,6 @@ class IncomingStore:
         row = IncomingRow(incoming.account_id, incoming.upload_id)
         actions: list[Action] = [IncomingRow.status.set(RECEIVED), IncomingRow.used_by.remove()]
         updated(row, actions, IncomingRow.used_by == user)
-
-    def copy(self, incoming: Incoming, key: str) -> None:
-        """Copy the file to a place of ours, where nobody's form can reach it.
-
-        Raises:
-            DownloadFailed: it was overwritten or deleted meanwhile.
-            StorageUnavailable: it may not have been copied.
-        """
-        self._known(
-            self._clients.s3.copy_object,
-            incoming,
-            target=key,
-            CopySource={"Bucket": self._bucket, "Key": incoming.key},
-            CopySourceIfMatch=incoming.etag,
-        )
-        # Emulators copy whatever is there: look once more.
-        try:
-            self._known(self._clients.s3.head_object, incoming, IfMatch=incoming.etag)
-        except DownloadFailed:
-            self._clients.s3.delete_object(Bucket=self._bucket, Key=key)
-            raise
 
     def delete(self, incoming: Incoming) -> None:
         """Delete the file, which is not needed any more; the bucket's rules would do so later.
@@ -207,17 +195,3 @@ class IncomingStore:
             etag,
         )
         return found, size
-
-    def _known(
-        self, call: Any, incoming: Incoming, target: str | None = None, **more: Any
-    ) -> dict[str, Any]:
-        """Call S3 for one version of the file."""
-        try:
-            answer = call(Bucket=self._bucket, Key=target or incoming.key, **more)
-        except ClientError as trouble:
-            if trouble.response["Error"]["Code"] not in _GONE:
-                raise
-            raise DownloadFailed(
-                "The file was sent twice or deleted; send it again by a new upload."
-            ) from trouble
-        return dict(answer)

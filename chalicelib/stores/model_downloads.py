@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from chalicelib import log
+from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.clients import Clients
@@ -133,11 +133,13 @@ class ModelDownloads:
                 for name, file in files.items():
                     self._fetch(file, whole / name)
                 _put_in_place(whole, target, files)
-        except OSError as trouble:
-            log.error("model_not_brought", trouble, folder=folder)
-            raise StorageUnavailable from trouble
+        except Exception as trouble:
+            journal.model_not_brought(folder, trouble)
+            if isinstance(trouble, OSError):
+                raise StorageUnavailable from trouble
+            raise
         size = sum(file.size for file in files.values())
-        log.info("model_brought", folder=folder, bytes=size, seconds=time.monotonic() - began)
+        journal.model_brought(folder, size, time.monotonic() - began)
 
     def _fetch(self, file: ModelFile, path: Path) -> None:
         """Download one file.

@@ -64,11 +64,12 @@ class QuotaStore:
             raise
         return int(row.used)
 
-    def give_back(self, account_id: str, kind: str, month: str) -> None:
+    def give_back(self, account_id: str, kind: str, month: str) -> bool:
         """Take one counted call back, into the month it was counted in.
 
-        When the outcome is unknown the call may stay counted: that is logged, and the caller's
-        own error is more important than this one.
+        Returns:
+            False when the outcome is unknown and the call may stay counted: that is logged, and
+            the caller's own error is more important than this one.
         """
         self._clients.bind_tables()
         row = QuotaRow(account_id, _period(kind, month))
@@ -78,6 +79,8 @@ class QuotaStore:
             )
         except PynamoDBException:
             log.warning("quota_give_back_unknown", account=account_id, kind=kind, month=month)
+            return False
+        return True
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Read how many calls are counted.

@@ -259,7 +259,7 @@ class DeletionRow(TableRow):
     deletion_id = UnicodeAttribute(range_key=True)
     kind = UnicodeAttribute()
     object_id = UnicodeAttribute()
-    family = UnicodeAttribute()
+    family = UnicodeAttribute(null=True)
     status = UnicodeAttribute()
     progress = NumberAttribute(default=0)
     message = UnicodeAttribute(null=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from chalice.app import Chalice, Request, Response
 
+from chalicelib import log, metrics
 from chalicelib.errors import BadRequest, MethodNotAllowed, RouteNotFound, ServiceError
+from chalicelib.web.access_log import call_ids, write_access
 from chalicelib.web.call import Call
 from chalicelib.web.endpoint import run
 from chalicelib.web.errors import error_response, reshape
@@ -77,7 +80,17 @@ class PresageApp(Chalice):
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
         """Answer a proxy event of the gateway; a damaged one is answered too."""
+        began = time.perf_counter()
         event = whole_event(event)
+        name = str(getattr(context, "function_name", ""))
+        with log.bound(**call_ids(event, context)), metrics.cold_start(name):
+            answer = self._answer(event, context)
+            known = event["requestContext"]["resourcePath"] in self.routes
+            write_access(event, answer, time.perf_counter() - began, is_known=known)
+        return answer
+
+    def _answer(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
+        """Answer a whole event."""
         problem = self._routing_problem(event)
         if problem is not None:
             return dict(error_response(problem).to_dict(self.api.binary_types))

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from chalicelib import log
+from chalicelib import log, metrics
 from chalicelib.domain.account import Account
 from chalicelib.domain.usage import Usage
-from chalicelib.errors import ServiceError
+from chalicelib.errors import ExampleQuotaExceeded, ServiceError
 from chalicelib.web.event import Incoming
+from chalicelib.web.metering import Metering
 from chalicelib.web.operation import Operation
 from chalicelib.web.paging import Window
 from chalicelib.web.request import Fields, read_fields
@@ -51,6 +52,8 @@ class Call:
     """State of the predictions after this call reserved one."""
     started: float = field(default_factory=time.monotonic)
     """When the call began, in seconds of the monotonic clock."""
+    metering: Metering | None = None
+    """The prediction that this call asked for, if it did."""
     _undo: list[Callable[[], None]] = field(default_factory=list)
 
     @property
@@ -82,9 +85,12 @@ class Call:
         Raises:
             PredictionQuotaExceeded: none is left this month.
         """
-        usage = self.container.usage.reserve_prediction(self.account)
+        usages, now = self.container.usage, self.container.clock()
+        self.metering = Metering(self.located, now)
+        usage = self.metering.reserve(lambda: usages.reserve_prediction(self.account))
         self.usage = usage
-        self._undo.append(lambda: self.container.usage.give_back_prediction(self.account, usage))
+        give_back = partial(usages.give_back_prediction, self.account, usage)
+        self._undo.append(partial(self.metering.give_back, give_back))
 
     def reserve_example_call(self) -> None:
         """Count one call that returns examples; given back when the call does not succeed.
@@ -92,7 +98,11 @@ class Call:
         Raises:
             ExampleQuotaExceeded: none is left this month.
         """
-        usage = self.container.usage.reserve_example_call(self.account)
+        try:
+            usage = self.container.usage.reserve_example_call(self.account)
+        except ExampleQuotaExceeded:
+            metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind="examples")
+            raise
         self._undo.append(lambda: self.container.usage.give_back_example_call(self.account, usage))
 
     def give_back(self) -> None:
@@ -101,8 +111,13 @@ class Call:
             try:
                 self._undo.pop()()
             except ServiceError as trouble:
-                log.error("reservation not given back", trouble, operation=self.operation.name)
+                log.error("reservation_not_given_back", trouble, operation=self.operation.name)
         self.usage = None
+
+    def close(self) -> None:
+        """Write down what became of the prediction; the last thing of a call."""
+        if self.metering is not None:
+            self.metering.write(self.family)
 
     def current_usage(self) -> Usage:
         """State of the predictions, as the rate-limit headers show it."""

@@ -7,7 +7,6 @@ One of the two places where errors become answers; the other is chalicelib/worke
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass
 
 from chalice.app import Response
@@ -42,10 +41,10 @@ def run(call: Call) -> Response:
         answer = error_response(error)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: no caller may see a trace
         call.give_back()
-        log.error("unforeseen failure", exception, operation=call.operation.name)
+        log.error("unforeseen_failure", exception, operation=call.operation.name)
         answer = internal_error()
+    call.close()
     _add_rate_limits(call, answer)
-    _log(call, answer.status_code)
     return answer
 
 
@@ -54,6 +53,7 @@ def _answer(call: Call) -> Response:
     operation = call.operation
     if not operation.is_public:
         call.account = call.container.tokens.authenticate(bearer_token(call))
+        log.add(account=call.account.account_id)
     if operation.locate is not None:
         call.located = operation.locate(call)
     if operation.page_size:
@@ -104,19 +104,4 @@ def _add_rate_limits(call: Call, answer: Response) -> None:
         answer.headers.update(rate_limit_headers(call.current_usage()))
     except ServiceError as trouble:
         # The answer itself stands: it may be the very 503 that made the figures unreadable.
-        log.error("rate-limit headers left out", trouble, operation=call.operation.name)
-
-
-def _log(call: Call, status: int) -> None:
-    """Write the request's one line; never tokens, texts or bodies."""
-    account = getattr(call, "account", None)
-    log.info(
-        "request",
-        request_id=call.incoming.request_id,
-        account=account.account_id if account else None,
-        family=call.family or None,
-        method=call.operation.method,
-        route=call.incoming.template,
-        status=status,
-        milliseconds=round((time.monotonic() - call.started) * 1000, 1),
-    )
+        log.error("rate_limit_headers_left_out", trouble, operation=call.operation.name)

@@ -40,6 +40,8 @@ class Incoming:
     """True when the body is Base64."""
     request_id: str
     """The gateway's id of the request."""
+    domain: str = ""
+    """Host by which the gateway was reached, as the gateway says it, not the caller."""
 
     def header(self, name: str) -> str:
         """Return a header's value, empty when it is absent."""
@@ -108,6 +110,7 @@ def incoming(event: Mapping[str, Any]) -> Incoming:
         body=event["body"],
         is_base64=event["isBase64Encoded"],
         request_id=str(context.get("requestId") or ""),
+        domain=str(context.get("domainName") or ""),
     )
 
 

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from chalicelib.domain.limits import MAX_PAGE_BYTES
+from chalicelib.domain.limits import MAX_FUNCTION_BYTES, MAX_PAGE_BYTES
 from chalicelib.domain.paging import Page
 from chalicelib.errors import InvalidParameter
+from chalicelib.web.wire import wire_bytes
 
 Item = TypeVar("Item")
 
@@ -75,13 +76,18 @@ def list_answer(
     asked: Window,
     headers: Mapping[str, str] | None = None,
 ) -> ListAnswer:
-    """Encode the records of a page until it would exceed 5 MB; at least one is kept."""
+    """Encode the records of a page until it would exceed 5 MB; at least one is kept.
+
+    A page of many quotes ends sooner, because a function could not return it.
+    """
     kept: list[msgspec.Raw] = []
     budget = MAX_PAGE_BYTES - len(b'{"object":"list","data":[]}') + 1  # one comma less
+    on_wire = MAX_FUNCTION_BYTES
     for item in page.items:
         encoded = msgspec.json.encode(record(item))
         budget -= len(encoded) + 1
-        if kept and budget < 0:
+        on_wire -= wire_bytes(encoded) + 1
+        if kept and min(budget, on_wire) < 0:
             break
         kept.append(msgspec.Raw(encoded))
     has_more = page.has_more or len(kept) < len(page.items)

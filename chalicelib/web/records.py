@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
+from chalicelib.domain.engine_part import STATES
 
 Number = int | float
 DeletionType = Annotated[str, Meta(extra_json_schema={"enum": [DATASET, MODEL]})]
@@ -280,9 +281,19 @@ class TokenRecord(msgspec.Struct):
     expires_in: int
 
 
-class HealthRecord(msgspec.Struct):
-    """That the service runs, and which engines it has."""
+class EnginePartRecord(msgspec.Struct):
+    """A network that an engine is made of; title and digest are null while it is not here."""
+
+    name: str
+    state: Annotated[str, Meta(extra_json_schema={"enum": [*STATES]})]
+    title: str | None
+    sha256: str | None
+
+
+class HealthRecord(msgspec.Struct, rename="camel"):
+    """That the service runs, and which engines it has, made of which parts."""
 
     status: Literal["ok"]
     version: str
     engines: dict[str, str]
+    engine_parts: list[EnginePartRecord] | UnsetType = UNSET

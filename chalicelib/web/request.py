@@ -16,6 +16,7 @@ import msgspec
 
 from chalicelib.domain.limits import MAX_BODY_BYTES
 from chalicelib.errors import BadRequest, InvalidParameter, TooLarge, UnsupportedType
+from chalicelib.formats.json_depth import MAX_DEPTH, is_too_deep
 from chalicelib.web.event import Incoming
 from chalicelib.web.multipart import MAX_PARTS, Part, read_parts
 
@@ -150,10 +151,13 @@ def _add_scalar(fields: Fields, part: Part) -> None:
 
 def _json_object(body: bytes) -> dict[str, Any]:
     """Decode a JSON body; members that are null are absent."""
+    if is_too_deep(body):
+        raise BadRequest(
+            f"The JSON body is nested too deeply, in more than {MAX_DEPTH} arrays and objects.",
+            "invalid_json",
+        )
     try:
         decoded = msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
-    except RecursionError as problem:
-        raise BadRequest("The JSON body is nested too deeply.", "invalid_json") from problem
     except UnicodeDecodeError as problem:
         raise BadRequest("The JSON body is no valid UTF-8 text.", "invalid_json") from problem
     except msgspec.MsgspecError as problem:
@@ -176,8 +180,8 @@ def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
     standard library shows which field holds it.
     """
     try:
-        lenient = json.loads(body)
-    except (ValueError, RecursionError):
+        lenient = json.loads(body.decode())
+    except ValueError:
         return BadRequest(f"The body is not valid JSON: {problem}.", "invalid_json")
     for name, value in lenient.items() if isinstance(lenient, dict) else ():
         if _SURROGATE.search(json.dumps([name, value], ensure_ascii=False)):

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Any
 
 from boto3.s3.inject import upload_fileobj
+from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
 from infra.backups.folder import BackupFolder, StoredObject
 
-LEFT_OUT = ("incoming/", "tmp/")
-"""What is on its way: callers send it again."""
+LEFT_OUT = ("tmp/",)
+"""What nobody misses."""
+WHOLE = "incoming/"
+"""What an accepted upload names by its version, which an upload in parts would change."""
 _BLOCK = 1 << 20
 _PAGE = 1_000
+_LARGEST, _IN_PARTS = 5 * 1024**3, 64 * 1024**2  # of one call, in bytes
+_THREADS = 8
 
 Found = tuple[str, int, str, str]
 """Key, size in bytes, ETag and time of writing."""
@@ -43,17 +50,32 @@ def copy(
         before: objects of the former dump, by key.
         progress: takes lines for the user.
     """
-    copied: list[StoredObject] = []
-    for number, (key, size, etag, modified) in enumerate(found(s3, bucket), 1):
+
+    def take(entry: Found) -> list[StoredObject]:
+        """Take one object."""
+        key, *state = entry
         old = before.get(key)
-        same = old and (old.size, old.etag, old.modified) == (size, etag, modified)
+        same = old and [old.size, old.etag, old.modified] == state
         if old and same and folder.has(old.sha256):
-            copied.append(old)
-        else:
-            copied += _copied(s3, bucket, folder, key)
-        if number % _PAGE == 0:
-            progress(f"{number} objects")
+            return [old]
+        return _copied(s3, bucket, folder, key)
+
+    copied: list[StoredObject] = []
+    entries = found(s3, bucket)
+    with ThreadPoolExecutor(_THREADS) as threads:
+        while page := list(islice(entries, _PAGE)):
+            copied += [item for taken in threads.map(take, page) for item in taken]
+            progress(f"{len(copied)} objects")
     return copied
+
+
+def put_all(s3: Any, bucket: str, folder: BackupFolder, items: Sequence[StoredObject]) -> None:
+    """Write objects of a backup into the bucket."""
+    with ThreadPoolExecutor(_THREADS) as threads:
+        for start in range(0, len(items), _PAGE):
+            page = items[start : start + _PAGE]
+            for _ in threads.map(lambda item: put(s3, bucket, folder, item), page):
+                pass
 
 
 def _copied(s3: Any, bucket: str, folder: BackupFolder, key: str) -> list[StoredObject]:
@@ -72,8 +94,11 @@ def _copied(s3: Any, bucket: str, folder: BackupFolder, key: str) -> list[Stored
 
 def put(s3: Any, bucket: str, folder: BackupFolder, item: StoredObject) -> None:
     """Write one object of a backup into the bucket."""
+    threshold = _LARGEST if item.key.startswith(WHOLE) else _IN_PARTS
+    config = TransferConfig(multipart_threshold=threshold, use_threads=False)
     with folder.open(item.sha256) as body:
-        upload_fileobj(s3, body, bucket, item.key, ExtraArgs={"ContentType": item.content_type})
+        kind = {"ContentType": item.content_type}
+        upload_fileobj(s3, body, bucket, item.key, ExtraArgs=kind, Config=config)
 
 
 def delete_all(s3: Any, bucket: str) -> None:

@@ -1,4 +1,4 @@
-"""What was deleted stays deleted, whatever an older backup holds.
+"""What was deleted stays deleted, and ids that were given out stay so, whatever a backup holds.
 
 Objects with a deletion record are restored hidden, and their jobs begin again: the service's own
 deletion then removes every trace, also the texts in cards of models. The sweep sends the jobs.
@@ -12,7 +12,9 @@ from chalicelib.domain.deletion import DATASET, MODEL, QUEUED
 from chalicelib.stores.deletions import OPEN
 from infra.backups.tables import Item
 
-DELETIONS = "deletions"
+DELETIONS, COUNTERS = "deletions", "counters"
+KEPT = (DELETIONS, COUNTERS)
+"""Tables whose rows a restore never forgets."""
 _PENDING = "DELETION_PENDING"
 
 
@@ -31,6 +33,20 @@ class Deleted:
         if table == "models" and (MODEL, row["model_id"]["S"]) in self._objects:
             return {**row, "deleted": {"BOOL": True}}
         return row
+
+
+def furthest(rows: Iterable[Item]) -> list[Item]:
+    """Keep the highest of each counter, so that no id is ever given out twice.
+
+    An id that is used again would meet the deletion of its first owner, and whatever its callers
+    remember.
+    """
+    found: dict[str, Item] = {}
+    for row in rows:
+        name = row["name"]["S"]
+        if name not in found or int(row["value"]["N"]) > int(found[name]["value"]["N"]):
+            found[name] = row
+    return list(found.values())
 
 
 def _begun_again(row: Item) -> Item:

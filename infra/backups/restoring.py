@@ -12,6 +12,7 @@ from chalicelib.config import Settings
 from chalicelib.stores.clients import Clients
 from infra.backups import objects, replay, tables
 from infra.backups.folder import BackupError, BackupFolder, Manifest
+from infra.backups.owners import DATASETS, MODELS, Owners
 from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
@@ -28,7 +29,8 @@ def restore(
     """Write a backup into the tables and the bucket of a stack, which exist already.
 
     What was deleted after the backup was made stays deleted: the deletion records of the stack
-    are kept, and their jobs run again.
+    are kept, and their jobs run again. Its counters are kept too where they are ahead. What
+    belongs to nothing in the backup is left out.
 
     Args:
         settings: names and endpoint.
@@ -48,16 +50,25 @@ def restore(
     _check_names(manifest, resources)
     if not is_replacing:
         _check_empty(clients, settings, resources.values())
-    kept = list(tables.scan(clients.dynamodb, resources[replay.DELETIONS].name))
+    kept = {
+        short: list(tables.scan(clients.dynamodb, resources[short].name)) for short in replay.KEPT
+    }
     if is_replacing:
         _clear(clients, settings, resources.values())
-    for item in manifest.objects:
-        objects.put(clients.s3, settings.bucket, folder, item)
-    progress(f"{settings.bucket}: {len(manifest.objects)} objects")
-    deleted = replay.Deleted([*_rows(folder, manifest, replay.DELETIONS), *kept])
+    owners = Owners(*(_rows(folder, manifest, short) for short in (DATASETS, MODELS)))
+    owned = [item for item in manifest.objects if owners.own_object(item.key)]
+    objects.put_all(clients.s3, settings.bucket, folder, owned)
+    progress(f"{settings.bucket}: {len(owned)} objects")
+    for short in replay.KEPT:
+        kept[short] += _rows(folder, manifest, short)
+    deleted = replay.Deleted(kept[replay.DELETIONS])
+    merged = {
+        replay.DELETIONS: deleted.records,
+        replay.COUNTERS: replay.furthest(kept[replay.COUNTERS]),
+    }
     for short in _in_order(resources):
-        rows = deleted.records if short == replay.DELETIONS else _rows(folder, manifest, short)
-        changed = (deleted.hide(short, row) for row in rows)
+        rows = merged[short] if short in merged else _rows(folder, manifest, short)
+        changed = (deleted.hide(short, row) for row in rows if owners.own_row(short, row))
         count = tables.write(clients.dynamodb, resources[short].name, changed)
         progress(f"{resources[short].name}: {count} rows")
     return manifest
@@ -108,10 +119,13 @@ def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableReso
 
 
 def _clear(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
-    """Delete all rows and objects, those rows first that make others visible."""
+    """Delete rows and objects, those rows first that make others visible.
+
+    What is kept is not deleted: whoever restores again after a break finds it there.
+    """
     order = {name: place for place, name in enumerate(reversed(_LAST))}
-    ranked = sorted(found, key=lambda table: order.get(_short(table, settings), len(order)))
-    for table in ranked:
+    going = [table for table in found if _short(table, settings) not in replay.KEPT]
+    for table in sorted(going, key=lambda table: order.get(_short(table, settings), len(order))):
         keys = table.key_names
         rows = list(tables.scan(clients.dynamodb, table.name))
         tables.delete(clients.dynamodb, table.name, rows, keys)

@@ -97,6 +97,20 @@ class Target:
         """Bucket of packages and templates, for all stages of account and region."""
         return f"presage-artifacts-{self.account_id}-{self.region_name}"
 
+    def reachable(self, url: str) -> str:
+        """Return the address at which a REST API answers from here.
+
+        An emulated AWS answers for all APIs at its own address, not at the names that AWS gives.
+
+        Args:
+            url: as the stack names it, such as `https://a1b2.execute-api.REGION.amazonaws.com/api/`.
+        """
+        host, _, stage = url.rstrip("/").removeprefix("https://").partition("/")
+        api, sign, _ = host.partition(".execute-api.")
+        if self.endpoint_url is None or not sign:
+            return url.rstrip("/")
+        return f"{self.endpoint_url.rstrip('/')}/restapis/{api}/{stage}/_user_request_"
+
     @property
     def settings(self) -> Settings:
         """Settings by which the administrator's commands reach the stack's tables."""

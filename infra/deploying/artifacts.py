@@ -10,13 +10,13 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from chalicelib.stores.model_downloads import Catalogue, ModelFile, write_catalogue
 from infra.deploying.account import DeployError, Target
+from infra.deploying.presence import is_there
 from infra.model_files.installed import RECORD
 
 MAX_UNPACKED_BYTES = 250 * 1024 * 1024
@@ -25,7 +25,6 @@ MAX_TEMPLATE_BYTES = 1_000_000
 """What CloudFormation takes from a bucket."""
 ZIP, TEMPLATE = "deployment.zip", "sam.json"
 _FUNCTION = "AWS::Serverless::Function"
-_ABSENT = ("404", "NoSuchKey", "NoSuchBucket")
 
 Say = Callable[[str], None]
 
@@ -71,7 +70,7 @@ def ensure_bucket(target: Target, say: Say) -> None:
 
 def has_bucket(target: Target, bucket: str) -> bool:
     """Tell whether a bucket of ours is there."""
-    return _is_there(lambda: target.client("s3").head_bucket(Bucket=bucket))
+    return is_there(partial(target.client("s3").head_bucket, Bucket=bucket))
 
 
 def upload_package(target: Target, folder: Path, say: Say) -> str:
@@ -132,36 +131,13 @@ def upload_models(target: Target, catalogue: Catalogue, paths: dict[str, Path], 
     target.client("s3").put_object(Bucket=target.data_bucket, Key=key, Body=content)
 
 
-def empty_bucket(target: Target, bucket: str) -> None:
-    """Delete every object of a bucket."""
-    s3 = target.client("s3")
-    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
-        if keys := [{"Key": entry["Key"]} for entry in page.get("Contents", ())]:
-            s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
-
-
 def _upload(target: Target, bucket: str, key: str, path: Path, say: Say) -> None:
     """Upload a file unless it is there, in parts where it is large."""
     s3 = target.client("s3")
-    if _is_there(lambda: s3.head_object(Bucket=bucket, Key=key)):
+    if is_there(partial(s3.head_object, Bucket=bucket, Key=key)):
         return
     say(f"uploading {path.name} ({path.stat().st_size / 1e6:.1f} MB) to {bucket}")
     s3.upload_file(str(path), bucket, key)
-
-
-def _is_there(look: Callable[[], object]) -> bool:
-    """Tell whether a look finds something.
-
-    Raises:
-        ClientError: it failed for another reason.
-    """
-    try:
-        look()
-    except ClientError as trouble:
-        if trouble.response["Error"]["Code"] in _ABSENT:
-            return False
-        raise
-    return True
 
 
 def _digest(path: Path) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from botocore.exceptions import ClientError
-
+from infra.backups.objects import delete_all
 from infra.deploying.account import Target
-from infra.deploying.artifacts import empty_bucket, has_bucket
+from infra.deploying.artifacts import has_bucket
+from infra.deploying.presence import is_there
 from infra.resources import table_resources
 
 Say = Callable[[str], None]
-_ABSENT = ("ResourceNotFoundException",)
 
 
 def kept(target: Target) -> list[str]:
@@ -32,24 +32,10 @@ def delete_data(target: Target, say: Say) -> None:
     """Delete tables, and the bucket with every object, for good; may be repeated."""
     dynamodb = target.client("dynamodb")
     for table in table_resources(target.settings):
-        if _deleted(lambda name=table.name: dynamodb.delete_table(TableName=name)):  # type: ignore[misc]
+        if is_there(partial(dynamodb.delete_table, TableName=table.name)):
             say(f"  deleted table {table.name}")
     if has_bucket(target, target.data_bucket):
-        empty_bucket(target, target.data_bucket)
-        target.client("s3").delete_bucket(Bucket=target.data_bucket)
+        s3 = target.client("s3")
+        delete_all(s3, target.data_bucket)
+        s3.delete_bucket(Bucket=target.data_bucket)
         say(f"  deleted bucket {target.data_bucket}")
-
-
-def _deleted(delete: Callable[[], object]) -> bool:
-    """Delete something; False when it was not there.
-
-    Raises:
-        ClientError: it could not be deleted.
-    """
-    try:
-        delete()
-    except ClientError as trouble:
-        if trouble.response["Error"]["Code"] in _ABSENT:
-            return False
-        raise
-    return True

@@ -11,6 +11,7 @@ from chalicelib.domain.account import Account
 from chalicelib.domain.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
 from chalicelib.web import describe
 from infra.exports.models import export_model
+from infra.exports.notes import NOTES, Notes
 from infra.exports.pictures import export_pictures
 from infra.exports.texts import export_texts
 
@@ -19,6 +20,7 @@ _GUIDE = """\
 datasets/FAMILY-ID/dataset.json    the data set's record
 datasets/FAMILY-ID/upload.*        its examples, as POST /v2/FAMILY/datasets/upload takes them
 datasets/FAMILY-ID/feedback.*      its feedback, in the same form
+datasets/FAMILY-ID/notes.json      what is missing or is called otherwise; mostly not there
 models/ID/                         record, artifact, card, metrics and learning curve of a model
 
 Upload an upload.* again with the record's `type` (and `language`) to have the same data set.
@@ -29,6 +31,10 @@ in NumPy's format; the card says what it was trained on and how it was measured.
 
 class FolderNotEmpty(ValueError):
     """The folder of an export holds something; the text names the remedy."""
+
+
+class ExportIncomplete(ValueError):
+    """All that there is was exported, but something is missing; the text says what."""
 
 
 def export_account(
@@ -44,6 +50,7 @@ def export_account(
 
     Raises:
         FolderNotEmpty: the folder holds something.
+        ExportIncomplete: pictures are missing in the storage; everything else was written.
         StorageUnavailable: the storage did not answer; what was written is not whole.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -52,23 +59,34 @@ def export_account(
     facts = {"email": account.email, "plan": account.plan, "source": account.source}
     write_json(folder / "account.json", facts)
     (folder / "README.txt").write_text(_GUIDE)
+    gaps = 0
     for family in (LANGUAGE, VISION):
         for dataset in container.stores.datasets.owned(account.account_id, family):
             view = container.stores.labels.view(dataset)
             place = folder / "datasets" / f"{family}-{dataset.dataset_id}"
-            examples = _export_dataset(container, view, place)
+            examples, notes = _export_dataset(container, view, place)
             progress(f"data set {dataset.dataset_id} {dataset.name!r}: {examples} examples")
+            if line := notes.write(place):
+                progress(line)
+            gaps += len(notes.missing)
     for model in container.stores.models.of_account(account.account_id):
         export_model(container, model, folder / "models" / model.model_id)
         progress(f"model {model.model_id} {model.name!r}: {model.status}")
+    if gaps:
+        raise ExportIncomplete(
+            f"{gaps} examples have no picture in the storage; every {NOTES} in {folder} names "
+            "those of its data set. Restore the bucket, or export without them as it is now"
+        )
 
 
-def _export_dataset(container: Container, view: DatasetView, place: Path) -> int:
-    """Write one data set; return how many examples it has."""
+def _export_dataset(container: Container, view: DatasetView, place: Path) -> tuple[int, Notes]:
+    """Write one data set; return how many examples were written, and what to know of them."""
+    notes = Notes()
     place.mkdir(parents=True)
     write_json(place / "dataset.json", describe.dataset(view))
     export = export_texts if view.dataset.family == LANGUAGE else export_pictures
-    return sum(export(container, view, source, place) for source in (UPLOAD, FEEDBACK))
+    sources = (UPLOAD, FEEDBACK)
+    return sum(export(container, view, source, place, notes) for source in sources), notes
 
 
 def write_json(path: Path, value: object) -> None:

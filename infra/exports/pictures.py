@@ -6,12 +6,15 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from chalicelib.container import Container
 from chalicelib.domain.dataset import DETECTION, DatasetView
 from chalicelib.domain.example import Example
+from infra.exports.labelled import Labelled, labelled
+from infra.exports.names import as_step
+from infra.exports.notes import Notes
 
 ANNOTATIONS = "annotations.csv"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -19,28 +22,63 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class Archive:
-    """A zip archive whose members have different names."""
+    """A zip archive of one data set's pictures, whose members have different names.
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    Args:
+        archive: takes the members.
+        container: reads the stack.
+        dataset_id: whose pictures.
+        notes: takes what is missing or is called otherwise.
+    """
+
+    def __init__(
+        self, archive: zipfile.ZipFile, container: Container, dataset_id: int, notes: Notes
+    ) -> None:
         self._archive = archive
-        self._names: set[str] = set()
+        self._pictures = container.stores.pictures
+        self._dataset_id = dataset_id
+        self._notes = notes
+        self._names: set[str] = {ANNOTATIONS}
 
-    def add(self, folder: str, name: str, content: bytes) -> str:
+    def add_picture(self, label: str, example: Example) -> str | None:
+        """Add the picture of an example; return its path, or None when the storage has none.
+
+        Args:
+            label: of the folder; empty for none.
+            example: whose picture.
+
+        Raises:
+            StorageUnavailable: the storage did not answer.
+        """
+        content = self._pictures.get(self._dataset_id, example.picture)
+        if content is None:
+            gap = {"id": example.example_id, "name": example.name, "picture": example.picture}
+            self._notes.missing.append(gap)
+            return None
+        steps = [self._notes.name(step, as_step(step)) for step in (label, example.name) if step]
+        return self.add(PurePosixPath(*steps), content)
+
+    def add(self, path: PurePosixPath, content: bytes) -> str:
         """Add a file under a free name and return that.
 
         A name that is taken gets a folder above, because the folder right above is the label.
         """
-        place = str(PurePosixPath(folder, name))
-        number = 2
+        place, number = str(path), 2
         while place in self._names:
-            place = str(PurePosixPath(str(number), folder, name))
+            place = str(PurePosixPath(str(number), path))
             number += 1
         self._names.add(place)
         self._archive.writestr(zipfile.ZipInfo(place, _EPOCH), content)
         return place
 
+    def annotate(self, content: bytes) -> None:
+        """Add the file of boxes."""
+        self._archive.writestr(zipfile.ZipInfo(ANNOTATIONS, _EPOCH), content)
 
-def export_pictures(container: Container, view: DatasetView, source: str, place: Path) -> int:
+
+def export_pictures(
+    container: Container, view: DatasetView, source: str, place: Path, notes: Notes
+) -> int:
     """Write the pictures of one source; return how many examples there are, no file for none.
 
     Args:
@@ -48,61 +86,39 @@ def export_pictures(container: Container, view: DatasetView, source: str, place:
         view: the data set.
         source: `upload` or `feedback`; the file is called by it.
         place: folder to write to.
+        notes: takes what cannot be written as it is.
 
     Raises:
         StorageUnavailable: the storage did not answer.
     """
-    dataset, names = view.dataset, {label.label_id: label.name for label in view.labels}
     path = place / f"{source}.zip"
-    examples = container.stores.examples.read_all(dataset.dataset_id, source, dataset.counts)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
-        archive = Archive(file)
-        write = _write_boxes if dataset.type == DETECTION else _write_folders
-        count = write(container, archive, dataset.dataset_id, _named(examples, names))
+        archive = Archive(file, container, view.dataset.dataset_id, notes)
+        write = _write_boxes if view.dataset.type == DETECTION else _write_folders
+        count = write(archive, labelled(container, view, source))
     if not count:
         path.unlink()
     return count
 
 
-Named = tuple[Example, str]
-"""An example and the name of its label."""
-
-
-def _named(examples: Iterable[Example], names: dict[int, str]) -> Iterator[Named]:
-    """Put the label's name beside each example."""
-    return ((example, names[example.label_id]) for example in examples)
-
-
-def _write_folders(
-    container: Container, archive: Archive, dataset_id: int, examples: Iterable[Named]
-) -> int:
+def _write_folders(archive: Archive, examples: Iterable[Labelled]) -> int:
     """Write each picture into the folder of its label; return how many."""
-    count = 0
-    for example, label in examples:
-        archive.add(label, example.name, _picture(container, dataset_id, example))
-        count += 1
-    return count
+    return sum(archive.add_picture(label, example) is not None for example, label in examples)
 
 
-def _write_boxes(
-    container: Container, archive: Archive, dataset_id: int, examples: Iterable[Named]
-) -> int:
+def _write_boxes(archive: Archive, examples: Iterable[Labelled]) -> int:
     """Write each picture once, and the boxes of all of them; return how many boxes."""
     boxes: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], Example] = {}
-    count = 0
     for example, label in examples:
         key = (example.picture, example.name)
         first.setdefault(key, example)
         boxes.setdefault(key, []).append(_cell(example, label))
-        count += 1
-    rows = []
-    for key, example in first.items():
-        place = archive.add("", example.name, _picture(container, dataset_id, example))
-        rows.append([place, *boxes[key]])
+    places = {key: archive.add_picture("", example) for key, example in first.items()}
+    rows = [[place, *boxes[key]] for key, place in places.items() if place is not None]
     if rows:
-        archive.add("", ANNOTATIONS, _annotations(rows))
-    return count
+        archive.annotate(_annotations(rows))
+    return sum(len(row) - 1 for row in rows)
 
 
 def _annotations(rows: list[list[str]]) -> bytes:
@@ -123,8 +139,3 @@ def _cell(example: Example, label: str) -> str:
     sides = {"x": box.x, "y": box.y, "width": box.width, "height": box.height}
     plain = {name: int(side) if side == int(side) else side for name, side in sides.items()}
     return json.dumps({"label": label, **plain}, ensure_ascii=False)
-
-
-def _picture(container: Container, dataset_id: int, example: Example) -> bytes:
-    """Read a picture file; one that was deleted meanwhile is empty."""
-    return container.stores.pictures.get(dataset_id, example.picture) or b""

@@ -7,11 +7,15 @@ from pathlib import Path
 
 from chalicelib.container import Container
 from chalicelib.domain.dataset import DatasetView
+from infra.exports.labelled import labelled
+from infra.exports.notes import Notes
 
 _HEADER = ("text", "label")
 
 
-def export_texts(container: Container, view: DatasetView, source: str, place: Path) -> int:
+def export_texts(
+    container: Container, view: DatasetView, source: str, place: Path, _: Notes
+) -> int:
     """Write the texts of one source; return how many there are, and no file for none.
 
     Args:
@@ -23,16 +27,13 @@ def export_texts(container: Container, view: DatasetView, source: str, place: Pa
     Raises:
         StorageUnavailable: the storage did not answer.
     """
-    dataset, names = view.dataset, {label.label_id: label.name for label in view.labels}
     path, count = place / f"{source}.csv", 0
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         # Written always: an example that reads like a header would be taken for one.
         rows.writerow(_HEADER)
-        for example in container.stores.examples.read_all(
-            dataset.dataset_id, source, dataset.counts
-        ):
-            rows.writerow((example.name, names[example.label_id]))
+        for example, label in labelled(container, view, source):
+            rows.writerow((example.name, label))
             count += 1
     if not count:
         path.unlink()

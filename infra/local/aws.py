@@ -16,6 +16,7 @@ from werkzeug.serving import DechunkedInput, ThreadedWSGIServer
 
 from infra.local import item_calls
 from infra.local.guard import Guard
+from infra.local.large_objects import FileStream
 from infra.local.polls import Polls
 from infra.local.s3_access import S3Access
 
@@ -53,7 +54,11 @@ class Handler(werkzeug_app.MotoRequestHandler):
         with self._read_body(environ) as body:
             environ["wsgi.input"] = body
             status, headers, content = call(self.server.app, environ)
-        self._write(status, headers, content)
+        try:
+            self._write(status, headers, content)
+        finally:
+            if isinstance(content, FileStream):
+                content.close()
 
     def _read_body(self, environ: dict[str, Any]) -> IO[bytes]:
         """Read the body to its end and set its length.
@@ -78,7 +83,9 @@ class Handler(werkzeug_app.MotoRequestHandler):
         spool.seek(0)
         return spool
 
-    def _write(self, status: str, headers: list[tuple[str, str]], content: bytes) -> None:
+    def _write(
+        self, status: str, headers: list[tuple[str, str]], content: bytes | FileStream
+    ) -> None:
         """Write one answer with its length."""
         code, _, reason = status.partition(" ")
         self.send_response(int(code), reason)
@@ -92,7 +99,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
             self.send_header("Content-Length", length)
         self.end_headers()
         if not is_head:
-            self.wfile.write(content)
+            self.wfile.writelines([content] if isinstance(content, bytes) else content)
         self.wfile.flush()
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
@@ -104,8 +111,10 @@ def _length_of_head(headers: list[tuple[str, str]]) -> str | None:
     return next((value for name, value in headers if name.lower() == "content-length"), None)
 
 
-def call(application: Any, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Call a WSGI application and collect its whole answer."""
+def call(
+    application: Any, environ: dict[str, Any]
+) -> tuple[str, list[tuple[str, str]], bytes | FileStream]:
+    """Call a WSGI application and collect its whole answer; a stream is left to be read."""
     started: list[Any] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
@@ -114,6 +123,8 @@ def call(application: Any, environ: dict[str, Any]) -> tuple[str, list[tuple[str
         return None
 
     parts = application(environ, start_response)
+    if isinstance(parts, FileStream):
+        return started[0], started[1], parts
     try:
         content = b"".join(parts)
     finally:

@@ -1,6 +1,6 @@
-"""A small HTTP client of the running service, for the demo; standard library only.
+"""A small HTTP client of the running service; standard library only.
 
-See infra/local/demo.py.
+For the demo, the token of the administrator's command, and the test of a new deployment.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 from collections.abc import Callable
@@ -22,6 +23,11 @@ POLL_SECONDS = 0.1
 class CallFailed(Exception):
     """The service refused, did not answer, or was not finished in time."""
 
+    def __init__(self, text: str, status: int = 0) -> None:
+        super().__init__(text)
+        self.status = status
+        """Status of an answer that is an error; 0 for anything else."""
+
 
 @dataclass(frozen=True)
 class Service:
@@ -29,8 +35,8 @@ class Service:
 
     url: str
     """Address, without a slash at its end."""
-    token: str
-    """Access token."""
+    token: str = ""
+    """Access token; empty for calls that need none."""
 
     def get(self, path: str) -> dict[str, Any]:
         """Ask for a record.
@@ -56,6 +62,15 @@ class Service:
         )
         return self._send(request)
 
+    def post_words(self, path: str, fields: dict[str, str]) -> dict[str, Any]:
+        """Send fields as application/x-www-form-urlencoded.
+
+        Raises:
+            CallFailed: the answer is no success.
+        """
+        body = urllib.parse.urlencode(fields).encode()
+        return self._send(urllib.request.Request(self.url + path, body))  # noqa: S310 - as above
+
     def wait(
         self, path: str, is_over: Callable[[dict[str, Any]], bool], seconds: float
     ) -> dict[str, Any]:
@@ -73,16 +88,18 @@ class Service:
 
     def _send(self, request: urllib.request.Request) -> dict[str, Any]:
         """Send a request with the token and read the JSON answer."""
-        request.add_header("Authorization", f"Bearer {self.token}")
+        if self.token:
+            request.add_header("Authorization", f"Bearer {self.token}")
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - as above
                 return dict(json.load(answer))
         except urllib.error.HTTPError as refused:
             with refused:
                 text = refused.read(2000).decode("utf-8", "replace")
-            raise CallFailed(f"{request.full_url} answered {refused.code}: {text}") from refused
+            told = f"{request.full_url} answered {refused.code}: {text.strip()}"
+            raise CallFailed(told, refused.code) from refused
         except (OSError, ValueError) as trouble:
-            raise CallFailed(f"{request.full_url} does not answer: {trouble}") from trouble
+            raise CallFailed(f"{request.full_url} does not answer ({trouble})") from trouble
 
 
 def _multipart(boundary: str, fields: dict[str, str], file: Path | None, part: str) -> bytes:

@@ -6,6 +6,7 @@ a 500 in infra/local/http_server.py.
 
 from __future__ import annotations
 
+import json
 import logging
 import signal
 import socket
@@ -34,7 +35,7 @@ GATEWAY_SECONDS = 29.0
 GATEWAY_BODY_BYTES = 10 * 1024 * 1024
 """API Gateway's largest body."""
 LAMBDA_EVENT_BYTES = 6 * 1024 * 1024
-"""Largest body of an event as a function receives it, base64 included."""
+"""Largest event that a function receives, and largest result: as JSON, base64 included."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Limits:
     body_bytes: int = MAX_BODY_BYTES
     """Largest body on the wire, in bytes."""
     event_bytes: int | None = None
-    """Largest body inside an event, in bytes; None for no such limit."""
+    """Largest event and result of a function, in bytes; None for no such limit."""
     seconds: float | None = None
     """Longest wait for an answer, in seconds; None for no such limit."""
 
@@ -84,17 +85,37 @@ class Front:
         event = proxy_event(
             request, match, self._app.api.binary_types, request_id=context.aws_request_id
         )
-        size, limit = len(event["body"] or ""), self._limits.event_bytes
-        if limit is not None and size > limit:
-            return _refusal(TooLarge(too_large_message(limit, size)))
+        if refused := self._too_large(request, event):
+            return refused
         try:
-            answer = http_answer(self._call(event, context))
+            result = self._call(event, context)
         except TimeoutError:
             return _refusal(
                 TimedOut(f"The work took longer than {self._limits.seconds:g} seconds.")
             )
+        if refused := self._too_large_result(result):
+            return refused
+        answer = http_answer(result)
         answer.headers.append(("x-amzn-RequestId", context.aws_request_id))
         return answer
+
+    def _too_large(self, request: HttpRequest, event: dict[str, Any]) -> HttpAnswer | None:
+        """Refuse a request whose event no function takes; says how large its body may be."""
+        limit = self._limits.event_bytes
+        if limit is None or (size := _json_bytes(event)) <= limit:
+            return None
+        if event["isBase64Encoded"]:
+            limit, size = limit // 4 * 3, len(request.body)
+        return _refusal(TooLarge(too_large_message(limit, size)))
+
+    def _too_large_result(self, result: dict[str, Any]) -> HttpAnswer | None:
+        """Fail as the gateway does where a function could not return so much."""
+        limit = self._limits.event_bytes
+        if limit is None or (size := _json_bytes(result)) <= limit:
+            return None
+        text = f"The answer has {size} bytes; a function may return {limit}."
+        headers = [("Content-Type", "application/json")]
+        return HttpAnswer(502, headers, error_body(text, ServiceError.code))
 
     def _call(self, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         """Run the application, for as long as the limits allow.
@@ -123,6 +144,11 @@ def _read_request(environ: dict[str, Any]) -> HttpRequest:
         body=environ["wsgi.input"].read(),
         address=environ["REMOTE_ADDR"],
     )
+
+
+def _json_bytes(value: object) -> int:
+    """Return the size of an event or a result as Lambda hands it over."""
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def _reason(status: int) -> str:

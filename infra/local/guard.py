@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from infra.local import item_calls
+from infra.local import item_calls, large_objects
 from infra.local.events import WAKE_HEADER
 from infra.local.polls import Poll, Polls
+from infra.local.post_policy import Form
 from infra.local.s3_access import Refused, S3Access
 from infra.local.stillness import HEADER, PATH, Stillness
 
@@ -53,11 +54,19 @@ class Guard:
                 return item_calls.answer(environ, start_response)
         if service is not None and service != "s3":
             return self._locked(self._data_lock, environ, start_response)
+        return self._s3(environ, start_response)
+
+    def _s3(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+        """Call S3, unless the request's signature or policy does not allow it."""
         try:
-            self._s3_access.check(environ)
+            form = self._s3_access.check(environ)
         except Refused as refused:
             start_response(refused.status, [("Content-Type", "application/xml")])
             return [refused.body]
+        if form is not None and form.size > large_objects.LARGE_BYTES:
+            return self._store(form, start_response)
+        if form is not None:
+            form.file.close()
         # With a scope moto need not guess the service from the body, which damages binary ones.
         environ.setdefault("HTTP_AUTHORIZATION", S3_SCOPE)
         if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
@@ -65,7 +74,24 @@ class Guard:
             environ["CONTENT_TYPE"] = "binary/octet-stream"
         is_write = environ["REQUEST_METHOD"] not in ("GET", "HEAD")
         with self._pass(environ, is_write):
+            with self._s3_lock:
+                stream = large_objects.answer(self._moto, environ, start_response)
+            if stream is not None:
+                return stream
             return self._locked(self._s3_lock, environ, start_response)
+
+    def _store(self, form: Form, start_response: Respond) -> Iterable[bytes]:
+        """Take the file of a large form as an object."""
+        version = large_objects.etag(form.file)
+        with self._pass({}, is_write=True), self._s3_lock:
+            is_stored = large_objects.store(form, version)
+        if not is_stored:
+            form.file.close()
+            refused = Refused("The bucket does not exist.", "NoSuchBucket", "404 Not Found")
+            start_response(refused.status, [("Content-Type", "application/xml")])
+            return [refused.body]
+        start_response("204 No Content", [("ETag", f'"{version}"')])
+        return []
 
     def _pass(self, environ: dict[str, Any], is_write: bool) -> AbstractContextManager[None]:
         """Wait while somebody copies everything."""

@@ -26,6 +26,12 @@ from infra.backups.folder import BackupError, BackupFolder
 from infra.backups.restoring import restore
 from infra.local.stillness import HEADER, PATH
 
+_DUMPS = 3
+"""Dumps that a pause leaves time for: the one that misses a write, the one that holds it, and as
+much again, because the next may take longer than the last."""
+_MOST_DUMPS = 4
+"""Most dumps within the time that is allowed, however long they take."""
+
 
 class NotStill(Exception):
     """The emulated AWS could not be kept still for long enough."""
@@ -39,24 +45,36 @@ class Keeper:
         self._folder = folder
         self._dumped_writes = -1
 
-    def keep(self, every_seconds: float) -> None:
-        """Dump when something has changed, until SIGTERM; then a last time."""
+    def keep(self, within_seconds: float) -> None:
+        """Dump when something has changed, until SIGTERM; then a last time.
+
+        Args:
+            within_seconds: time from a write to the end of a dump that holds it, at most; as long
+                as three dumps do not take longer.
+        """
         stop = threading.Event()
         signal.signal(signal.SIGTERM, lambda *_: stop.set())
-        while not stop.wait(every_seconds):
-            self._dump_changes()
+        pause = within_seconds / 2
+        while not stop.wait(pause):
+            took = self._dump_changes()
+            pause = pause_after(took, within_seconds)
         self._dump_changes()
 
-    def _dump_changes(self) -> None:
-        """Dump unless nothing was written since; trouble is told, and tried again later."""
+    def _dump_changes(self) -> float:
+        """Dump unless nothing was written since; trouble is told, and tried again later.
+
+        Returns:
+            How long the dump took, in seconds.
+        """
+        began = time.monotonic()
         try:
             writes = self._writes()
-            if writes == self._dumped_writes:
-                return
-            dump(self._settings, self._folder, still=self._still)
-            self._dumped_writes = writes
+            if writes != self._dumped_writes:
+                dump(self._settings, self._folder, still=self._still)
+                self._dumped_writes = writes
         except (NotStill, BackupError, BotoCoreError, ClientError, OSError) as trouble:
             print(f"the data was not saved: {trouble}", file=sys.stderr, flush=True)
+        return time.monotonic() - began
 
     @contextmanager
     def _still(self, clients: Clients) -> Iterator[None]:
@@ -96,6 +114,19 @@ class Keeper:
         except urllib.error.HTTPError as refused:
             with refused:
                 raise NotStill(f"the emulated AWS answered {refused.code}") from refused
+
+
+def pause_after(took_seconds: float, within_seconds: float) -> float:
+    """Tell how long to wait after a dump before the next one begins, in seconds.
+
+    What is written while a dump copies the rows is saved at the end of the next one.
+
+    Args:
+        took_seconds: length of the last dump.
+        within_seconds: see `Keeper.keep`.
+    """
+    left = within_seconds - _DUMPS * took_seconds
+    return max(left, took_seconds, within_seconds / _MOST_DUMPS)
 
 
 def restore_kept(settings: Settings, folder: BackupFolder) -> str | None:

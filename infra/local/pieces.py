@@ -5,7 +5,6 @@ See infra/local/supervisor.py.
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import sys
@@ -15,6 +14,7 @@ from typing import Any
 
 from chalicelib.config import Settings
 from chalicelib.engines.memory import bound_memory
+from infra.local.logs import write_logs
 from infra.local.options import Options
 from infra.local.state import State
 
@@ -70,7 +70,7 @@ def run_front(app: Any, listener: socket.socket, settings: Settings, options: Op
     """Be the HTTP front."""
     from infra.local import front
 
-    _show_logs()
+    write_logs(State(options.state_dir), "front")
     bound_memory()
     _warm(app, options)
     front.run(app, listener, settings.name, options.has_gateway_limits)
@@ -86,15 +86,9 @@ def run_worker(app: Any, settings: Settings, is_training: bool, options: Options
     """Be one of the workers."""
     from infra.local import worker
 
-    _show_logs()
+    write_logs(State(options.state_dir), "train" if is_training else "ingest")
     _warm(app, options)
     worker.run(app, settings, is_training, options)
-
-
-def _show_logs() -> None:
-    """Write the service's log lines to the terminal when a level was asked for."""
-    if os.environ.get("PRESAGE_LOG_LEVEL"):
-        logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
 
 
 def run_demo(settings: Settings, state: State, options: Options, url: str) -> None:

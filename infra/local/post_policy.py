@@ -9,9 +9,12 @@ import base64
 import hashlib
 import hmac
 import json
+import tempfile
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
+from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
 FREE_FIELDS = frozenset(("file", "policy", "x-amz-signature"))
@@ -27,8 +30,27 @@ class PolicyBroken(Exception):
         self.status = status
 
 
-def check_form(environ: dict[str, Any], secret_key: str) -> None:
-    """Check a form upload; the body can be read again afterwards.
+SPOOL_BYTES = 16 * 1024 * 1024
+"""A file above this size waits on disk."""
+Spool = tempfile.SpooledTemporaryFile[bytes]
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form that was sent to a bucket."""
+
+    bucket: str
+    """Where it was sent."""
+    fields: dict[str, str]
+    """Fields, names in small letters; without the file."""
+    file: Spool
+    """The file; whoever holds the form closes it."""
+    size: int
+    """Size of the file, in bytes."""
+
+
+def check_form(environ: dict[str, Any], secret_key: str) -> Form:
+    """Check a form upload and return it; the body can be read again afterwards.
 
     Args:
         environ: WSGI environment with a body that can be rewound.
@@ -37,7 +59,22 @@ def check_form(environ: dict[str, Any], secret_key: str) -> None:
     Raises:
         PolicyBroken: signature, expiry or a condition does not hold.
     """
-    fields, size = _read_form(environ)
+    form = _read_form(environ)
+    try:
+        _check_policy(form, secret_key)
+    except PolicyBroken:
+        form.file.close()
+        raise
+    return form
+
+
+def _check_policy(form: Form, secret_key: str) -> None:
+    """Check a form against the policy in it.
+
+    Raises:
+        PolicyBroken: signature, expiry or a condition does not hold.
+    """
+    fields = form.fields
     policy_text = fields.get("policy", "")
     expected = _signature(policy_text, fields.get("x-amz-credential", ""), secret_key)
     if not hmac.compare_digest(expected, fields.get("x-amz-signature", "")):
@@ -51,25 +88,38 @@ def check_form(environ: dict[str, Any], secret_key: str) -> None:
         raise PolicyBroken(message, "InvalidPolicyDocument", "400 Bad Request") from trouble
     if datetime.now(UTC) > expiration:
         raise PolicyBroken("Invalid according to Policy: Policy expired.")
-    bucket = environ["PATH_INFO"].strip("/").partition("/")[0]
-    _check_conditions(conditions, {**fields, "bucket": bucket}, size)
+    _check_conditions(conditions, {**fields, "bucket": form.bucket}, form.size)
 
 
-def _read_form(environ: dict[str, Any]) -> tuple[dict[str, str], int]:
-    """Read the fields, names in small letters, and the size of the file in bytes."""
+def _read_form(environ: dict[str, Any]) -> Form:
+    """Read a form; only its fields and a small file are held in memory.
+
+    Raises:
+        PolicyBroken: a field is too long; a file without a name is one.
+    """
     stream = environ["wsgi.input"]
-    parser = FormDataParser(max_form_memory_size=None)
-    _, form, files = parser.parse_from_environ({**environ, "wsgi.input_terminated": True})
+    parser = FormDataParser(stream_factory=_spool, max_form_memory_size=SPOOL_BYTES)
+    try:
+        _, form, files = parser.parse_from_environ({**environ, "wsgi.input_terminated": True})
+    except RequestEntityTooLarge as trouble:
+        message = "A form field is too long; send the file with a file name."
+        raise PolicyBroken(message, "MaxPostPreDataLengthExceeded", "400 Bad Request") from trouble
     stream.seek(0)
     fields = {name.lower(): value for name, value in form.items()}
     upload = files.get("file")
     if upload is None:
-        size = len(fields.get("file", "").encode("utf-8"))
+        file = _spool()
+        file.write(fields.get("file", "").encode("utf-8"))
     else:
-        size = upload.stream.seek(0, 2)
+        file = cast(Spool, upload.stream)
         fields["key"] = fields.get("key", "").replace("${filename}", upload.filename or "")
-        upload.close()
-    return fields, size
+    bucket = environ["PATH_INFO"].strip("/").partition("/")[0]
+    return Form(bucket, fields, file, file.seek(0, 2))
+
+
+def _spool(*_: object, **__: object) -> Spool:
+    """Make a file that lies in memory while it is small."""
+    return tempfile.SpooledTemporaryFile(SPOOL_BYTES)
 
 
 def _signature(policy_text: str, credential: str, secret_key: str) -> str:

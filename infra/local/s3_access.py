@@ -17,7 +17,7 @@ from botocore.auth import S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from infra.local.post_policy import PolicyBroken, check_form
+from infra.local.post_policy import Form, PolicyBroken, check_form
 
 MAX_EXPIRES_SECONDS = 7 * 24 * 3600
 """Longest life of a presigned URL."""
@@ -46,24 +46,25 @@ class S3Access:
     def __init__(self, secret_key: str) -> None:
         self._secret_key = secret_key
 
-    def check(self, environ: dict[str, Any]) -> None:
-        """Let a request pass or refuse it.
+    def check(self, environ: dict[str, Any]) -> Form | None:
+        """Let a request pass or refuse it; a form that passes is returned, read.
 
         Raises:
             Refused: the signature, its time or the form's policy does not allow the request.
         """
         query = parse_qs(environ["QUERY_STRING"], keep_blank_values=True)
         if environ.get("HTTP_AUTHORIZATION"):
-            return
+            return None
         if "X-Amz-Signature" in query:
             self._check_query(environ, {name: values[0] for name, values in query.items()})
         elif environ.get("CONTENT_TYPE", "").startswith("multipart/form-data"):
             try:
-                check_form(environ, self._secret_key)
+                return check_form(environ, self._secret_key)
             except PolicyBroken as broken:
                 raise Refused(str(broken), broken.code, broken.status) from broken
         else:
             raise Refused("Access Denied")
+        return None
 
     def _check_query(self, environ: dict[str, Any], query: dict[str, str]) -> None:
         """Check a presigned URL: its time and its signature."""

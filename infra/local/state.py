@@ -1,4 +1,4 @@
-"""The state folder of the local stack: signing key and description of the running stack.
+"""The state folder of the local stack: signing key, data, logs, and what describes the stack.
 
 Other commands find the running stack here. See infra/local/supervisor.py, infra/accounts.py.
 """
@@ -32,6 +32,11 @@ class State:
     def data(self) -> Path:
         """Folder of the saved data."""
         return self.folder / "data"
+
+    @property
+    def logs(self) -> Path:
+        """Folder of log lines."""
+        return self.folder / "logs"
 
     def prepare(self) -> None:
         """Make the folder."""

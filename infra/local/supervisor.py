@@ -20,6 +20,7 @@ from typing import Any
 
 from chalicelib.config import Settings, SettingsError
 from infra.local import pieces, process
+from infra.local.logs import put_aside
 from infra.local.options import MOTO, Options
 from infra.local.pieces import say
 from infra.local.state import State
@@ -129,6 +130,8 @@ class Supervisor:
     def _restore(self, settings: Settings) -> bool:
         """Bring back the data of the former run, and save it from now on."""
         options, folder = self._options, self._state.data
+        if options.backend == MOTO and not (options.keeps_data and folder.exists()):
+            put_aside(self._state)
         if not options.keeps_data:
             return True
         if not self._task("restore", lambda: pieces.restore(settings, self._state)):

@@ -6,6 +6,7 @@ Example: `with LocalStack() as stack: urllib.request.urlopen(stack.url + "/v2/he
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,8 @@ from infra.local.surroundings import ROOT
 
 READY = "Presage is ready on "
 WORKERS = ("ingest", "train")
+ENDPOINT = "PRESAGE_TEST_ENDPOINT"
+"""Variable of an emulated AWS that runs already; every stack uses it, under names of its own."""
 
 
 class LocalStack:
@@ -56,6 +59,7 @@ class LocalStack:
             "PRESAGE_STATE_DIR": str(self._state.folder),
             "PRESAGE_DIE_WITH_PARENT": "1",
             "PYTHONPATH": str(ROOT),
+            **_elsewhere(os.environ.get(ENDPOINT)),
             **(environment or {}),
         }
         self._process: subprocess.Popen[bytes] | None = None
@@ -204,6 +208,14 @@ class LocalStack:
             self._process = None
         shutil.rmtree(self._folder, ignore_errors=True)
         return status
+
+
+def _elsewhere(endpoint: str | None) -> dict[str, str]:
+    """Return the variables that put a stack's data on an emulated AWS that others use as well."""
+    if not endpoint:
+        return {}
+    name = f"stack-{secrets.token_hex(4)}"
+    return {"AWS_ENDPOINT_URL": endpoint, "PRESAGE_NAME": name, "PRESAGE_BUCKET": f"{name}-data"}
 
 
 def _is_alive(pid: int) -> bool:

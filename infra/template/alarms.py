@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chalicelib import metrics
 from infra.resources import queue_resources
 from infra.template.functions import FUNCTIONS
 from infra.template.names import (
@@ -55,7 +56,7 @@ class Alarm:
 
 def all_alarms() -> tuple[Alarm, ...]:
     """Return every alarm."""
-    return (*_queues(), *_functions(), *_gateway())
+    return (*_queues(), *_functions(), *_gateway(), *_service())
 
 
 def alarms() -> Part:
@@ -157,6 +158,31 @@ def _gateway() -> list[Alarm]:
             "One call in a hundred waits longer than the limit.",
             "p99",
             periods=3,
+        ),
+    ]
+
+
+def _service() -> list[Alarm]:
+    """Watch what the service itself counts; silent while its metrics are off."""
+    of = ((metrics.SERVICE, sub("${Name}")),)
+    return [
+        Alarm(
+            "jobs-given-up",
+            "jobs-given-up",
+            metrics.NAMESPACE,
+            metrics.JOBS_GIVEN_UP.name,
+            of,
+            1,
+            "Uploads or trainings have ended as FAILED because they were out of attempts.",
+        ),
+        Alarm(
+            "models-not-brought",
+            "models-not-brought",
+            metrics.NAMESPACE,
+            metrics.MODELS_NOT_BROUGHT.name,
+            of,
+            1,
+            "Functions cannot bring model files from the bucket.",
         ),
     ]
 

@@ -1,10 +1,15 @@
-"""One page that shows how the service is: calls, latency, functions, queues."""
+"""One page that shows how the service is: calls, latency, functions, queues, and its own figures.
+
+Routes and types are found by searches, so that a new one appears by itself.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 
+from chalicelib import metrics as own
+from chalicelib.metrics import Metric as OwnMetric
 from infra.resources import queue_resources
 from infra.template.functions import FUNCTIONS
 from infra.template.names import API_STAGE, SETTINGS, Part, short_name, sub
@@ -51,7 +56,53 @@ def _widgets() -> list[Part]:
             "Maximum",
             _of_queues([f"{q}-dead" for q in queues], "ApproximateNumberOfMessagesVisible"),
         ),
+        *_own_widgets(),
     ]
+
+
+def _own_widgets() -> list[Part]:
+    """Return what is shown of the service's own metrics."""
+    return [
+        _search("Calls by route", "SampleCount", own.REQUEST_MILLISECONDS),
+        _search("Latency by route, ms, 99 %", "p99", own.REQUEST_MILLISECONDS),
+        _search("Errors by route", "Sum", own.CLIENT_ERRORS, own.SERVER_ERRORS),
+        _search("Cold starts, ms, half of them below", "p50", own.COLD_START_MILLISECONDS),
+        _search("Predictions", "Sum", own.PREDICTIONS, own.PREDICTIONS_GIVEN_BACK),
+        _search("Calls refused by an allowance", "Sum", own.QUOTA_REFUSALS),
+        _search("Time of a prediction, ms, 95 %", "p95", own.ENGINE_MILLISECONDS),
+        _search("Pages read", "Sum", own.OCR_PAGES),
+        _search("Time of a document, s, 95 %", "p95", own.OCR_SECONDS),
+        _search("Rows uploaded", "Sum", own.INGEST_ROWS),
+        _search("Time of an upload, s, 95 %", "p95", own.INGEST_SECONDS),
+        _search("Trainings done", "SampleCount", own.TRAINING_SECONDS),
+        _search("Time of a training, s, 95 %", "p95", own.TRAINING_SECONDS),
+        _search(
+            "Uploads and trainings FAILED",
+            "Sum",
+            own.UPLOADS_FAILED,
+            own.TRAININGS_FAILED,
+            own.JOBS_GIVEN_UP,
+        ),
+        _search("Wait of a job, s, 95 %", "p95", own.QUEUE_SECONDS),
+        _search("Model files brought, ms, longest", "Maximum", own.MODEL_MILLISECONDS),
+        _search("Model files not brought", "Sum", own.MODELS_NOT_BROUGHT),
+    ]
+
+
+def _search(title: str, statistic: str, *found: OwnMetric) -> Part:
+    """Describe a graph of some of the service's own metrics, in all their dimensions."""
+    expressions = [
+        {"expression": _expression(metric, statistic), "id": f"e{number}", "label": ""}
+        for number, metric in enumerate(found)
+    ]
+    return _widget(title, statistic, [[expression] for expression in expressions])
+
+
+def _expression(metric: OwnMetric, statistic: str) -> str:
+    """Write the search for one metric of this service."""
+    schema = ",".join([own.NAMESPACE, own.SERVICE, *metric.dimensions])
+    wanted = f'MetricName="{metric.name}" {own.SERVICE}="{SETTINGS.name}"'
+    return f"SEARCH('{{{schema}}} {wanted}', '{statistic}', 300)"
 
 
 def _of_api(metric: str) -> list[object]:

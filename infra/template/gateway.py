@@ -18,7 +18,10 @@ API = "RestAPI"
 _NOT_FOUND = RouteNotFound()
 _SLOW = "The service took too long to answer. Try again."
 _BUSY = "Too many requests at once. Wait a moment, then try again."
-_LARGE = "The request has more than 10 MB. Send large files by POST /v2/uploads."
+_LARGE = (
+    "The request is too large: it may have 10 MB, one with a file about 4.5 MB. Send a larger file "
+    "by POST /v2/uploads, and its path in this call."
+)
 _BAD = "The request cannot be read; send it again."
 # No route asks the gateway to authenticate, so whatever it says about that is an unknown path.
 _UNKNOWN = (
@@ -91,6 +94,8 @@ def gateway_responses() -> Part:
     unknown = (_NOT_FOUND.status, _NOT_FOUND.message, _NOT_FOUND.code)
     found = {kind: _answer(*unknown) for kind in _UNKNOWN}
     found |= {kind: _answer(*parts) for kind, parts in _OTHERS.items()}
+    for kind in ("THROTTLED", "QUOTA_EXCEEDED"):
+        found[kind]["responseParameters"] = {"gatewayresponse.header.Retry-After": "'1'"}
     found["DEFAULT_4XX"] = _answer(None, _BAD, "bad_request")
     found["DEFAULT_5XX"] = _answer(None, INTERNAL, ServiceError.code)
     return found

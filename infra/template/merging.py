@@ -106,4 +106,7 @@ def _environment() -> Part:
         "PRESAGE_MODEL_DIR": MODEL_DIR,
         "PRESAGE_MODELS_FROM_BUCKET": ref("ModelCatalogue"),
         "PRESAGE_LOG_LEVEL": ref("LogLevel"),
+        # What Lambda reads metrics from.
+        "PRESAGE_LOG_STREAM": "stdout",
+        "PRESAGE_METRICS": ref("Metrics"),
     }

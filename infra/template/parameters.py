@@ -59,6 +59,11 @@ def parameters() -> Part:
             "INFO",
             AllowedValues=["DEBUG", "INFO", "WARNING", "ERROR"],
         ),
+        "Metrics": _text(
+            "Whether log lines carry metrics for CloudWatch, which are charged for by the metric.",
+            "emf",
+            AllowedValues=["emf", "off"],
+        ),
         "LogDays": _number("Days that logs are kept.", 30, AllowedValues=[7, 14, 30, 90, 365]),
         "RequestsPerSecond": _number("Steady rate that the API admits.", 200, MinValue=1),
         "RequestBurst": _number("Burst that the API admits.", 400, MinValue=1),

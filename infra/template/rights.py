@@ -66,6 +66,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
     "ingest_upload": {
         "bucket": ("ListBucket",),
         "objects/datasets": ("DeleteObject", "GetObject", "PutObject"),
+        "objects/incoming": ("DeleteObject", "GetObject"),
         "queue/embed": SEND,
         "table/counters": ("UpdateItem",),
         "table/datasets": ("GetItem", "Query", "UpdateItem"),

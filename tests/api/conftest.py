@@ -18,6 +18,7 @@ import app as module
 from chalicelib.domain.account import Account
 from chalicelib.domain.dataset import Dataset, DatasetView, Label, LabelCounts
 from chalicelib.domain.deletion import Deletion
+from chalicelib.domain.engine_part import EnginePart
 from chalicelib.domain.example import Example, ExampleView
 from chalicelib.domain.fields import checked_name
 from chalicelib.domain.findings import Contact, FormField, NamedTable, Table
@@ -105,8 +106,8 @@ class FakeServices:
             raise InvalidToken
         return ACCOUNT
 
-    def grant_assertion(self, assertion: str, scope: str | None) -> Granted:
-        self.work("assertion", assertion, scope)
+    def grant_assertion(self, assertion: str, scope: str | None, domain: str) -> Granted:
+        self.work("assertion", assertion, scope, domain)
         return Granted("access", 900, "refresh" if scope == "offline" else None)
 
     def grant_refresh(self, token: str, valid_for: object) -> Granted:
@@ -135,8 +136,9 @@ class FakeServices:
         self.predictions_used += 1
         return self._usage(self.predictions_used)
 
-    def give_back_prediction(self, account: Account, usage: Usage) -> None:
+    def give_back_prediction(self, account: Account, usage: Usage) -> bool:
         self.predictions_used -= 1
+        return True
 
     def reserve_example_call(self, account: Account) -> Usage:
         if self.examples_used >= 30:
@@ -294,6 +296,8 @@ class FakeServices:
         some = SimpleNamespace
         return some(
             settings=some(sync_seconds=25.0),
+            clock=lambda: NOW,
+            health=some(parts=lambda: [EnginePart("minilm", "loaded", "MiniLM", "ab" * 32)]),
             engines=lambda: {"text-fast": "ready"},
             tokens=self,
             usage=some(

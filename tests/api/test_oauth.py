@@ -19,7 +19,18 @@ def test_assertion_is_exchanged(call, services, url):
 
     assert list(answer.json) == ["access_token", "token_type", "expires_in"]
     assert answer.headers["Cache-Control"] == "no-store"
-    assert services.calls[-1] == ("assertion", ("a.b.c", None))
+    assert services.calls[-1] == ("assertion", ("a.b.c", None, ""))
+
+
+def test_the_gateways_own_host_is_handed_on(call, services, event):
+    """The host that the gateway names may be the audience; the caller's header is not it."""
+    body = urlencode({"grant_type": JWT, "assertion": "a.b.c"}).encode()
+    sent = event("POST", "/v2/oauth2/token", body, FORM, host="evil.example")
+    own = "a1b2c3.execute-api.eu-central-1.amazonaws.com"
+    sent["requestContext"]["domainName"] = own
+
+    assert call.send(sent).status == 200
+    assert services.calls[-1] == ("assertion", ("a.b.c", None, own))
 
 
 def test_offline_scope_adds_a_refresh_token(call):

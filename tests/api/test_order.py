@@ -171,15 +171,57 @@ def test_ids_that_can_be_none_answer_like_unknown_ones(call, segment):
     assert len(answer.json["message"]) <= 124
 
 
-def test_every_request_is_logged_in_one_line_without_texts(call, caplog):
+def test_every_request_is_logged_in_one_line_without_texts(call, lines):
     """The log names request, account, route and status, never token or text."""
-    with caplog.at_level("INFO", logger="presage"):
-        call.json("POST", PREDICT, modelId=MODEL_ID, document="private words")
+    call.json("POST", PREDICT, modelId=MODEL_ID, document="private words")
 
-    (line,) = [record.getMessage() for record in caplog.records]
-    assert '"request_id": "r-1"' in line
-    assert '"account": "2"' in line
-    assert '"route": "/v2/language/intent"' in line
-    assert '"status": 200' in line
-    assert "private" not in line
-    assert "good" not in line
+    prediction, request = lines()
+    assert (request["event"], request["request_id"], request["account"]) == ("request", "r-1", "2")
+    assert (request["method"], request["route"]) == ("POST", "/v2/language/intent")
+    assert request["status"] == 200
+    assert (prediction["event"], prediction["outcome"]) == ("prediction", "counted")
+    assert (prediction["request_id"], prediction["account"]) == ("r-1", "2")
+    assert (prediction["model"], prediction["month"]) == (MODEL_ID, "2026-11")
+    assert "private" not in str(lines())
+    assert "good" not in str(lines())
+
+
+@pytest.mark.parametrize(
+    ("url", "method", "status", "route"),
+    [
+        ("/v2/language/datasets/7", "GET", 200, "/v2/language/datasets/{dataset_id}"),
+        ("/v2/oauth2/token/secret.token", "DELETE", 404, "/v2/oauth2/token/{token}"),
+        ("/v2/secret/path", "GET", 404, "other"),
+        ("/v2/apiusage", "SECRET", 405, "/v2/apiusage"),
+    ],
+)
+def test_refused_requests_are_logged_too(call, lines, url, method, status, route):
+    """Whatever is answered has its line; path and unknown methods do not stand in it."""
+    call(method, url)
+
+    (line,) = lines()
+    assert (line["event"], line["route"], line["status"]) == ("request", route, status)
+    assert "secret" not in str(line).lower()
+
+
+def test_outcome_of_a_prediction_is_logged(call, services, lines, storage_down):
+    """A prediction that fails is given back, one beyond the allowance refused."""
+    body = {"modelId": MODEL_ID, "document": "private"}
+    services.failure = storage_down()
+    call.json("POST", PREDICT, **body)
+    services.failure, services.predictions_used = None, 2000
+    call.json("POST", PREDICT, **body)
+
+    found = [line["outcome"] for line in lines() if line["event"] == "prediction"]
+    assert found == ["given_back", "refused"]
+
+
+def test_unforeseen_failure_is_logged_without_its_text(call, services, lines):
+    """The place of a bug is logged, and nothing that its message repeats."""
+    services.failure = ValueError("private words")
+    call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
+
+    (line,) = [line for line in lines() if line["event"] == "unforeseen_failure"]
+    assert (line["level"], line["exception"], line["request_id"]) == ("ERROR", "ValueError", "r-1")
+    assert "conftest.py" in line["trace"][0]
+    assert "private" not in str(line)

@@ -9,7 +9,14 @@ def test_health_names_the_engines(call):
     """Health needs no token."""
     answer = call("GET", "/v2/health", authorization="")
 
-    assert answer.json == {"status": "ok", "version": "0.1.0", "engines": {"text-fast": "ready"}}
+    assert answer.json == {
+        "status": "ok",
+        "version": "0.1.0",
+        "engines": {"text-fast": "ready"},
+        "engineParts": [
+            {"name": "minilm", "state": "loaded", "title": "MiniLM", "sha256": "ab" * 32}
+        ],
+    }
 
 
 @pytest.mark.parametrize("url", ["/v2/openapi.json", "/v2/docs"])

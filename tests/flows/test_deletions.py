@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from infra.resources import table_resources
 from tests.flows.client import LANGUAGE
 from tests.flows.world import csv_file, made_rows, weather
 
@@ -33,7 +34,7 @@ def left_in_tables(stack, *needles):
     """Tables that still hold one of the ids, apart from the deletion records."""
     dynamo = stack.client("dynamodb")
     found = []
-    for table in dynamo.list_tables()["TableNames"]:
+    for table in (resource.name for resource in table_resources(stack.settings)):
         pages = dynamo.get_paginator("scan").paginate(TableName=table)
         text = json.dumps([page["Items"] for page in pages], default=repr)
         if not table.endswith("-deletions") and any(needle in text for needle in needles):
@@ -95,7 +96,7 @@ def test_dataset_leaves_nothing_but_its_models(stack, client):
     assert left_in_bucket(stack, f"datasets/{dataset_id}/") == []
     label_ids = [str(item["id"]) for item in dataset["labelSummary"]["labels"]]
     kept = left_in_tables(stack, *(f'"{n}"' for n in (dataset_id, *label_ids)))
-    assert set(kept) <= {"presage-models", "presage-counters"}
+    assert set(kept) <= {f"{stack.settings.name}-{short}" for short in ("models", "counters")}
 
 
 def test_delete_ends_an_upload(stack, client):

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from infra.local.testing import LocalStack
-from tests.flows.client import LANGUAGE, Answer, Client, encode_multipart
+from tests.flows.big_archive import post_file
+from tests.flows.client import LANGUAGE, VISION, Answer, Client, encode_multipart
+from tests.flows.memory import watched
+from tests.formats.drawn import encoded
+from tests.papers import paper
 from tests.pictures import draw, make_zip
 
 EXAMPLE = Path(__file__).parents[1] / "spec" / "examples" / "upload.json"
+ENTRY_BYTES = 1_000_000
 CSV = b"".join(b"text number %d,label%d\n" % (n, n % 3) for n in range(60))
 
 
@@ -107,14 +115,13 @@ def test_a_sample_goes_by_its_path(client: Client):
     assert client.json("POST", "/v2/vision/predict", ask).status == 400
 
 
-def test_the_notification_marks_the_file(stack: LocalStack, client: Client):
-    """The bucket tells the service what has arrived."""
-    issued = form(client)
-    assert post(issued, CSV) == 204
+def wait_received(stack: LocalStack, issued: dict) -> None:
+    """Wait until the bucket's notification has marked a file."""
     upload_id = issued["path"].rpartition("/")[2]
 
     def is_received() -> bool:
-        rows = stack.client("dynamodb").scan(TableName="presage-incoming")["Items"]
+        table = f"{stack.settings.name}-incoming"
+        rows = stack.client("dynamodb").scan(TableName=table)["Items"]
         mine = next(row for row in rows if row["upload_id"]["S"] == upload_id)
         return mine["status"]["S"] == "RECEIVED"
 
@@ -122,3 +129,148 @@ def test_the_notification_marks_the_file(stack: LocalStack, client: Client):
     while not is_received() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert is_received()
+
+
+def test_the_notification_marks_the_file(stack: LocalStack, client: Client):
+    """The bucket tells the service what has arrived."""
+    issued = form(client)
+    assert post(issued, CSV) == 204
+
+    wait_received(stack, issued)
+
+
+def write_zip(path: Path, megabytes: int) -> Path:
+    """Write an archive of two small pictures and of files that are none."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for number, label in enumerate(("left", "right")):
+            archive.writestr(f"{label}/{number}.png", draw(salt=number))
+        for number in range(megabytes):
+            archive.writestr(f"left/{number}.bin", os.urandom(ENTRY_BYTES))
+    return path
+
+
+def test_memory_does_not_grow_with_the_upload(stack: LocalStack, world, tmp_path: Path):
+    """A file of 64 MB takes no more memory than one of 5 MB: sent, looked at, copied and read."""
+    client, grown = world.photographer(), {}
+    for megabytes in (5, 64):
+        file = write_zip(tmp_path / f"{megabytes}.zip", megabytes)
+        issued = form(client, "big.zip")
+        with watched(stack) as sending:
+            assert post_file(issued, file)[0] == 204
+            ask = {"path": issued["path"], "type": "image"}
+            made = client.json("POST", f"{VISION}/datasets/upload", ask).ok
+        with watched(stack) as reading:
+            assert client.wait_dataset(made["id"])["totalExamples"] == 2
+        grown[megabytes] = sending.grown("aws"), reading.grown("ingest")
+
+    # Of the emulator's sides only the sending is ours: it takes an object in parts whole.
+    assert grown[64][0] - grown[5][0] < 40, grown
+    assert grown[64][1] - grown[5][1] < 60, grown
+
+
+def test_of_many_uses_at_once_one_wins(client: Client):
+    """Eight calls name the same path: one makes a data set, the others are told why not."""
+    issued = form(client)
+    assert post(issued, CSV) == 204
+    ask = {"path": issued["path"], "type": "text-intent"}
+
+    def use(_: int) -> Answer:
+        """Make one call on a connection of its own."""
+        with client.clone() as other:
+            return other.json("POST", f"{LANGUAGE}/datasets/upload", ask)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(use, range(8)))
+
+    assert sorted(answer.status for answer in answers) == [200] + 7 * [400]
+    refused = [answer.data["detail"] for answer in answers if answer.status == 400]
+    assert all("used already" in detail for detail in refused)
+    [made] = [answer.data for answer in answers if answer.status == 200]
+    assert client.wait_dataset(made["id"])["totalExamples"] == 60
+    assert len(client.get(f"{LANGUAGE}/datasets").ok["data"]) == 1
+
+
+def test_a_form_sent_twice_counts_once(stack: LocalStack, client: Client):
+    """The same file again changes nothing; another one is refused, and neither mixes with it."""
+    issued = form(client)
+    assert (post(issued, CSV), post(issued, CSV)) == (204, 204)
+    wait_received(stack, issued)
+    assert dataset(client, issued["path"]).ok["totalExamples"] == 60
+
+    issued = form(client)
+    assert post(issued, CSV) == 204
+    wait_received(stack, issued)
+    assert post(issued, CSV[:300]) == 204
+    refused = dataset(client, issued["path"])
+    assert (refused.status, "sent twice" in refused.data["detail"]) == (400, True)
+
+
+def test_a_form_cannot_be_dated_anew(client: Client):
+    """The date of a form is signed, so an old one takes nothing."""
+    issued = form(client)
+    fields = {**issued["fields"], "x-amz-date": "20200101T000000Z"}
+
+    assert post({**issued, "fields": fields}, CSV) == 403
+    assert dataset(client, issued["path"]).status == 400
+
+
+def test_a_larger_file_than_allowed(client: Client):
+    """The limit of what becomes of the file is named, though the form takes 2 GB."""
+    issued = form(client, "photo.png")
+    assert post(issued, bytes(5 * 1024**2 + 1)) == 204
+    ask = {"modelId": "GeneralImageClassifier", "sampleLocation": issued["path"]}
+
+    refused = client.json("POST", f"{VISION}/predict", ask)
+
+    assert (refused.status, refused.data["code"]) == (413, "too_large")
+    assert "5242881 bytes; at most 5242880 are allowed" in refused.data["message"]
+
+
+def test_odd_names(client: Client):
+    """A name may be of any language; the data set bears it. One that is none is refused."""
+    name = "Übersicht 猫 \U0001f600 'a' & <b>.csv"
+    issued = form(client, name)
+    assert post(issued, CSV) == 204
+    assert dataset(client, issued["path"]).ok["name"] == name.removesuffix(".csv")
+
+    for bad in ("a\x00b", "n" * 181, ["x"]):
+        assert client.json("POST", "/v2/uploads", {"name": bad}).status == 400
+
+
+def test_every_call_that_takes_a_location_takes_an_upload(world, client: Client):
+    """OCR, classification and detection read it; a call that is refused leaves it."""
+    issued = form(client, "page.png")
+    assert post(issued, encoded(paper(["EXIT"]), "PNG")) == 204
+    ask = {"modelId": "OCRModel", "sampleLocation": issued["path"], "task": "text"}
+    wrong = client.json("POST", f"{VISION}/detect", ask)
+    assert wrong.status in (400, 404)
+    stranger = world.caller().json("POST", f"{VISION}/ocr", ask)
+    assert (stranger.status, "There is no upload" in stranger.data["detail"]) == (400, True)
+
+    read = client.json("POST", f"{VISION}/ocr", ask).ok
+
+    assert "EXIT" in " ".join(item["label"] for item in read["probabilities"])
+    again = client.json("POST", f"{VISION}/ocr", ask)
+    assert (again.status, "used already" in again.data["detail"]) == (400, True)
+
+
+def test_an_upload_for_the_detector(gallery: Client, tables_model: str):
+    """A model of one's own takes it for a detection, too."""
+    issued = form(gallery, "scene.png")
+    assert post(issued, draw("circle", size=(96, 96))) == 204
+    ask = {"modelId": tables_model, "sampleLocation": issued["path"]}
+
+    assert gallery.json("POST", f"{VISION}/detect", ask).status == 200
+    assert gallery.json("POST", f"{VISION}/detect", ask).status == 400
+
+
+def test_an_upload_is_added_to_a_dataset(client: Client):
+    """PUT takes a path, and only once."""
+    made = client.dataset(CSV)
+    issued = form(client, "more.csv")
+    assert post(issued, b"another text,label0\n") == 204
+    address = f"{LANGUAGE}/datasets/{made['id']}/upload"
+
+    assert client.json("PUT", address, {"path": issued["path"]}).status == 200
+    assert client.wait_dataset(made["id"])["totalExamples"] == 61
+    assert client.json("PUT", address, {"path": issued["path"]}).status == 400

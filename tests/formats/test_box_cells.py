@@ -13,6 +13,7 @@ from chalicelib.formats.box_cells import CellFault, clip_box, parse_cell
 from tests.pictures import a_box
 
 GOOD = a_box("cat", 1, 2, 3, 4)
+NESTED = json.dumps({**GOOD, "x": 1})[:-1] + ', "more": ' + "[" * 64 + "]" * 64 + "}"
 
 
 @pytest.mark.parametrize(
@@ -59,11 +60,20 @@ def test_cells_that_are_no_box(change: dict[str, object], words: str) -> None:
 
 @pytest.mark.parametrize(
     "cell",
-    ["{", "cat", '{"label": "cat"', "{'label': 'cat'}", "[" * 4_999, '{"a":' * 900, "1" * 4_900],
+    [
+        "{",
+        "cat",
+        '{"label": "cat"',
+        "{'label': 'cat'}",
+        "[" * 4_999,
+        '{"a":' * 900,
+        NESTED,
+        "1" * 4_900,
+    ],
 )
 def test_broken_json(cell: str) -> None:
     """Broken, foreign or deeply nested JSON is one rejected box."""
-    with pytest.raises(CellFault, match=r"no JSON|no object"):
+    with pytest.raises(CellFault, match=r"no JSON|no object|nested"):
         parse_cell(cell)
 
 

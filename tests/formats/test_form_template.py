@@ -113,6 +113,8 @@ def test_entity_types_are_in_capitals() -> None:
         (b'{"keys": [], "keys": []}', ['"keys"', "twice"]),
         ("[" * 200_000, ["deep"]),
         ('{"a":' * 100_000, ["deep"]),
+        ('{"keys":' + "[" * 64 + "]" * 64 + "}", ["deep", "64"]),
+        ({"keys": json.loads("[" * 64 + "]" * 64)}, ["deep", "64"]),
         (b"\x89PNG\r\n\x1a\n0000", ["PNG", "JSON"]),
         (b"\xff\xfe\x00\x00{", ["UTF-32"]),
         ("{}".encode("utf-16-le"), ["UTF-16", "UTF-8"]),

@@ -68,6 +68,8 @@ def test_read_values_when_layouts_differ(text: str) -> None:
         ('{"a": "never closed}', "nterminated"),
         ("[" * 100_000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
+        ("[" + "[" * 65 + "]" * 66, "line 1, column 2: values are nested too deeply"),
+        ('{"a": 1}\n' + '{"a":' * 65 + "1" + "}" * 65, "line 2, column 1: values are nested"),
         ('[{"a": "' + "x" * 3_000_000, "longer than 1,000,000 characters"),
     ],
 )

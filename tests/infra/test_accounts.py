@@ -171,7 +171,7 @@ def test_running_stack_is_found(store, stack_process, tmp_path, capsys):
 
     assert main(["list"], environment) == 1
 
-    assert "storage is busy" in capsys.readouterr().err
+    assert "no such table or bucket" in capsys.readouterr().err
     assert environment["PRESAGE_NAME"] == "x"
     assert environment["AWS_ACCESS_KEY_ID"] == "presage"
 

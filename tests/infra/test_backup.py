@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import pytest
 from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
-from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.dataset import LANGUAGE, UPLOAD
+from chalicelib.domain.model import TrainRequest
 from chalicelib.stores.clients import Clients
+from chalicelib.stores.tables import ExampleChunkRow, LabelRow
 from infra.backup import main
 from infra.backups import tables
 from infra.backups.dumping import dump
@@ -48,6 +51,23 @@ def contents(settings: Settings) -> dict[str, Any]:
         answer = clients.s3.get_object(Bucket=settings.bucket, Key=entry["Key"])
         found[entry["Key"]] = (answer["Body"].read(), answer["ContentType"])
     return found
+
+
+def check_whole(world: World) -> None:
+    """Compare what rows say with what is there: examples, artifacts, and nothing left over."""
+    stores, account_id = world.stores, world.account.account_id
+    datasets = stores.datasets.owned(account_id, LANGUAGE)
+    for dataset in datasets:
+        assert dataset.available, dataset
+        found = list(stores.examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts))
+        assert len(found) == sum(count.count(UPLOAD) for count in dataset.counts) > 0
+    for model in stores.models.of_account(account_id):
+        assert model.status == "SUCCEEDED", model
+        assert stores.model_files.artifact(model.model_id, model.version or "") is not None
+    known = {str(dataset.dataset_id) for dataset in datasets}
+    assert {row.sequence.split("#")[0] for row in world.rows(ExampleChunkRow)} <= known
+    assert {str(row.dataset_id) for row in world.rows(LabelRow)} <= known
+    assert {key.split("/")[1] for key in world.objects("datasets/")} <= known
 
 
 def empty(settings: Settings) -> None:
@@ -177,6 +197,89 @@ def test_what_was_deleted_after_the_dump_stays_deleted(
     filled.clock.advance(minutes=10)
     again.settle()
     assert not again.traces(dataset_id)
+
+
+def test_no_id_is_given_out_twice(filled: World, settings: Settings, folder: BackupFolder):
+    """A dataset made after the restore is no victim of a deletion that the backup does not know."""
+    dump(settings, folder)
+    gone = filled.dataset(some_rows({"gone": 6, "left": 5}))
+    filled.container.deletions.delete_dataset(filled.account, LANGUAGE, gone.dataset.dataset_id)
+    filled.work()
+
+    restore(settings, folder, is_replacing=True)
+
+    again = filled.another()
+    fresh = again.dataset(some_rows({"new": 6, "left": 5}))
+    filled.clock.advance(minutes=10)
+    again.settle()
+    assert fresh.dataset.dataset_id > gone.dataset.dataset_id
+    assert again.get(fresh).dataset.available
+
+
+def test_a_restore_that_broke_off_is_begun_again(
+    filled: World, settings: Settings, folder: BackupFolder, monkeypatch: pytest.MonkeyPatch
+):
+    """What was deleted since the dump stays so even if the first restore died after clearing."""
+    view = filled.dataset(some_rows({"gone": 6, "left": 5}))
+    dump(settings, folder)
+    filled.container.deletions.delete_dataset(filled.account, LANGUAGE, view.dataset.dataset_id)
+    filled.work()
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("infra.backups.objects.put_all", die)
+        with pytest.raises(KeyboardInterrupt):
+            restore(settings, folder, is_replacing=True)
+    restore(settings, folder, is_replacing=True)
+
+    assert filled.another().get(view).dataset.status_message == "DELETION_PENDING"
+
+
+class Meanwhile:
+    """A progress that does something as soon as a table has been copied."""
+
+    def __init__(self, table: str, act: Callable[[], object]) -> None:
+        self._table, self._act = table, act
+
+    def __call__(self, line: str) -> None:
+        """Look at a line of progress."""
+        if line.startswith(f"{self._table}:"):
+            self._act()
+
+
+@pytest.mark.parametrize("table", ["quotas", "datasets", "examples", "models"])
+def test_a_dump_of_a_stack_that_moves_contradicts_nothing(
+    filled: World, settings: Settings, folder: BackupFolder, table: str
+):
+    """Whatever table was copied last when things change, the restored stack is whole."""
+    old = filled.dataset(some_rows({"old": 6, "left": 5}))
+    model = filled.model(old)
+    doomed = filled.dataset(some_rows({"gone": 6, "left": 5}))
+    waiting = filled.upload(some_rows({"waiting": 6, "left": 5}))
+    fresh: list[int] = []
+
+    def change() -> None:
+        """Upload, read what waits, train again and delete."""
+        fresh.append(filled.dataset(some_rows({"fresh": 6, "left": 5})).dataset.dataset_id)
+        filled.container.training.retrain(filled.account, model, TrainRequest(epochs=4))
+        filled.container.deletions.delete_dataset(
+            filled.account, LANGUAGE, doomed.dataset.dataset_id
+        )
+        filled.work()
+
+    dump(settings, folder, Meanwhile(f"{settings.name}-{table}", change))
+    empty(settings)
+    restore(settings, folder)
+
+    again = filled.another()
+    filled.clock.advance(minutes=10)
+    again.settle()
+    made = again.dataset(some_rows({"made": 6, "left": 5}))
+    check_whole(again)
+    assert again.get(waiting).dataset.available
+    assert made.dataset.dataset_id > fresh[0]
 
 
 def test_a_folder_with_other_files_is_not_touched(settings: Settings, tmp_path: Path):

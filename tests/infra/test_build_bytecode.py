@@ -119,7 +119,7 @@ def test_null_bytes_are_no_python(tmp_path):
 @pytest.fixture
 def no_python(monkeypatch, tmp_path):
     """A machine whose own Python is not the target's and whose PATH has none."""
-    monkeypatch.delenv(bytecode.VARIABLE, raising=False)
+    monkeypatch.delenv(bytecode.variable("3.13"), raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(bytecode.sys, "executable", str(tmp_path / "python"))
     return tmp_path
@@ -149,12 +149,12 @@ def test_named_python_must_be_the_targets(no_python, monkeypatch):
     other = no_python / "other"
     make_python(other, "3.12")
     for name in (str(other), str(no_python / "missing")):
-        monkeypatch.setenv(bytecode.VARIABLE, name)
+        monkeypatch.setenv(bytecode.variable("3.13"), name)
         with pytest.raises(PackageError, match=r"does not run a Python 3\.13"):
             find_python()
 
     make_python(other)
-    monkeypatch.setenv(bytecode.VARIABLE, str(other))
+    monkeypatch.setenv(bytecode.variable("3.13"), str(other))
 
     assert find_python() == str(other)
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from chalicelib import log, metrics
+from chalicelib.domain.model import ServedModel
+from chalicelib.domain.usage import Usage
+from chalicelib.metrics import METRICS
+from chalicelib.web.access_log import write_access
+from chalicelib.web.metering import Metering
 from infra import costs
+from infra.template.gateway import LOG_FIELDS
 
 DOCS = Path(__file__).parents[2] / "docs" / "deploy.md"
 
@@ -19,13 +30,52 @@ def test_documented_prices_are_computed() -> None:
 
 
 def test_price_of_a_call_is_the_sum_of_its_parts() -> None:
-    """Gateway, request, memory and disk over time, reads, writes and log lines are added up."""
-    use = costs.Use("x", "api_handler", 2.0, reads=10, writes=4, gets=5, puts=2, messages=1)
+    """Gateway, request, memory and disk over time, calls, log lines and answer are added up."""
+    use = costs.Use(
+        "x", "api_handler", 2.0, reads=10, writes=4, gets=5, puts=2, messages=1, answer_kb=3
+    )
     memory = 2.0 * 3538 / 1024 * 0.0000166667
     disk = 2.0 * 0.5 * 0.0000000309
     calls = 3.5e-6 + 0.2e-6 + 10 * 0.125e-6 + 4 * 0.625e-6 + 5 * 0.4e-6 + 2 * 5e-6 + 3 * 0.4e-6
 
-    assert costs.price(use) == pytest.approx(memory + disk + calls + 1e-6 * 0.5)
+    rest = 2.5e-6 * (0.50 + 0.03) + 3e-6 * 0.09
+
+    assert costs.price(use) == pytest.approx(memory + disk + calls + rest)
+    job = costs.price(replace(use, by_gateway=False))
+    assert costs.price(use) - job == pytest.approx(3.5e-6 + 3e-6 * 0.09)
+
+
+def test_every_price_has_a_page() -> None:
+    """Whoever checks a price finds the page beside it, and no page is left over."""
+    found = {page: [n for n in costs.PRICES if n.startswith(page)] for page in costs.PAGES}
+
+    assert all(found.values())
+    assert sorted(name for names in found.values() for name in names) == sorted(costs.PRICES)
+
+
+def test_metrics_are_counted_in_all_their_dimensions() -> None:
+    """Each metric is one for every value of its dimensions."""
+    assert {name for m in METRICS for name in m.dimensions} == set(costs.DIMENSION_VALUES)
+    routes = sum(metric.dimensions == ("Route",) for metric in METRICS)
+    assert costs.most_metrics() > routes * costs.DIMENSION_VALUES["Route"]
+
+
+def test_lines_of_a_call_are_as_long_as_assumed(lines: Any) -> None:
+    """The lines of a prediction, with metrics and what AWS adds, fit into the assumed bytes."""
+    event = {"requestContext": {"httpMethod": "POST", "resourcePath": "/v2/language/sentiment"}}
+    usage = Usage(10, 1, datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
+    metering = Metering(ServedModel("A" * 26, "text-sentiment", "", "r"), usage.starts_at)
+    metrics.configure(metrics.EMF, "presage-prod")
+    with log.bound(request_id="r" * 36, invocation_id="i" * 36, account="1000"):
+        metering.reserve(lambda: usage)
+        metering.write("language")
+        write_access(event, {"statusCode": 200, "body": "x" * 500}, 0.01234, is_known=True)
+    metrics.configure(metrics.OFF, "presage")
+    access = json.dumps(LOG_FIELDS)
+    ours = sum(len(json.dumps(line)) for line in lines()) + len(access)
+    events = len(lines()) + 4  # Lambda writes three of its own, the gateway one
+
+    assert ours + costs.RUN_LOG_BYTES + 26 * events < costs.LOG_BYTES
 
 
 def test_measured_seconds_replace_the_assumed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
+from chalicelib.domain.model import SUCCEEDED, Model
+from chalicelib.domain.new_example import PictureFile
 from chalicelib.domain.upload import UploadFields, UploadSource
-from infra.exports.account import FolderNotEmpty, export_account
+from infra.exports.account import ExportIncomplete, FolderNotEmpty, export_account
 from tests.builders import World, empty_aws, some_rows
 from tests.conftest import MovableClock
-from tests.pictures import annotations, draw, make_zip
+from tests.pictures import annotations, draw, label_folders, make_zip
 
 
 @pytest.fixture
@@ -23,16 +26,21 @@ def world(aws_in_memory: None, settings: Settings, clock: MovableClock) -> World
     return World(settings, clock)
 
 
-def again(world: World, view: DatasetView, folder: Path) -> DatasetView:
-    """Upload an exported data set by another account."""
+def place_of(view: DatasetView, folder: Path) -> Path:
+    """Where an export has written a data set."""
+    return folder / "datasets" / f"{view.dataset.family}-{view.dataset.dataset_id}"
+
+
+def again(world: World, view: DatasetView, folder: Path, source: str = UPLOAD) -> DatasetView:
+    """Upload an exported data set, or its feedback, by another account."""
     dataset = view.dataset
-    place = folder / "datasets" / f"{dataset.family}-{dataset.dataset_id}"
-    file = next(place.glob("upload.*"))
+    place = place_of(view, folder)
+    file = next(place.glob(f"{source}.*"))
     record = json.loads((place / "dataset.json").read_text())
     fields = UploadFields(record["name"], record["type"], None)
-    source = UploadSource(content=file.read_bytes(), file_name=file.name)
+    sent = UploadSource(content=file.read_bytes(), file_name=file.name)
     made = world.container.uploads.create(
-        world.new_account("other@example.com"), dataset.family, source, fields
+        world.new_account(f"{source}@example.com"), dataset.family, sent, fields
     )
     for message in world.messages():
         if message[0] == "ingest":
@@ -90,6 +98,158 @@ def test_boxes_come_back_as_they_were(world: World, tmp_path: Path) -> None:
     export_account(world.container, world.account, tmp_path / "out")
 
     assert examples(world, again(world, view, tmp_path / "out")) == examples(world, view)
+
+
+def a_model(view: DatasetView) -> Model:
+    """A model of a data set, as far as feedback asks."""
+    row = view.dataset
+    return Model(
+        account_id=row.account_id,
+        model_id="M" * 26,
+        name="model",
+        dataset_id=row.dataset_id,
+        family=row.family,
+        type=row.type,
+        language=row.language,
+        status=SUCCEEDED,
+        progress=1,
+        created_at=row.created_at,
+        updated_at=row.created_at,
+    )
+
+
+def check_feedback(world: World, view: DatasetView, folder: Path) -> None:
+    """Export and upload both files; each gives back what its source held."""
+    view = world.get(view)
+    export_account(world.container, world.account, folder)
+    assert examples(world, view, FEEDBACK)
+    for source in (UPLOAD, FEEDBACK):
+        fresh = again(world, view, folder, source)
+        assert examples(world, fresh) == examples(world, view, source), source
+
+
+@pytest.mark.parametrize("kind", ["text-intent", "text-sentiment"])
+def test_feedback_of_texts_comes_back(world: World, tmp_path: Path, kind: str) -> None:
+    """Uploads and feedback are files of their own, and each is what it was."""
+    labels = ("positive", "negative") if kind == "text-sentiment" else ('say "hi", now', "b;\\c")
+    rows = some_rows(dict.fromkeys(labels, 3))
+    view = world.dataset(rows, fields=UploadFields("texts", kind))
+    for number, label in enumerate(labels):
+        text = f'=told, "afterwards"\r\n{number}'
+        world.container.feedback.add_text(world.account, a_model(view), text, label)
+
+    check_feedback(world, view, tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", ["image", "image-multi-label"])
+def test_feedback_of_pictures_comes_back(world: World, tmp_path: Path, kind: str) -> None:
+    """Feedback pictures are in an archive of their own, under the expected labels."""
+    view = world.pictures(label_folders({"cat": 2, "dog": 2}), kind)
+    for label, salt in (("dog", 90), ("cat", 91)):
+        file = PictureFile(draw("cross", salt=salt), file_name=f"bird {salt}.png")
+        world.container.feedback.add_picture(world.account, a_model(view), file, label)
+    world.messages()
+
+    check_feedback(world, view, tmp_path / "out")
+
+
+def test_feedback_of_boxes_comes_back(world: World, tmp_path: Path) -> None:
+    """Feedback boxes are in an archive of their own, with their pictures."""
+    box = {"label": "cup", "x": 1, "y": 2, "width": 10.5, "height": 8}
+    files = {"a.png": draw(salt=1), "annotations.csv": annotations([("a.png", [box])])}
+    view = world.pictures(make_zip(files), "image-detection")
+    world.messages()
+    more = make_zip({"b.png": draw(salt=2), "annotations.csv": annotations([("b.png", [box])])})
+    source = UploadSource(content=more, file_name="more.zip")
+    world.container.uploads.add_feedback(world.account, a_model(view), source)
+    world.read_files()
+
+    check_feedback(world, view, tmp_path / "out")
+
+
+def test_labels_with_odd_characters_come_back(world: World, tmp_path: Path) -> None:
+    """Labels of pictures that a folder can be called survive, whatever their letters."""
+    labels = (
+        "a, b",
+        'say "hi"',
+        "Ünïcode ☃",
+        "100 %",
+        "con",
+        "tab & <b>",
+        "two  blanks",
+        "x" * 180,
+    )
+    view = world.pictures({f"{name}/{n}.png": draw(salt=n) for n, name in enumerate(labels)})
+    world.messages()
+
+    export_account(world.container, world.account, tmp_path / "out")
+
+    assert examples(world, again(world, view, tmp_path / "out")) == examples(world, view)
+    assert not (place_of(view, tmp_path / "out") / "notes.json").exists()
+
+
+def test_names_that_no_archive_can_hold_are_written_otherwise(world: World, tmp_path: Path) -> None:
+    """Slashes, leading dots and names of junk become look-alikes, which a note tells."""
+    labels = ("in/out", "..", ".hidden", "__MACOSX", "C: drive", "back\\slash")
+    view = world.pictures(label_folders({"cat": 1, "dog": 1}))
+    for number, label in enumerate(labels):
+        file = PictureFile(draw(salt=100 + number), file_name=f"a/{number}.png")
+        world.container.examples.add_picture(world.account, world.get(view), file, None, label)
+    world.container.examples.add_picture(
+        world.account, world.get(view), PictureFile(draw(salt=99), name="Thumbs.db"), None, "cat"
+    )
+    world.messages()
+    said: list[str] = []
+
+    export_account(world.container, world.account, tmp_path / "out", said.append)
+
+    view = world.get(view)
+    notes = json.loads((place_of(view, tmp_path / "out") / "notes.json").read_text())
+    renamed = notes["renamed"]
+    assert set(labels) < set(renamed)
+    assert notes["missing"] == []
+    assert any("names are written otherwise" in line for line in said)
+    wanted = [
+        (renamed.get(str(name), name), renamed.get(str(label), label), *rest)
+        for name, label, *rest in examples(world, view)
+    ]
+    assert sorted(map(str, examples(world, again(world, view, tmp_path / "out")))) == sorted(
+        map(str, wanted)
+    )
+
+
+@pytest.mark.parametrize("is_detection", [False, True])
+def test_a_missing_picture_is_a_gap_that_is_told(
+    world: World, tmp_path: Path, is_detection: bool
+) -> None:
+    """Everything else is exported; the lost one is named, is no empty file, and fails the call."""
+    files = {f"cat/{number}.png": draw(salt=number) for number in range(3)}
+    box = {"label": "cup", "x": 1, "y": 2, "width": 10, "height": 8}
+    table = annotations([(name, [box]) for name in files])
+    archive = make_zip({**files, "annotations.csv": table}) if is_detection else make_zip(files)
+    view = world.pictures(archive, "image-detection" if is_detection else "image")
+    world.messages()
+    lost = next(
+        example
+        for example in world.stores.examples.read_all(
+            view.dataset.dataset_id, UPLOAD, view.dataset.counts
+        )
+        if example.name == "1.png"
+    )
+    (key,) = [key for key in world.objects() if lost.picture in key]
+    world.stores.artifacts.delete(key)
+
+    with pytest.raises(ExportIncomplete, match="1 examples have no picture"):
+        export_account(world.container, world.account, tmp_path / "out")
+
+    place = place_of(view, tmp_path / "out")
+    assert [gap["name"] for gap in json.loads((place / "notes.json").read_text())["missing"]] == [
+        "1.png"
+    ]
+    names = {row[0] for row in examples(world, again(world, view, tmp_path / "out"))}
+    assert names == {"0.png", "2.png"}
+    with zipfile.ZipFile(place / "upload.zip") as written:
+        assert all(member.file_size for member in written.infolist())
 
 
 def test_a_model_comes_with_artifact_and_card(world: World, tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ import pytest
 
 from chalicelib import workers
 from chalicelib.domain.dataset import LANGUAGE, VISION, DatasetView
+from chalicelib.domain.reading import Reading
 from chalicelib.domain.sample import Sample
 from chalicelib.domain.upload import UploadFields, UploadSource
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
+from chalicelib.services.text_ingest import TextReader
 from tests.builders import World, a_csv, some_rows
 from tests.pictures import draw, make_zip
 
@@ -80,6 +82,68 @@ def test_a_failed_acceptance_gives_the_file_back(
     view = upload(world, path)
     world.work()
     assert world.get(view).dataset.total == len(ROWS)
+
+
+def test_a_file_that_is_replaced_after_its_acceptance(world: World) -> None:
+    """What was accepted is what is read, or nothing is: the upload fails and says why."""
+    path = sent(world, a_csv(ROWS))
+    view = upload(world, path)
+    [key] = world.objects("incoming/")
+    world.stores.clients.s3.put_object(Bucket=world.settings.bucket, Key=key, Body=b"x,other\n")
+
+    world.work()
+
+    status = world.get(view).dataset.status_message
+    assert status.startswith("FAILED: ")
+    assert "sent twice" in world.container.receipts.list(view, 0, 25).items[0].message
+
+
+def test_an_attempt_that_breaks_off_goes_on_with_the_copy(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is copied once into the service's own place; a repeated attempt reads that."""
+    view = upload(world, sent(world, a_csv(ROWS)))
+    attempts: list[list[str]] = []
+    read = TextReader.read
+
+    def fail_once(*given: object) -> Reading:
+        attempts.append(world.objects("incoming/"))
+        if len(attempts) == 1:
+            raise StorageUnavailable
+        return read(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(TextReader, "read", fail_once)
+    world.work_on()
+
+    assert attempts == [[], []]
+    assert world.get(view).dataset.total == len(ROWS)
+
+
+@pytest.mark.parametrize("adds", [False, True])
+def test_a_use_whose_reply_was_lost_is_undone(
+    world: World, monkeypatch: pytest.MonkeyPatch, adds: bool
+) -> None:
+    """When it is not known whether the file was taken, the same path works at the next try."""
+    view, path = world.dataset(ROWS), sent(world, a_csv([("another one", "book")]))
+    store, source = world.stores.incoming, UploadSource(path=path)
+    use = store.use
+
+    def lose(*given: object) -> None:
+        use(*given)  # type: ignore[arg-type]
+        raise StorageUnavailable
+
+    def call() -> None:
+        if adds:
+            world.container.uploads.add(world.account, world.get(view), source)
+        else:
+            upload(world, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "use", lose)
+        with pytest.raises(StorageUnavailable):
+            call()
+
+    call()
 
 
 def test_a_file_is_added_to_a_dataset(world: World) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import json
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -242,6 +245,45 @@ def test_pixels_go_as_soon_as_a_page_is_read():
 
     assert max(alive) <= 3
     assert [page() for page in engine.pages] == [None] * 8
+
+
+MEMORY_PROBE = """
+from pathlib import Path
+import numpy as np
+from chalicelib.engines.memory import bound_memory
+from tests.services.test_ocr import PICTURE, TinyEngine, read
+
+def held():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 >> 20
+
+def hungry(pixels, check):
+    blocks = [(np.ones(2 * 2**20, np.uint8), np.ones(99_999, np.uint8)) for _ in range(100)]
+    kept.extend(small for _, small in blocks)
+    most.append(held())
+    return ("a line",)
+
+bound_memory()
+kept, most = [], []
+read(PICTURE)
+before = held()
+read(PICTURE, engine=TinyEngine(hungry))
+print(max(most) - before, held() - before)
+"""
+
+
+def test_memory_is_given_back_after_each_document():
+    """What a page's networks freed between blocks in use leaves the process with the answer."""
+    answer = subprocess.run(
+        [sys.executable, "-c", MEMORY_PROBE],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    most, left = map(int, answer.stdout.split())
+    assert most > 150
+    assert left < 40
 
 
 def test_end_of_the_time_names_the_page():

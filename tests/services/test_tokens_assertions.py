@@ -161,6 +161,8 @@ def raw_assertions(world):
         "repeated claim": (head, claims_with(b'"sub":"bob@example.com"')),
         "repeated header": (b'{"alg":"none","alg":"RS256"}', good),
         "deep claims": (head, claims_with(b'"x":' + b"[" * 3000 + b"]" * 3000)),
+        "claims just too deep": (head, claims_with(b'"x":' + b"[" * 64 + b"]" * 64)),
+        "claims in UTF-16": (head, good.decode().encode("utf-16")),
         "deep header": (b'{"alg":"RS256","x":' + b"[" * 3000 + b"]" * 3000 + b"}", good),
         "claims a list": (head, b"[1]"),
         "claims a number": (head, b"1"),
@@ -311,3 +313,15 @@ def test_audience_of_the_settings_is_accepted(world, clients):
     assert world.grant(aud="https://predict.example/prod/v2/oauth2/token")
     with pytest.raises(InvalidGrant):
         world.grant()
+
+
+def test_the_gateways_own_host_is_an_audience(world):
+    """A stage without a domain of its own takes its own address, and no other's."""
+    own = "a1b2c3.execute-api.eu-central-1.amazonaws.com"
+    address = f"https://{own}/api/v2/oauth2/token"
+
+    assert world.tokens.grant_assertion(world.sign(aud=address), None, own).expires_in
+    assert world.tokens.grant_assertion(world.sign(aud=address), None, f"{own.upper()}:4566")
+    for domain in ("", "other.execute-api.eu-central-1.amazonaws.com"):
+        with pytest.raises(InvalidGrant):
+            world.tokens.grant_assertion(world.sign(aud=address), None, domain)

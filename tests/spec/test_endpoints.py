@@ -106,6 +106,8 @@ def test_get(live, caller, path, name, family):
     expected = example(name)
     if name == "card_intent" and "dataReport" not in answer.ok():
         del expected["dataReport"]  # only of models whose engine examines its data
+    if name == "health":
+        expected["engineParts"] = [{"name": "x", "state": "x", "title": "x", "sha256": "x"}]
     same_shape(answer.ok(), expected)
     assert answer.headers["content-type"] == "application/json"
     if "?" not in filled:

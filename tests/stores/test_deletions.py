@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.deletion import DATASET, QUEUED, RUNNING, SUCCEEDED, deletion_of
+from chalicelib.domain.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, deletion_of
+from chalicelib.stores.clients import Clients
 from tests.builders import World
 
 
@@ -18,6 +19,16 @@ def test_record_is_made_once(world: World) -> None:
 
     assert deletions.create(deletion).status == SUCCEEDED
     assert deletions.find("2", deletion.deletion_id) is None
+
+
+def test_record_of_a_model_holds_no_empty_text(world: World, clients: Clients) -> None:
+    """A model is of no family; its record leaves the attribute out, which every DynamoDB takes."""
+    deletion = deletion_of("1", MODEL, "MYMODEL")
+    world.stores.deletions.create(deletion)
+
+    items = clients.dynamodb.scan(TableName="presage-deletions")["Items"]
+    assert [name for item in items for name, value in item.items() if value == {"S": ""}] == []
+    assert world.stores.deletions.find("1", deletion.deletion_id) == deletion
 
 
 def test_progress_never_falls(world: World) -> None:

@@ -105,7 +105,7 @@ def test_an_hour_later_it_is_dead(
 def test_a_file_that_is_replaced_is_not_used(
     store: IncomingStore, issued: Incoming, clients: Clients, settings: Settings
 ) -> None:
-    """What was checked is what is read and copied, or nothing is."""
+    """What was checked is what is read, or nothing is."""
     etag = send(clients, settings, issued, b"first")
     assert store.receive("1", ID, etag.strip('"'))
     found, _ = store.find("1", issued.path)
@@ -113,8 +113,6 @@ def test_a_file_that_is_replaced_is_not_used(
 
     with pytest.raises(DownloadFailed, match="sent twice"):
         store.find("1", issued.path)
-    with pytest.raises(DownloadFailed, match="sent twice"):
-        store.copy(found, "datasets/1/raw/x")
     with pytest.raises(DownloadFailed, match="sent twice"):
         store.read(found, io.BytesIO())
 
@@ -124,3 +122,33 @@ def test_only_the_first_arrival_counts(store: IncomingStore, issued: Incoming) -
     assert store.receive("1", ID, "first")
     assert not store.receive("1", ID, "second")
     assert not store.receive("9", ID, "foreign")
+
+
+def test_a_late_notification_changes_nothing(
+    store: IncomingStore, issued: Incoming, clients: Clients, settings: Settings
+) -> None:
+    """What was used before the bucket told of it stays used."""
+    send(clients, settings, issued, b"content")
+    found, _ = store.find("1", issued.path)
+    store.use(found, "first")
+
+    assert not store.receive("1", ID, "late")
+
+    with pytest.raises(DownloadFailed, match="used already"):
+        store.find("1", issued.path)
+
+
+def test_a_file_that_arrives_too_late_is_dead(
+    store: IncomingStore,
+    issued: Incoming,
+    clients: Clients,
+    settings: Settings,
+    clock: MovableClock,
+) -> None:
+    """A file that was sent at the last moment and arrives after the hour cannot be used."""
+    clock.advance(seconds=3601)
+    send(clients, settings, issued, b"content")
+    store.receive("1", ID, "etag")
+
+    with pytest.raises(DownloadFailed, match="send the file again by a new one"):
+        store.find("1", issued.path)

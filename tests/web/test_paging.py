@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -46,6 +48,17 @@ def test_page_of_exactly_5_mb_is_whole():
 
     assert answer.next_offset is None
     assert len(msgspec.json.encode(answer.record)) == MAX_PAGE_BYTES
+
+
+def test_page_of_quotes_ends_where_a_function_could_not_return_it():
+    """Inside the JSON of a function's result each quote and backslash takes one byte more."""
+    items = ('"' * 200_000,) * 20
+
+    answer = list_answer(Page(items, 0, has_more=False), lambda text: text, ASKED)
+
+    text = msgspec.json.encode(answer.record).decode()
+    assert len(json.dumps({"body": text}, ensure_ascii=False)) < 6 * 1024 * 1024
+    assert (len(answer.record.data), answer.next_offset) == (7, 7)
 
 
 def test_one_record_is_always_sent():

@@ -50,6 +50,7 @@ def form(name: str, content: bytes) -> Incoming:
         b'{"a":' + b"9" * 5000 + b"}",
         b"[" * 100_000,
         b'{"a":' * 100_000,
+        b'{"a":' + b"[" * 64 + b"]" * 64 + b"}",
         b"\xef\xbb\xbf",
         b"\xff\xfe{\x00}\x00",
         5,

@@ -106,6 +106,10 @@ class OcrPool:
                 self._structure = self._structure or load_structure(self._directory / SLANET)
         return self._structure
 
+    def is_loaded(self, name: str) -> bool:
+        """Tell whether PPOCR, TESSERACT or SLANET is in memory."""
+        return name in self._engines or (name == SLANET and self._structure is not None)
+
     def is_installed(self, name: str) -> bool:
         """Tell whether the files of PPOCR, TESSERACT or SLANET are there, or can be brought.
 

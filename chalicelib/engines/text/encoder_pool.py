@@ -36,6 +36,10 @@ class EncoderPool:
                 self._encoders[name] = encoder
         return encoder
 
+    def is_loaded(self, name: str) -> bool:
+        """Tell whether an encoder is in memory."""
+        return name in self._encoders
+
     def is_installed(self, name: str) -> bool:
         """Tell whether an encoder's files are there, or can be brought.
 

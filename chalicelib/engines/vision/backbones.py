@@ -119,6 +119,10 @@ class BackbonePool:
         except KeyError as missing:
             raise BackboneNotInstalled(name) from missing
 
+    def is_loaded(self, name: str) -> bool:
+        """Tell whether a backbone is in memory."""
+        return name in self._backbones
+
     def is_installed(self, name: str) -> bool:
         """Tell whether a backbone's files are there, or can be brought.
 

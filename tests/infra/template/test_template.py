@@ -110,6 +110,11 @@ def test_gateway_answers_in_our_shape(template: dict[str, Any]) -> None:
     assert answers["MISSING_AUTHENTICATION_TOKEN"]["statusCode"] == "404"
     assert answers["REQUEST_TOO_LARGE"]["statusCode"] == "413"
     assert answers["THROTTLED"]["statusCode"] == "429"
+    after = {"gatewayresponse.header.Retry-After": "'1'"}
+    assert [k for k, answer in answers.items() if answer.get("responseParameters") == after] == [
+        "THROTTLED",
+        "QUOTA_EXCEEDED",
+    ]
 
 
 def test_gateway_takes_files(template: dict[str, Any]) -> None:

@@ -1,0 +1,78 @@
+"""What happens to uploads, trainings, documents and model files, as lines that carry figures.
+
+One function an event, so that line and metric cannot differ. Written whatever the lowest level of
+the log is. See chalicelib/metrics.py.
+"""
+
+from __future__ import annotations
+
+from chalicelib import log, metrics
+
+
+def upload_done(dataset_id: int, kind: str, rows: tuple[int, int, int], seconds: float) -> None:
+    """A file was read.
+
+    Args:
+        dataset_id: its dataset.
+        kind: type of the dataset.
+        rows: how many were seen, kept and rejected.
+        seconds: how long the reading took.
+    """
+    seen, kept, rejected = rows
+    log.record(
+        "upload_done",
+        dataset=dataset_id,
+        seen=seen,
+        kept=kept,
+        rejected=rejected,
+        seconds=round(seconds, 3),
+        **metrics.embedded({metrics.INGEST_SECONDS: seconds, metrics.INGEST_ROWS: seen}, Type=kind),
+    )
+
+
+def upload_failed(dataset_id: int, kind: str) -> None:
+    """An upload has ended as FAILED; its receipt says why."""
+    figures = metrics.embedded({metrics.UPLOADS_FAILED: 1}, Type=kind)
+    log.record("upload_failed", dataset=dataset_id, type=kind, **figures)
+
+
+def training_done(model_id: str, kind: str, seconds: float) -> None:
+    """A training has succeeded."""
+    figures = metrics.embedded({metrics.TRAINING_SECONDS: seconds}, Type=kind)
+    log.record("training_done", model=model_id, type=kind, seconds=seconds, **figures)
+
+
+def training_failed(model_id: str, kind: str) -> None:
+    """A training has ended as FAILED; its model says why."""
+    figures = metrics.embedded({metrics.TRAININGS_FAILED: 1}, Type=kind)
+    log.record("training_failed", model=model_id, type=kind, **figures)
+
+
+def given_up(what: str, object_id: str | int) -> None:
+    """A job has ended as FAILED because it was out of attempts.
+
+    Args:
+        what: `dataset` or `model`.
+        object_id: its id.
+    """
+    facts = {what: object_id, **metrics.embedded({metrics.JOBS_GIVEN_UP: 1})}
+    log.error("job_given_up", None, **facts)
+
+
+def document_read(task: str, pages: int, seconds: float) -> None:
+    """A document was read."""
+    values = {metrics.OCR_SECONDS: seconds, metrics.OCR_PAGES: pages}
+    figures = metrics.embedded(values, Task=task)
+    log.record("document_read", task=task, pages=pages, seconds=round(seconds, 3), **figures)
+
+
+def model_brought(folder: str, size: int, seconds: float) -> None:
+    """Model files were brought from the bucket; the size is in bytes."""
+    figures = metrics.embedded({metrics.MODEL_MILLISECONDS: 1000 * seconds}, Model=folder)
+    log.record("model_brought", folder=folder, bytes=size, seconds=round(seconds, 3), **figures)
+
+
+def model_not_brought(folder: str, trouble: BaseException) -> None:
+    """Model files could not be brought from the bucket."""
+    figures = metrics.embedded({metrics.MODELS_NOT_BROUGHT: 1})
+    log.error("model_not_brought", trouble, folder=folder, **figures)

@@ -1,0 +1,161 @@
+"""Figures for CloudWatch, in its embedded metric format: members of log lines.
+
+Every metric is declared here, with its unit and dimensions; there are few values of each
+dimension, and never accounts. A count of calls or jobs is the number of samples of its time, so
+that it costs no metric of its own. See infra/template/dashboard.py and docs/runbook.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from chalicelib import log
+
+NAMESPACE = "Presage"
+"""Of all metrics."""
+SERVICE = "Service"
+"""Dimension of every metric: the stack's name."""
+OFF, EMF = "off", "emf"
+MODES = (OFF, EMF)
+"""What PRESAGE_METRICS may be."""
+COUNT, MILLISECONDS, SECONDS = "Count", "Milliseconds", "Seconds"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure."""
+
+    name: str
+    """In the namespace."""
+    unit: str
+    """COUNT, MILLISECONDS or SECONDS."""
+    dimensions: tuple[str, ...] = ()
+    """Besides the service."""
+
+
+REQUEST_MILLISECONDS = Metric("RequestMilliseconds", MILLISECONDS, ("Route",))
+CLIENT_ERRORS = Metric("ClientErrors", COUNT, ("Route",))
+SERVER_ERRORS = Metric("ServerErrors", COUNT, ("Route",))
+"""Of each call that is answered with 400 to 499, and with 500 and above."""
+COLD_START_MILLISECONDS = Metric("ColdStartMilliseconds", MILLISECONDS, ("Function",))
+"""Processor time of the start and time of the first answer, of each new process."""
+PREDICTIONS = Metric("Predictions", COUNT, ("Type",))
+PREDICTIONS_GIVEN_BACK = Metric("PredictionsGivenBack", COUNT, ("Type",))
+QUOTA_REFUSALS = Metric("QuotaRefusals", COUNT, ("Kind",))
+"""Calls refused because a month's allowance is used up."""
+ENGINE_MILLISECONDS = Metric("EngineMilliseconds", MILLISECONDS, ("Type",))
+"""Of the engine alone, for one prediction."""
+OCR_SECONDS = Metric("OcrSeconds", SECONDS, ("Task",))
+OCR_PAGES = Metric("OcrPages", COUNT, ("Task",))
+INGEST_SECONDS = Metric("IngestSeconds", SECONDS, ("Type",))
+INGEST_ROWS = Metric("IngestRows", COUNT, ("Type",))
+UPLOADS_FAILED = Metric("UploadsFailed", COUNT, ("Type",))
+TRAINING_SECONDS = Metric("TrainingSeconds", SECONDS, ("Type",))
+TRAININGS_FAILED = Metric("TrainingsFailed", COUNT, ("Type",))
+JOBS_GIVEN_UP = Metric("JobsGivenUp", COUNT)
+"""Uploads and trainings that ended as FAILED because they were out of attempts."""
+QUEUE_SECONDS = Metric("QueueSeconds", SECONDS, ("Function",))
+"""Age of a message when its handler begins."""
+MODEL_MILLISECONDS = Metric("ModelDownloadMilliseconds", MILLISECONDS, ("Model",))
+MODELS_NOT_BROUGHT = Metric("ModelsNotBrought", COUNT)
+METRICS = (
+    REQUEST_MILLISECONDS,
+    CLIENT_ERRORS,
+    SERVER_ERRORS,
+    COLD_START_MILLISECONDS,
+    PREDICTIONS,
+    PREDICTIONS_GIVEN_BACK,
+    QUOTA_REFUSALS,
+    ENGINE_MILLISECONDS,
+    OCR_SECONDS,
+    OCR_PAGES,
+    INGEST_SECONDS,
+    INGEST_ROWS,
+    UPLOADS_FAILED,
+    TRAINING_SECONDS,
+    TRAININGS_FAILED,
+    JOBS_GIVEN_UP,
+    QUEUE_SECONDS,
+    MODEL_MILLISECONDS,
+    MODELS_NOT_BROUGHT,
+)
+"""Every metric."""
+Values = Mapping[Metric, float]
+
+
+class _Emission:
+    """Whether metrics are written, and under which service; one for the process."""
+
+    service = ""
+    is_on = False
+    is_warm = False
+
+
+def configure(mode: str, service: str) -> None:
+    """Switch the metrics; called when the container is built.
+
+    Args:
+        mode: OFF or EMF.
+        service: the stack's name.
+    """
+    _Emission.service, _Emission.is_on = service, mode == EMF
+
+
+def is_on() -> bool:
+    """Tell whether metrics are written."""
+    return _Emission.is_on
+
+
+def put(values: Values, **dimensions: str) -> None:
+    """Write a line with some figures, all of the same dimensions."""
+    if _Emission.is_on:
+        log.record("metrics", **embedded(values, **dimensions))
+
+
+def embedded(values: Values, **dimensions: str) -> dict[str, object]:
+    """Return the members by which a line carries figures; none while metrics are off.
+
+    Raises:
+        ValueError: a metric has other dimensions.
+    """
+    if not _Emission.is_on:
+        return {}
+    for metric in values:
+        if set(metric.dimensions) != set(dimensions):
+            raise ValueError(f"{metric.name} has the dimensions {metric.dimensions}.")
+    named = {SERVICE: _Emission.service, **dimensions}
+    directive = {
+        "Namespace": NAMESPACE,
+        "Dimensions": [list(named)],
+        "Metrics": [{"Name": metric.name, "Unit": metric.unit} for metric in values],
+    }
+    figures = {metric.name: round(float(value), 3) for metric, value in values.items()}
+    about = {"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": [directive]}
+    return {"_aws": about, **named, **figures}
+
+
+@contextmanager
+def cold_start(function: str) -> Iterator[None]:
+    """Measure the first thing that a process does, with what its start has taken.
+
+    The start counts by its processor time: between it and the first call a process may sleep.
+
+    Args:
+        function: full name of the function; the stack's name is taken off.
+    """
+    if _Emission.is_warm:
+        yield
+        return
+    _Emission.is_warm = True
+    start_seconds, began = time.process_time(), time.perf_counter()
+    yield
+    seconds = start_seconds + time.perf_counter() - began
+    put({COLD_START_MILLISECONDS: 1000 * seconds}, Function=short_function(function))
+
+
+def short_function(name: str) -> str:
+    """Take the stack's name off a function's."""
+    return name.removeprefix(f"{_Emission.service}-") or "unknown"

@@ -1,0 +1,106 @@
+"""Tells which parts of the engines are here, in which version, without loading any.
+
+What a part's files say of themselves is read once and again when the file changes, so that the
+call stays quick however often it is made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from chalicelib.domain.engine_part import INSTALLED, LOADED, MISSING, OFFERED, EnginePart
+from chalicelib.domain.model_source import ModelSource
+
+FACTS_FILES = ("encoder.json", "backbone.json", "engine.json")
+"""Written by the installation, last of a part's files."""
+_MAX_FACTS_BYTES = 100_000
+
+Facts = tuple[str | None, str | None]
+"""Title and digest."""
+
+
+class Pool(Protocol):
+    """Keeps what is loaded of one engine."""
+
+    def is_loaded(self, name: str) -> bool:
+        """Tell whether a part is in memory."""
+
+
+class HealthService:
+    """Lists the parts of the engines."""
+
+    def __init__(
+        self, model_dir: Path, source: ModelSource, pools: Sequence[Pool], names: Collection[str]
+    ) -> None:
+        """Keep what is asked.
+
+        Args:
+            model_dir: where parts are installed, a folder each.
+            source: brings parts that are not there.
+            pools: keep what is loaded.
+            names: parts that are told of even when they are missing.
+        """
+        self._model_dir = model_dir
+        self._source = source
+        self._pools = pools
+        self._names = frozenset(names)
+        self._known: dict[str, tuple[int, Facts]] = {}
+
+    def parts(self) -> list[EnginePart]:
+        """Return every part that is installed or expected, by name.
+
+        Raises:
+            StorageUnavailable: the source did not answer.
+        """
+        found = self._facts_files()
+        return [self._part(name, found.get(name)) for name in sorted(self._names | set(found))]
+
+    def _facts_files(self) -> dict[str, tuple[str, int]]:
+        """Return path and time of change of the facts file of each installed part, by name."""
+        found: dict[str, tuple[str, int]] = {}
+        try:
+            with os.scandir(self._model_dir) as folders:
+                names = [folder.name for folder in folders if not folder.name.startswith(".")]
+        except OSError:
+            return found
+        for name in names:
+            for file in FACTS_FILES:
+                path = f"{self._model_dir}/{name}/{file}"
+                with suppress(OSError):
+                    found[name] = path, os.stat(path).st_mtime_ns
+        return found
+
+    def _part(self, name: str, file: tuple[str, int] | None) -> EnginePart:
+        """Describe one part by its facts file, if there is one."""
+        title, sha256 = (None, None) if file is None else self._facts(*file)
+        if any(pool.is_loaded(name) for pool in self._pools):
+            return EnginePart(name, LOADED, title, sha256)
+        if sha256 is not None:
+            return EnginePart(name, INSTALLED, title, sha256)
+        return EnginePart(name, OFFERED if self._source.offers(name) else MISSING)
+
+    def _facts(self, path: str, changed: int) -> Facts:
+        """Read a facts file, from memory while it is the same; nothing of one that is damaged."""
+        known = self._known.get(path)
+        if known is None or known[0] != changed:
+            known = changed, _read(path)
+            self._known[path] = known
+        return known[1]
+
+
+def _read(path: str) -> Facts:
+    """Read title and digest, nothing of a file that cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            facts = json.loads(file.read(_MAX_FACTS_BYTES))
+    except (OSError, ValueError):
+        return None, None
+    if not isinstance(facts, dict):
+        return None, None
+    title, sha256 = facts.get("title"), facts.get("sha256")
+    return str(title) if title else None, str(sha256) if sha256 else None

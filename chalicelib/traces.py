@@ -1,0 +1,83 @@
+"""Exceptions as text that repeats nothing of a call: kinds, codes and places, never messages.
+
+Used by chalicelib/log.py alone. What an exception says may quote the text, name or address that
+it is about; where it came from and what AWS called it is enough to find the cause.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from types import TracebackType
+
+MAX_LINKS = 4
+"""Exceptions of one chain that are told."""
+MAX_PLACES = 12
+"""Places of one exception that are told, the innermost ones."""
+_TOLD = "_is_told"
+"""Attribute of an exception that was described, so that its places are written once."""
+_PARTS = 3
+"""Last parts of a file's path that are shown."""
+
+
+def described(exception: BaseException) -> dict[str, object]:
+    """Describe an exception and its causes.
+
+    Returns:
+        `exception`, its kind and code, and `trace`: a text for each exception of the chain, the
+        first time that an exception is described.
+    """
+    if exception.__dict__.get(_TOLD):
+        return {"exception": _title(exception)}
+    exception.__dict__[_TOLD] = True
+    chain = list(_chain(exception))
+    return {
+        "exception": _title(exception),
+        "trace": [f"{_title(link)} at {_places(link.__traceback__)}" for link in chain],
+    }
+
+
+def _chain(exception: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and what it was raised for, as Python would print them."""
+    link: BaseException | None = exception
+    for _ in range(MAX_LINKS):
+        if link is None:
+            return
+        yield link
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+
+
+def _title(exception: BaseException) -> str:
+    """Return the kind of an exception, with the code that it carries."""
+    kind = type(exception).__name__
+    codes = [code for code in (_own_code(exception), _aws_code(exception)) if code]
+    return f"{kind} ({', '.join(codes)})" if codes else kind
+
+
+def _own_code(exception: BaseException) -> str:
+    """Return the code of one of our errors, or of the operating system."""
+    if isinstance(exception, OSError) and exception.errno is not None:
+        return errno.errorcode.get(exception.errno, str(exception.errno))
+    code = getattr(exception, "code", "")
+    return code[:100] if isinstance(code, str) else ""
+
+
+def _aws_code(exception: BaseException) -> str:
+    """Return what AWS answered to which call."""
+    response = getattr(exception, "response", None)
+    if not isinstance(response, dict):
+        return ""
+    found = response.get("Error", {})
+    code = found.get("Code", "") if isinstance(found, dict) else ""
+    return f"{getattr(exception, 'operation_name', '')} {code}".strip()[:100]
+
+
+def _places(trace: TracebackType | None) -> str:
+    """Return where an exception came from, innermost place first."""
+    places: list[str] = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        file = "/".join(code.co_filename.split("/")[-_PARTS:])
+        places.append(f"{file}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    return " < ".join(reversed(places[-MAX_PLACES:])) or "no place"

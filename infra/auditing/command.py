@@ -1,0 +1,82 @@
+"""The command that compares counters with lines. See infra/accounts.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from chalicelib.domain.account import Account
+from chalicelib.stores.quotas import PREDICTIONS, QuotaStore
+from infra.auditing import log_files, report
+from infra.auditing.log_group import LogGroup
+from infra.auditing.report import Month
+from infra.auditing.tally import Tally
+
+_SKEW = timedelta(minutes=5)
+"""By how much the clocks of functions and log may differ."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What to compare."""
+
+    month: Month
+    """The month."""
+    now: datetime
+    """The time of the comparison."""
+    log: Path | LogGroup
+    """Where the lines are: a file, a folder, or a log group."""
+    tolerance: int
+    """Differences of an account that are no fault."""
+
+
+def compare(
+    audit: Audit, accounts: Sequence[Account], quotas: QuotaStore, *, is_whole: bool
+) -> tuple[list[str], bool]:
+    """Compare counters with lines; return what to print, and whether they agree.
+
+    The log is read before the counters: a prediction that is made meanwhile can only make a
+    counter larger, so a counter below its lines is always a fault.
+
+    Args:
+        audit: what to compare.
+        accounts: whose counters.
+        quotas: the counters.
+        is_whole: whether the accounts are all there are.
+
+    Raises:
+        CommandError: the log cannot be read.
+        StorageUnavailable: a counter cannot be read.
+    """
+    tally = Tally(audit.month.key)
+    first = _read(audit, tally)
+    counters = {
+        account.account_id: quotas.used(account.account_id, PREDICTIONS, audit.month.key)
+        for account in accounts
+    }
+    rows = report.rows(accounts, counters, tally, is_whole=is_whole)
+    differing = [row for row in rows if not row.agrees(audit.tolerance)]
+    made = min((account.created_at for account in accounts), default=audit.now)
+    found = report.notes(audit.month, (made, first, audit.now), tally)
+    notes = [f"note: {note}" for note in found]
+    end = (
+        f"{len(differing)} of {len(rows)} accounts differ by more than is allowed "
+        f"({audit.tolerance} and what is unknown, none below the lines): see docs/runbook.md, Audit"
+        if differing
+        else f"all {len(rows)} agree"
+    )
+    return [*report.table(rows), *notes, end], not differing
+
+
+def _read(audit: Audit, tally: Tally) -> datetime | None:
+    """Count the lines; return from when on there are any."""
+    if isinstance(audit.log, Path):
+        with log_files.opened(audit.log) as files:
+            tally.add(log_files.lines_of(files))
+            return log_files.first_time(files)
+    end = min(audit.now, audit.month.end + report.LATE) + _SKEW
+    first = audit.log.first_time(audit.now)
+    tally.add(audit.log.lines(audit.month.start - _SKEW, end, audit.month.key))
+    return first

@@ -1,0 +1,154 @@
+"""Puts counters and lines side by side, and says what cannot be known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from chalicelib.domain.account import Account
+from chalicelib.domain.usage import (
+    COUNTED,
+    GIVEN_BACK,
+    REFUSED,
+    UNKNOWN,
+    month_key,
+    next_month_start,
+)
+from chalicelib.services.usage import KEPT_AFTER_RESET
+from infra.auditing.tally import Tally
+from infra.target import CommandError
+
+TOLERANCE = 3
+"""Predictions of one account whose process was killed before it could write their line."""
+LATE = timedelta(minutes=15)
+"""The last line of a month is written at most this long after it: a function's longest run."""
+
+
+@dataclass(frozen=True)
+class Month:
+    """A calendar month, UTC."""
+
+    start: datetime
+    """Its first moment."""
+
+    @property
+    def end(self) -> datetime:
+        """First moment of the next one."""
+        return next_month_start(self.start)
+
+    @property
+    def key(self) -> str:
+        """Its name, for example `2026-11`."""
+        return month_key(self.start)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One account."""
+
+    account_id: str
+    """Its id."""
+    email: str
+    """Its address; a note when there is no such account any more."""
+    counter: int
+    """Predictions that the counter holds."""
+    lines: int
+    """Lines of predictions that were counted."""
+    refused: int
+    """Lines of predictions that were refused."""
+    given_back: int
+    """Lines of predictions that were given back."""
+    unknown: int
+    """Lines of predictions that may be counted or not."""
+
+    @property
+    def difference(self) -> int:
+        """Counted beyond the lines."""
+        return self.counter - self.lines
+
+    def agrees(self, tolerance: int) -> bool:
+        """Tell whether the counter can be explained; it must never lie below the lines."""
+        return 0 <= self.difference <= tolerance + self.unknown
+
+
+def parse_month(text: str | None, now: datetime) -> Month:
+    """Read the name of a month; the present one when there is none.
+
+    Raises:
+        CommandError: it is no month, has not begun, or its counters are gone.
+    """
+    if text is None:
+        return Month(datetime(now.year, now.month, 1, tzinfo=UTC))
+    found = re.fullmatch(r"([0-9]{4})-(0[1-9]|1[0-2])", text)
+    if found is None or found[1] == "0000":
+        raise CommandError(f"--month takes a month such as {month_key(now)}, not {text!r}")
+    month = Month(datetime(int(found[1]), int(found[2]), 1, tzinfo=UTC))
+    if month.start > now:
+        raise CommandError(f"{text} has not begun")
+    if month.end + KEPT_AFTER_RESET < now:
+        raise CommandError(
+            f"the counters of {text} are gone: they are kept {KEPT_AFTER_RESET.days} days"
+        )
+    return month
+
+
+def rows(
+    accounts: Sequence[Account], counters: Mapping[str, int], tally: Tally, *, is_whole: bool
+) -> list[Row]:
+    """Return a row for each account, and with `is_whole` for those that only the log knows."""
+    emails = {account.account_id: account.email for account in accounts}
+    ids = [*emails, *(sorted(set(tally.by_account) - set(emails)) if is_whole else ())]
+    return [
+        Row(
+            account_id=account_id,
+            email=emails.get(account_id, "(no such account)"),
+            counter=counters.get(account_id, 0),
+            lines=tally.of(account_id)[COUNTED],
+            refused=tally.of(account_id)[REFUSED],
+            given_back=tally.of(account_id)[GIVEN_BACK],
+            unknown=tally.of(account_id)[UNKNOWN],
+        )
+        for account_id in ids
+    ]
+
+
+def table(found: Sequence[Row]) -> list[str]:
+    """Write the rows as lines for a terminal."""
+    heads = ("counted", "lines", "difference", "refused", "given back", "unknown")
+    lines = [f"{'id':>6}  {'e-mail':32}" + "".join(f"{head:>12}" for head in heads)]
+    for row in found:
+        figures = (row.counter, row.lines, row.difference, row.refused, row.given_back, row.unknown)
+        cells = "".join(f"{figure:>12}" for figure in figures)
+        lines.append(f"{row.account_id:>6}  {row.email:32}{cells}")
+    return lines
+
+
+def notes(
+    month: Month, times: tuple[datetime, datetime | None, datetime], tally: Tally
+) -> list[str]:
+    """Say what the comparison cannot know.
+
+    Args:
+        month: the month.
+        times: when the first account was made, when the log begins if that is known, and now.
+        tally: what the log says.
+    """
+    made, first, now = times
+    found = []
+    if first is None:
+        found.append("the log holds no line with a time, so it is not known what is missing")
+    elif first > max(made, month.start):
+        found.append(
+            f"the log begins on {first:%Y-%m-%d %H:%M} UTC: predictions of {month.key} before "
+            "that have no line, unless there were none"
+        )
+    if now < month.end + LATE:
+        found.append(
+            f"{month.key} is not over: predictions that are being made, and lines on their way "
+            "to the log, show as a difference"
+        )
+    if tally.damaged:
+        found.append(f"{tally.damaged} prediction lines are damaged and were left out")
+    return found

@@ -1,0 +1,241 @@
+"""Callers that change a stack all the time, a journal of what was answered, and what must hold.
+
+Used where a stack is killed (tests/flows/kills/test_state.py) or copied while it moves
+(tests/bench/bench_backup.py).
+"""
+
+from __future__ import annotations
+
+import http.client
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from infra.local.testing import LocalStack
+from tests.flows.client import LANGUAGE, OPEN, Client
+from tests.flows.world import csv_file, made_rows
+
+ROWS = 40
+"""Texts of each data set that is uploaded."""
+KEPT = 4
+"""Data sets that an uploader keeps; older ones are deleted."""
+SETTLE_SECONDS = 180.0
+BROKEN = (OSError, http.client.HTTPException, AssertionError, ValueError)
+"""What a caller sees when a stack dies under it."""
+
+
+@dataclass
+class Journal:
+    """When each call was answered, in seconds since 1970, by what it was about."""
+
+    uploads: dict[int, float] = field(default_factory=dict)
+    """Data sets that were read."""
+    deletions: dict[int, float] = field(default_factory=dict)
+    """Data sets whose deletion was accepted."""
+    asked_deletions: set[int] = field(default_factory=set)
+    """Data sets whose deletion was asked for, whatever came of it."""
+    texts: dict[str, float] = field(default_factory=dict)
+    """Examples that were added one by one."""
+    asked_texts: set[str] = field(default_factory=set)
+    """Examples that were sent, whatever came of it."""
+    models: dict[str, float] = field(default_factory=dict)
+    """Trainings that were accepted."""
+    predictions: list[float] = field(default_factory=list)
+    """Predictions, which are counted."""
+
+    def forget_after(self, moment: float) -> None:
+        """Forget what was answered after a moment: it may be there or not."""
+        for answered in (self.uploads, self.deletions, self.texts, self.models):
+            for key in [key for key, when in answered.items() if when >= moment]:
+                answered.pop(key)
+        self.predictions[:] = [when for when in self.predictions if when < moment]
+
+
+class Load:
+    """Threads that upload, delete, add, train and predict until told to stop.
+
+    Args:
+        client: the caller; each thread has a connection of its own.
+        home: data set that single examples are added to.
+        weather: data set that models are trained on.
+        journal: takes what was answered.
+    """
+
+    def __init__(self, client: Client, home: int, weather: int, journal: Journal) -> None:
+        self.journal = journal
+        self._home, self._weather = home, weather
+        self._began = time.monotonic()
+        self._stop = threading.Event()
+        works = (self._upload, self._upload, self._add, self._train, self._predict)
+        self._threads = [
+            threading.Thread(target=self._go, args=(work, client.clone(), number), daemon=True)
+            for number, work in enumerate(works)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def end(self) -> None:
+        """Stop the callers."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(30)
+            assert not thread.is_alive()
+
+    def _go(self, work: Callable[[Client, str], None], caller: Client, number: int) -> None:
+        """Do one kind of work again and again; what fails when the stack dies is not noted."""
+        with caller as client:
+            for turn in count():
+                if self._stop.is_set():
+                    return
+                try:
+                    work(client, f"{number} {turn} {self._began}")
+                except BROKEN:
+                    time.sleep(0.05)
+
+    def _upload(self, client: Client, salt: str) -> None:
+        """Upload some data sets, then delete the first."""
+        mine = []
+        for _ in range(KEPT):
+            if self._stop.is_set():
+                return
+            made = client.dataset(csv_file(made_rows(ROWS, seed=len(salt))))
+            mine.append(int(made["id"]))
+            self.journal.uploads[mine[-1]] = time.time()
+        for gone in mine[: KEPT - 1]:
+            self.journal.asked_deletions.add(gone)
+            assert client.delete(f"{LANGUAGE}/datasets/{gone}").status == 200
+            self.journal.deletions[gone] = time.time()
+
+    def _add(self, client: Client, salt: str) -> None:
+        """Add one example."""
+        text = f"added {salt}"
+        self.journal.asked_texts.add(text)
+        sent = {"document": text, "label": f"label {len(salt) % 3}"}
+        path = f"{LANGUAGE}/datasets/{self._home}/examples"
+        assert client.json("POST", path, sent).status == 200
+        self.journal.texts[text] = time.time()
+
+    def _train(self, client: Client, _: str) -> None:
+        """Train one model."""
+        model_id = str(client.train(self._weather)["modelId"])
+        self.journal.models[model_id] = time.time()
+        client.wait_model(model_id)
+
+    def _predict(self, client: Client, salt: str) -> None:
+        """Ask once; the pause leaves the processors to the others."""
+        assert client.predict("CommunitySentiment", salt, "sentiment").status == 200
+        self.journal.predictions.append(time.time())
+        time.sleep(0.05)
+
+
+def settle(client: Client, stack: LocalStack) -> None:
+    """Wait until nothing is being uploaded, trained or deleted.
+
+    Raises:
+        TimeoutError: something is never finished.
+    """
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while unfinished := _unfinished(stack):
+        if time.monotonic() > deadline:
+            raise TimeoutError(
+                f"not finished after {SETTLE_SECONDS:g} s: {unfinished}\n{stack.log()}"
+            )
+        time.sleep(0.1)
+
+
+def _unfinished(stack: LocalStack) -> list[str]:
+    """Show the rows that jobs still have to finish."""
+    return [
+        f"{table}: {row}"
+        for table in ("datasets", "models", "deletions")
+        for row in rows(stack, table)
+        if "open" in row
+    ]
+
+
+def rows(stack: LocalStack, table: str) -> list[dict[str, Any]]:
+    """Read all rows of a table."""
+    pages = stack.client("dynamodb").get_paginator("scan")
+    found = pages.paginate(TableName=f"{stack.settings.name}-{table}", ConsistentRead=True)
+    return [item for page in found for item in page["Items"]]
+
+
+def complaints(client: Client, stack: LocalStack) -> list[str]:
+    """Tell everything in a settled stack that contradicts itself."""
+    datasets = client.items(f"{LANGUAGE}/datasets")
+    wrong = [problem for dataset in datasets for problem in _torn(client, dataset)]
+    wrong += [
+        f"model {model['modelId']}: {model['status']} {model.get('failureMsg')}"
+        for dataset in datasets
+        for model in client.items(f"{LANGUAGE}/datasets/{dataset['id']}/models")
+        if model["status"] in OPEN or not _answers(client, model)
+    ]
+    return wrong + _orphans(stack) + _dead_jobs(stack)
+
+
+def _torn(client: Client, dataset: dict[str, Any]) -> list[str]:
+    """Compare a data set's counts with its examples."""
+    items = client.items(f"{LANGUAGE}/datasets/{dataset['id']}/examples", source="all")
+    labels = Counter(item["label"]["id"] for item in items)
+    summed = {label["id"]: label["numExamples"] for label in dataset["labelSummary"]["labels"]}
+    is_whole = (
+        dataset["available"]
+        and dataset["statusMsg"] == "SUCCEEDED"
+        and len({item["id"] for item in items}) == len(items) == dataset["totalExamples"]
+        and labels == Counter(summed)
+    )
+    seen = f"{dataset['statusMsg']}, {dataset['totalExamples']} counted, {len(items)} listed"
+    return [] if is_whole else [f"data set {dataset['id']}: {seen}"]
+
+
+def _answers(client: Client, model: dict[str, Any]) -> bool:
+    """Tell whether a model that succeeded predicts and has a card."""
+    model_id = model["modelId"]
+    card = client.get(f"{LANGUAGE}/models/{model_id}/card")
+    answer = client.predict(model_id, "rain")
+    return (model["status"], card.status, answer.status) == ("SUCCEEDED", 200, 200)
+
+
+def _orphans(stack: LocalStack) -> list[str]:
+    """Name rows and objects of data sets that do not exist."""
+    known = {row["dataset_id"]["N"] for row in rows(stack, "datasets")}
+    named = {row["sequence"]["S"].split("#")[0] for row in rows(stack, "examples")}
+    named |= {row["dataset_id"]["N"] for row in rows(stack, "labels")}
+    pages = stack.client("s3").get_paginator("list_objects_v2")
+    for page in pages.paginate(Bucket=stack.settings.bucket, Prefix="datasets/"):
+        named |= {entry["Key"].split("/")[1] for entry in page.get("Contents", ())}
+    return [f"traces of data set {number}" for number in sorted(named - known)]
+
+
+def _dead_jobs(stack: LocalStack) -> list[str]:
+    """Name the queues of failed jobs that hold some."""
+    sqs, name = stack.client("sqs"), "ApproximateNumberOfMessages"
+    urls = [url for url in sqs.list_queues().get("QueueUrls", []) if url.endswith("-dead")]
+    asked = {u: sqs.get_queue_attributes(QueueUrl=u, AttributeNames=[name]) for u in urls}
+    return [url for url, answer in asked.items() if answer["Attributes"][name] != "0"]
+
+
+def losses(client: Client, journal: Journal, home: int) -> list[str]:
+    """Tell what was answered and is not so in a settled stack."""
+    datasets = {int(dataset["id"]) for dataset in client.items(f"{LANGUAGE}/datasets")}
+    uploads = set(journal.uploads) - journal.asked_deletions
+    listed = client.items(f"{LANGUAGE}/datasets/{home}/examples", source="all")
+    texts = Counter(item["name"] for item in listed)
+    used = client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
+    wrong = [f"data set {number} is lost" for number in sorted(uploads - datasets)]
+    wrong += [f"data set {n} is back" for n in sorted(datasets & journal.deletions.keys())]
+    wrong += [f"{text!r} is lost" for text in journal.texts if text not in texts]
+    wrong += [f"{text!r} is there {n} times" for text, n in texts.items() if n != 1]
+    wrong += [f"nobody sent {text!r}" for text in texts if text not in journal.asked_texts]
+    wrong += [
+        f"model {model_id} is lost"
+        for model_id in journal.models
+        if client.get(f"{LANGUAGE}/train/{model_id}").status != 200
+    ]
+    if used < len(journal.predictions):
+        wrong.append(f"{used} predictions are counted, {len(journal.predictions)} were answered")
+    return wrong

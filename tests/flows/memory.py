@@ -1,0 +1,58 @@
+"""Looks at the memory of a running stack's processes while something goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.local.testing import LocalStack
+
+PROCESSES = ("aws", "front", "ingest", "train")
+MEGABYTE = 1_000_000
+LOOK_SECONDS = 0.02
+"""Pause between two looks, in seconds."""
+
+
+@dataclass
+class Memory:
+    """Resident memory of the stack's processes, in bytes."""
+
+    before: dict[str, int]
+    """When the watch began."""
+    most: dict[str, int]
+    """The most that was seen."""
+
+    def grown(self, name: str) -> float:
+        """What a process took on top, in megabytes; 0 for one that runs elsewhere."""
+        return (self.most.get(name, 0) - self.before.get(name, 0)) / MEGABYTE
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory that a process has in use, its shared pages included."""
+    lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
+
+
+@contextmanager
+def watched(stack: LocalStack) -> Iterator[Memory]:
+    """Look at the memory of every process again and again while something goes on."""
+    pids = {name: pid for name, pid in stack.processes.items() if name in PROCESSES}
+    before = {name: resident_bytes(pid) for name, pid in pids.items()}
+    memory, is_over = Memory(before, dict(before)), threading.Event()
+
+    def look() -> None:
+        """Look until told to stop."""
+        while not is_over.wait(LOOK_SECONDS):
+            for name, pid in pids.items():
+                memory.most[name] = max(memory.most[name], resident_bytes(pid))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield memory
+    finally:
+        is_over.set()
+        thread.join()

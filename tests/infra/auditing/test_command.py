@@ -1,0 +1,276 @@
+"""`python -m infra.accounts audit`: counters against the prediction lines of files and groups."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from chalicelib.domain.usage import month_key
+from chalicelib.stores.accounts import AccountStore
+from chalicelib.stores.quotas import PREDICTIONS, QuotaStore
+from infra.accounts import create_account, main
+from infra.auditing import log_group
+from infra.auditing.log_group import LogGroup
+from infra.target import CommandError
+
+ANN, BEN = "ann@example.com", "ben@example.com"
+GROUP = "/presage/presage/api"
+NOW = datetime.now(UTC)
+MONTH = month_key(NOW)
+
+
+@pytest.fixture
+def audit(clients, tmp_path, capsys):
+    """Run the command on the emulated AWS; returns exit code, rows by address, and all lines."""
+
+    def call(*arguments):
+        """Run it once."""
+        code = main(["audit", "--aws", *map(str, arguments)], {"PRESAGE_STATE_DIR": str(tmp_path)})
+        out, err = capsys.readouterr()
+        rows = {}
+        for line in out.splitlines():
+            cells = line.split()
+            if len(cells) == 8 and cells[2].isdigit():
+                rows[cells[1]] = [int(cell) for cell in cells[2:]]
+        return code, rows, out + err
+
+    return call
+
+
+@pytest.fixture
+def accounts(clients, settings, tmp_path):
+    """Two accounts with 3 and 1 counted predictions; their ids by address."""
+    quotas, found = QuotaStore(clients), {}
+    for email, used in ((ANN, 3), (BEN, 1)):
+        create_account(settings, email, tmp_path / f"{email}.pem")
+        account = AccountStore(clients).find_by_email(email)
+        for _ in range(used):
+            quotas.reserve(account.account_id, PREDICTIONS, MONTH, 100, NOW + timedelta(days=400))
+        found[email] = account.account_id
+    return found
+
+
+def line(account_id, outcome="counted", month=MONTH, **more):
+    """Write a line as the service does."""
+    facts = {"account": account_id, "model": "M", "month": month, "outcome": outcome, **more}
+    return json.dumps({"time": NOW.isoformat(), "level": "INFO", "event": "prediction", **facts})
+
+
+def write(path, *lines):
+    """Write a log file."""
+    path.write_text("".join(f"{text}\n" for text in lines))
+    return path
+
+
+def test_agreement(audit, accounts, tmp_path):
+    """Lines that make the counter are counted; other events, months and outcomes are not."""
+    ann, ben = accounts[ANN], accounts[BEN]
+    log = write(
+        tmp_path / "x.jsonl",
+        *[line(ann)] * 3,
+        line(ann, "given_back"),
+        *[line(ann, "refused")] * 2,
+        line(ann, month="2020-01"),
+        line(ben),
+        json.dumps({"event": "request", "account": ben, "outcome": "counted", "month": MONTH}),
+        "START RequestId: 1",
+        "",
+    )
+
+    code, rows, text = audit("--log", log)
+
+    assert code == 0
+    assert rows == {ANN: [3, 3, 0, 2, 1, 0], BEN: [1, 1, 0, 0, 0, 0]}
+    assert "all 2 agree" in text
+
+
+@pytest.mark.parametrize(
+    ("lines", "unknown", "arguments", "code"),
+    [
+        (0, 0, (), 0),
+        (0, 0, ("--tolerance", "2"), 1),
+        (0, 1, ("--tolerance", "2"), 0),
+        (2, 0, ("--tolerance", "0"), 1),
+        (3, 0, ("--tolerance", "0"), 0),
+        (4, 0, ("--tolerance", "9"), 1),
+        (4, 9, (), 1),
+    ],
+)
+def test_tolerance(audit, accounts, tmp_path, lines, unknown, arguments, code):
+    """A counter may lie a little above its lines, and never below them."""
+    ann = accounts[ANN]
+    found = [line(ann)] * lines + [line(ann, "unknown")] * unknown
+    log = write(tmp_path / "x.jsonl", *found)
+
+    assert audit(ANN, "--log", log, *arguments)[0] == code
+
+
+def test_lines_of_nobody_are_shown(audit, accounts, tmp_path):
+    """An account that only the log knows is a difference, unless one account was asked for."""
+    log = write(tmp_path / "x.jsonl", line("99"), line("99", "given_back"))
+
+    code, _, text = audit("--log", log)
+
+    assert code == 1
+    assert "(no such account)" in text
+    assert "1 of 3 accounts differ" in text
+    assert audit(BEN, "--log", log)[0] == 0
+
+
+def test_damaged_lines_are_told(audit, accounts, tmp_path):
+    """Torn and foreign lines are left out, and their number is told."""
+    damaged = (line(accounts[ANN])[:-9], line("1", "stolen"), '{"event": "prediction"}', "[]")
+    log = write(tmp_path / "x.jsonl", *damaged, '["event": "prediction"]')
+    log.write_bytes(log.read_bytes() + b'\xff\xfe "event": "prediction"')
+
+    code, rows, text = audit("--log", log)
+
+    assert (code, rows[ANN][:2]) == (0, [3, 0])
+    assert "5 prediction lines are damaged" in text
+
+
+def test_folder_of_rotated_files(audit, accounts, tmp_path):
+    """All files of a folder are read, and what the log cannot know is said."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    write(folder / "front.jsonl", line(accounts[ANN]))
+    write(folder / "front.jsonl.1", line(accounts[ANN]))
+    write(folder / "front.jsonl.2", line(accounts[ANN]))
+    write(folder / "notes.txt", line(accounts[ANN]))
+
+    _, rows, text = audit(ANN, "--log", folder)
+
+    assert rows[ANN][:3] == [3, 3, 0]
+    assert f"{MONTH} is not over" in text
+
+
+def test_log_that_begins_late(audit, accounts, tmp_path):
+    """A log that is younger than the accounts says from when on it knows anything."""
+    later = json.dumps({"time": "2099-01-01T00:00:00.000Z", "event": "x"})
+    silent = write(tmp_path / "silent.jsonl", "no line of ours")
+
+    assert "the log begins on 2099-01-01" in audit("--log", write(tmp_path / "x.jsonl", later))[2]
+    assert "no line with a time" in audit("--log", silent)[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--month", "2026-13"), "takes a month such as"),
+        (("--month", "november"), "takes a month such as"),
+        (("--month", "0000-01"), "takes a month such as"),
+        (("--month", "9999-01"), "has not begun"),
+        (("--month", "2001-01"), "are kept 400 days"),
+        (("nobody@example.com",), "no account"),
+        (("--log", "missing.jsonl"), "cannot be read"),
+        ((), "no log group"),
+    ],
+)
+def test_refusals_are_one_line(audit, accounts, arguments, text):
+    """What cannot be compared says so in one line and exits 1."""
+    code, rows, told = audit(*arguments)
+
+    assert (code, rows) == (1, {})
+    assert text in told
+    assert told.count("\n") == 1
+
+
+def test_empty_folder_is_refused(audit, accounts, tmp_path):
+    """A folder without lines is no agreement."""
+    code, _, text = audit("--log", tmp_path)
+
+    assert code == 1
+    assert "there are no log lines" in text
+
+
+def test_log_group(audit, accounts):
+    """On AWS the lines of the API's log group are counted, page by page."""
+    logs = boto3.client("logs")
+    logs.create_log_group(logGroupName=f"{GROUP}-of-another")
+    logs.create_log_group(logGroupName=GROUP)
+    logs.put_retention_policy(logGroupName=GROUP, retentionInDays=30)
+    stamp = int(NOW.timestamp() * 1000)
+    texts = (
+        [line(accounts[ANN])] * 3 + [line(accounts[BEN])] + ["START", line("2", month="2020-01")]
+    )
+    for stream in ("a", "b"):
+        logs.create_log_stream(logGroupName=GROUP, logStreamName=stream)
+    for stream, part in (("a", texts[:2]), ("b", texts[2:])):
+        events = [{"timestamp": stamp, "message": text} for text in part]
+        logs.put_log_events(logGroupName=GROUP, logStreamName=stream, logEvents=events)
+
+    code, rows, _ = audit()
+
+    assert (code, rows[ANN][:3], rows[BEN][:3]) == (0, [3, 3, 0], [1, 1, 0])
+
+
+@pytest.fixture
+def stubbed(settings):
+    """A log group whose answers a test writes."""
+    group = LogGroup(settings)
+    with Stubber(group._client) as stub:
+        yield group, stub
+
+
+def pages(stub, number):
+    """Answer so many pages that each name a next one."""
+    for page in range(number):
+        answer = {"events": [{"message": f"line {page}"}], "nextToken": f"t{page}"}
+        stub.add_response("filter_log_events", answer)
+
+
+def test_pages_are_followed_to_the_end(stubbed):
+    """Empty pages in between are no end; the filter leaves other events on AWS's side."""
+    group, stub = stubbed
+    pages(stub, 2)
+    stub.add_response("filter_log_events", {"events": [], "nextToken": "t2"})
+    wanted = {
+        "logGroupName": GROUP,
+        "startTime": 0,
+        "endTime": 1000,
+        "filterPattern": '{ $.event = "prediction" && $.month = "2026-11" }',
+        "nextToken": "t2",
+    }
+    stub.add_response("filter_log_events", {"events": [{"message": "last"}]}, wanted)
+
+    start, end = datetime.fromtimestamp(0, UTC), datetime.fromtimestamp(1, UTC)
+
+    assert list(group.lines(start, end, "2026-11")) == ["line 0", "line 1", "last"]
+
+
+def test_pages_have_a_limit(stubbed, monkeypatch):
+    """A log that is too long for paging is refused with the way around."""
+    group, stub = stubbed
+    monkeypatch.setattr(log_group, "MAX_PAGES", 3)
+    pages(stub, 3)
+
+    with pytest.raises(CommandError, match=r"docs/runbook\.md"):
+        list(group.lines(NOW, NOW, MONTH))
+
+
+def test_missing_rights_are_named(stubbed):
+    """An answer of AWS that is no success becomes one line that names the rights."""
+    group, stub = stubbed
+    stub.add_client_error("describe_log_groups", "AccessDeniedException")
+    stub.add_client_error("filter_log_events", "AccessDeniedException")
+
+    with pytest.raises(CommandError, match="logs:FilterLogEvents"):
+        group.first_time(NOW)
+    with pytest.raises(CommandError, match="logs:FilterLogEvents"):
+        list(group.lines(NOW, NOW, MONTH))
+
+
+def test_retention_bounds_what_is_known(stubbed):
+    """Lines are there from the group's beginning, or as many days as they are kept."""
+    group, stub = stubbed
+    old = int((NOW - timedelta(days=90)).timestamp() * 1000)
+    facts = {"logGroupName": GROUP, "creationTime": old}
+    stub.add_response("describe_log_groups", {"logGroups": [facts]})
+    stub.add_response("describe_log_groups", {"logGroups": [{**facts, "retentionInDays": 30}]})
+
+    assert (NOW - group.first_time(NOW)).days == 90
+    assert (NOW - group.first_time(NOW)).days == 30

@@ -1,0 +1,52 @@
+"""Backups of files that were accepted and not read yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from moto.moto_api._internal.models import moto_api_backend
+
+from chalicelib.config import Settings
+from chalicelib.domain.dataset import LANGUAGE
+from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.stores.clients import Clients
+from infra.backups import objects
+from infra.backups.dumping import dump
+from infra.backups.folder import BackupFolder
+from infra.backups.restoring import restore
+from infra.resources import provision
+from tests.builders import World, a_csv, some_rows
+from tests.conftest import MovableClock
+
+ROWS = some_rows({"book": 60, "cancel": 50})
+
+
+def test_an_accepted_upload_outlives_its_stack(
+    clients: Clients,
+    settings: Settings,
+    clock: MovableClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a call has accepted is in the copy, by the same version, and is read after a restore."""
+    monkeypatch.setattr(objects, "_IN_PARTS", 1)
+    world = World(settings, clock)
+    form = world.container.incoming.issue(world.account, "mine.csv")
+    world.stores.clients.s3.put_object(
+        Bucket=settings.bucket, Key=form.fields["key"], Body=a_csv(ROWS)
+    )
+    source = UploadSource(path=form.path)
+    fields = UploadFields(None, "text-intent")
+    view = world.container.uploads.create(world.account, LANGUAGE, source, fields)
+    dump(settings, BackupFolder(tmp_path / "copy"))
+    moto_api_backend.reset()
+    provision(settings)
+
+    restore(settings, BackupFolder(tmp_path / "copy"))
+    clock.advance(minutes=10)
+    world.container.sweeping.run()
+    world.work()
+
+    assert world.get(view).dataset.status_message == "SUCCEEDED"
+    assert world.get(view).dataset.total == len(ROWS)

@@ -1,0 +1,165 @@
+"""What an administrator's command works on: a deployed stage is found by its stack."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from moto.moto_api._internal.models import moto_api_backend
+
+from chalicelib.config import Settings
+from chalicelib.stores.clients import Clients
+from infra import accounts, backup
+from infra.resources import provision
+
+REGION = "eu-central-1"
+BUCKET = "presage-prod-data-123456789012-eu-central-1"
+OUTPUTS = {"BucketName": BUCKET, "EndpointURL": "https://a1b2.example.test/api/"}
+
+
+@pytest.fixture
+def deploy(aws_in_memory: None) -> Any:
+    """Make a stack that gives out what a test says, in an account with nothing else."""
+    moto_api_backend.reset()
+
+    def make(outputs: dict[str, str]) -> None:
+        template = {
+            "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+            "Outputs": {name: {"Value": value} for name, value in outputs.items()},
+        }
+        if not outputs:
+            del template["Outputs"]
+        client = boto3.session.Session(region_name=REGION).client("cloudformation")
+        client.create_stack(StackName="presage-prod", TemplateBody=json.dumps(template))
+
+    return make
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Variables of a shell that names no table and no bucket."""
+    return {"PRESAGE_STATE_DIR": str(tmp_path / "state"), "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+def test_accounts_and_backups_find_a_stage(
+    deploy: Any, environment: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables, bucket and region come from the stack; a stage needs no variable."""
+    deploy(OUTPUTS)
+    settings = Settings(name="presage-prod", region=REGION, bucket=BUCKET)
+    provision(settings)
+    Clients(settings).s3.put_object(Bucket=BUCKET, Key="datasets/1/raw", Body=b"kept")
+    named = ["--stage", "prod", "--region", REGION]
+    key, folder = tmp_path / "ann.pem", tmp_path / "copy"
+
+    assert (
+        accounts.main(["create", "a@example.com", "--key-file", str(key), *named], environment) == 0
+    )
+    assert accounts.main(["list", *named], environment) == 0
+    assert backup.main(["dump", str(folder), *named], environment) == 0
+
+    shown = capsys.readouterr()
+    assert "a@example.com" in shown.out
+    assert "presage-prod-accounts: 2 rows" in shown.err
+    assert f"{BUCKET}: 1 objects" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("outputs", "url"),
+    [
+        (OUTPUTS, "https://a1b2.example.test/api"),
+        ({**OUTPUTS, "DomainUrl": "https://api.shop.example"}, "https://api.shop.example"),
+    ],
+)
+def test_a_token_is_asked_where_the_stage_listens(
+    deploy: Any,
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    outputs: dict[str, str],
+    url: str,
+) -> None:
+    """The URL comes from the stack, too, and a custom domain goes first."""
+    deploy(outputs)
+    asked: list[str] = []
+    monkeypatch.setattr(accounts, "request_token", lambda where, *_: asked.append(where) or "t")
+    given = ["--stage", "prod", "--region", REGION, "--key-file", "none"]
+
+    assert accounts.main(["token", "a@example.com", *given], environment) == 0
+    assert asked == [url]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--stage", "test", "--region", REGION], "presage-test in eu-central-1 does not exist"),
+        (["--stage", "prod"], "the stack presage-prod in us-east-1 does not exist: pass"),
+        (["--stage", "prod", "--region", REGION], "is half-deployed (CREATE_COMPLETE): deploy it"),
+        (["--stage", "prod", "--region", "eu-centrl-1"], "did you mean eu-central-1?"),
+        (["--region", REGION], "--region goes with --stage"),
+    ],
+)
+@pytest.mark.parametrize("command", [accounts, backup])
+def test_a_stage_that_is_not_there(
+    deploy: Any,
+    environment: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    given: list[str],
+    said: str,
+    command: Any,
+) -> None:
+    """A wrong name, region or a half-deployed stack is one line with the remedy."""
+    deploy({})
+    run = ["list"] if command is accounts else ["dump", str(tmp_path / "copy")]
+
+    assert command.main([*run, *given], environment) == 1
+
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [accounts, backup])
+def test_tables_that_are_not_there(
+    deploy: Any,
+    environment: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: Any,
+) -> None:
+    """In an account or region without the service's tables the command says how to name them."""
+    run = ["list"] if command is accounts else ["dump", str(tmp_path / "copy")]
+
+    assert command.main([*run, "--aws"], environment) == 1
+
+    error = capsys.readouterr().err
+    assert "no such table or bucket in us-east-1: name the stage by --stage" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["infra.accounts list", "infra.backup dump"])
+def test_no_credentials(command: str, environment: dict[str, str], tmp_path: Path) -> None:
+    """Without credentials each command says which variables to set, in one line."""
+    hidden = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    variables = {name: value for name, value in os.environ.items() if name not in hidden}
+    nothing = str(tmp_path / "none")
+    folder = [str(tmp_path / "copy")] if command.endswith("dump") else []
+    files = {"AWS_SHARED_CREDENTIALS_FILE": nothing, "AWS_CONFIG_FILE": nothing}
+
+    ended = subprocess.run(
+        [sys.executable, "-m", *command.split(), *folder, "--aws"],
+        env={**variables, **environment, **files},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 1
+    assert "there are no AWS credentials: set AWS_PROFILE" in ended.stderr
+    assert ended.stderr.count("\n") == 1

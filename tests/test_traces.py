@@ -1,0 +1,76 @@
+"""Exceptions in the log: kinds, codes and places, never what they say."""
+
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError
+
+from chalicelib.errors import StorageUnavailable
+from chalicelib.traces import MAX_LINKS, MAX_PLACES, described
+
+
+def caught(function) -> BaseException:
+    """Return what a function raises."""
+    with pytest.raises(Exception) as found:  # noqa: PT011 - whatever it is
+        function()
+    return found.value
+
+
+def put_item() -> None:
+    """Fail as a call that AWS refused."""
+    answer = {"Error": {"Code": "AccessDenied", "Message": "secret text"}}
+    raise ClientError(answer, "PutItem")
+
+
+def refused() -> None:
+    """Fail as a store does."""
+    try:
+        put_item()
+    except ClientError as cause:
+        raise StorageUnavailable from cause
+
+
+def test_chain_is_told_with_codes_and_places():
+    """The cause of a cause is told with AWS's code and the name of the call."""
+    found = described(caught(refused))
+
+    assert found["exception"] == "StorageUnavailable (storage_unavailable)"
+    first, second = found["trace"]
+    assert "tests/test_traces.py" in first
+    assert " refused" in first
+    assert second.startswith("ClientError (PutItem AccessDenied) at ")
+    assert "secret" not in str(found)
+
+
+def test_operating_system_is_told_by_its_code():
+    """A full disk is told without the name of the file."""
+    found = described(caught(lambda: open("/no/such/secret", encoding="ascii")))  # noqa: SIM115
+
+    assert found["exception"] == "FileNotFoundError (ENOENT)"
+    assert "secret" not in str(found)
+
+
+def test_places_are_told_once():
+    """An exception that two places log is traced by the first."""
+    error = caught(refused)
+
+    assert "trace" in described(error)
+    assert described(error) == {"exception": "StorageUnavailable (storage_unavailable)"}
+
+
+def test_long_chains_and_deep_calls_are_cut():
+    """However deep it goes, few links and the innermost places are told."""
+
+    def fall(depth: int) -> None:
+        if depth == 0:
+            raise ValueError("secret")
+        try:
+            fall(depth - 1)
+        except ValueError as cause:
+            raise ValueError("secret") from cause
+
+    trace = described(caught(lambda: fall(40)))["trace"]
+
+    assert len(trace) == MAX_LINKS
+    assert all(link.count(" < ") < MAX_PLACES for link in trace)
+    assert "secret" not in str(trace)
