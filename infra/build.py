@@ -19,7 +19,7 @@ from typing import Any
 
 from infra.model_files.client import Progress
 from infra.model_files.fetch import file_sha256
-from infra.packaging import licences, lock, natives, overrides, report, staging, vendor
+from infra.packaging import licences, lock, natives, overrides, report, sources, staging, vendor
 from infra.packaging.archive import write_zip
 from infra.packaging.bytecode import ByteCode, compile_all
 from infra.packaging.errors import NoCompiler, PackageError
@@ -63,6 +63,11 @@ class Plan:
         """The folder of the finished package."""
         return self.out / self.architecture.name
 
+    def fingerprint(self) -> str:
+        """Return a digest of everything that the package is built from."""
+        options = (self.architecture.name, self.stage, str(self.compiles))
+        return sources.fingerprint(self.project, *options)
+
 
 def build(plan: Plan, progress: Progress) -> dict[str, Any]:
     """Build a package and return its report.
@@ -73,6 +78,8 @@ def build(plan: Plan, progress: Progress) -> dict[str, Any]:
         PackageError: it cannot be built, would not run, or is too large.
     """
     requirements = (plan.project / "requirements.txt").read_text("utf-8")
+    # Taken first: a file that changes during the build makes its package an old one.
+    fingerprint = plan.fingerprint()
     if plan.install is vendor.install:
         lock.check(requirements, lock.LOCK.read_text("utf-8"))
     shutil.rmtree(plan.target, ignore_errors=True)
@@ -91,6 +98,7 @@ def build(plan: Plan, progress: Progress) -> dict[str, Any]:
         digest = file_sha256(finished / ZIP)
         said = report.describe(plan.architecture, digest, weight, shipped, (byte_code, stripping))
         _write(finished, template, said)
+        sources.note(finished, fingerprint, finished / ZIP)
         os.replace(finished, plan.target)
     return said
 
@@ -152,6 +160,14 @@ def _write(folder: Path, template: dict[str, Any], said: dict[str, Any]) -> None
     (folder / "report.txt").write_text(report.render(said), "utf-8")
 
 
+def _is_current(plan: Plan) -> bool:
+    """Tell, and say, whether the finished package is of the tree as it is now."""
+    is_current = sources.is_current(plan.target, plan.fingerprint(), plan.target / ZIP)
+    if is_current:
+        _say(f"package: {plan.target} is of this tree")
+    return is_current
+
+
 def _say(line: str) -> None:
     """Show a line of progress at once."""
     print(line, file=sys.stderr, flush=True)
@@ -164,6 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "package")
     parser.add_argument("--stage", default="dev", help="stage of .chalice/config.json")
     parser.add_argument("--no-compile", action="store_true", help="leave byte code out")
+    parser.add_argument("--if-changed", action="store_true", help="keep one of the same tree")
     parser.add_argument("--lock", action="store_true", help="make the lock anew and stop")
     return parser
 
@@ -181,6 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stage=options.stage,
             compiles=not options.no_compile,
         )
+        if options.if_changed and _is_current(plan):
+            return 0
         said = build(plan, _say)
     except (PackageError, OSError) as error:
         _say(f"error: {error}")

@@ -21,8 +21,6 @@ from infra.packaging.errors import PackageError
 from infra.packaging.pyodide import PYODIDE, unpack_pyodide
 from infra.packaging.target import PYC_MAGIC, PYTHON_VERSION, TASK_ROOT
 
-VARIABLE = "PYTHON313"
-"""Environment variable that names the Python to compile with."""
 _HERE = Path(__file__).parent
 _SCRIPT = _HERE / "compile_tree.py"
 _RUNNER = _HERE / "compile_in_node.mjs"
@@ -65,29 +63,34 @@ def compile_all(folder: Path, downloads: Path, progress: Progress) -> ByteCode:
         return compile_with(command, folder, f"Pyodide {PYODIDE.version}")
 
 
-def find_python() -> str | None:
-    """Return a Python of the target's version that runs, None when there is none.
+def find_python(version: str = PYTHON_VERSION) -> str | None:
+    """Return a Python of a version that runs, None when there is none.
 
     Raises:
         PackageError: the one that the environment names is not.
     """
-    named = os.environ.get(VARIABLE)
+    named = os.environ.get(variable(version))
     if named:
-        if not _is_wanted(named):
-            raise PackageError(f"{VARIABLE}={named} does not run a Python {PYTHON_VERSION}.")
+        if not runs(named, version):
+            raise PackageError(f"{variable(version)}={named} does not run a Python {version}.")
         return named
     # A shim on PATH may be there without any Python behind it, so each is asked.
-    found = (sys.executable, shutil.which(f"python{PYTHON_VERSION}"))
-    return next((path for path in found if path and _is_wanted(path)), None)
+    found = (sys.executable, shutil.which(f"python{version}"))
+    return next((path for path in found if path and runs(path, version)), None)
 
 
-def _is_wanted(python: str) -> bool:
-    """Say whether a command runs a Python of the target's version."""
+def variable(version: str) -> str:
+    """Return the environment variable that names a Python of a version, such as PYTHON313."""
+    return f"PYTHON{version.replace('.', '')}"
+
+
+def runs(python: str, version: str) -> bool:
+    """Say whether a command runs a Python of a version."""
     try:
         said = subprocess.run([python, "-I", "-c", _ASK], capture_output=True, text=True)
     except OSError:
         return False
-    return said.returncode == 0 and said.stdout.strip() == PYTHON_VERSION
+    return said.returncode == 0 and said.stdout.strip() == version
 
 
 def compile_with(

@@ -95,8 +95,8 @@ def make_lock(requirements: Path) -> str:
     return render(wheels.values())
 
 
-def render(wheels: Iterable[Wheels]) -> str:
-    """Write a lock that allows the wheels of every processor."""
+def render(wheels: Iterable[Wheels], head: str = _HEAD) -> str:
+    """Write a lock that allows the wheels of every processor, below some lines of comment."""
     digests: dict[tuple[str, str], set[str]] = defaultdict(set)
     for found in wheels:
         for package, digest in found.items():
@@ -105,7 +105,7 @@ def render(wheels: Iterable[Wheels]) -> str:
         " \\\n    ".join([f"{name}=={version}", *(f"--hash=sha256:{d}" for d in sorted(chosen))])
         for (name, version), chosen in sorted(digests.items())
     ]
-    return _HEAD + "\n".join(blocks) + "\n"
+    return head + "\n".join(blocks) + "\n"
 
 
 def _resolve(requirements: Path, architecture: Architecture) -> dict[tuple[str, str], str]:
@@ -150,7 +150,7 @@ def shipped(
         reached.add(name)
         waiting += _needs(known[name]["metadata"], architecture)
     return {
-        (name, known[name]["metadata"]["version"]): _digest(known[name]) for name in sorted(reached)
+        (name, known[name]["metadata"]["version"]): digest(known[name]) for name in sorted(reached)
     }
 
 
@@ -171,6 +171,6 @@ def _needs(metadata: Mapping[str, Any], architecture: Architecture) -> list[str]
     return [normal(n.name) for n in needs if n.marker is None or n.marker.evaluate(environment)]
 
 
-def _digest(entry: Mapping[str, Any]) -> str:
-    """Return the sha256 of the wheel that pip chose."""
+def digest(entry: Mapping[str, Any]) -> str:
+    """Return the sha256 of the file that pip chose, from its installation report."""
     return str(entry["download_info"]["archive_info"]["hashes"]["sha256"])

@@ -1,0 +1,59 @@
+"""Tells whether a finished package was built from the tree as it is now.
+
+A fingerprint of everything that decides what is in the package lies beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from infra.model_files.fetch import file_sha256
+
+FILE = "sources.json"
+_FILES = (
+    "app.py",
+    "LICENSE",
+    "NOTICE",
+    "requirements.txt",
+    ".chalice/config.json",
+    "infra/build.py",
+    "infra/resources.py",
+)
+_FOLDERS = ("chalicelib", "infra/packaging", "infra/template")
+_JUNK = "__pycache__"
+
+
+def fingerprint(project: Path, *options: str) -> str:
+    """Return a digest of the files that a package is built from, and of the build's options."""
+    digest = hashlib.sha256(json.dumps(options).encode())
+    for path in sorted(_sources(project)):
+        name = path.relative_to(project).as_posix()
+        digest.update(f"\n{name} {file_sha256(path)}".encode())
+    return digest.hexdigest()
+
+
+def note(folder: Path, found: str, zip_file: Path) -> None:
+    """Write beside a package from what it was built."""
+    said = {"sources": found, "zip": file_sha256(zip_file)}
+    (folder / FILE).write_text(json.dumps(said) + "\n", "utf-8")
+
+
+def is_current(folder: Path, found: str, zip_file: Path) -> bool:
+    """Tell whether a package is whole and was built from these sources."""
+    try:
+        said = json.loads((folder / FILE).read_text("utf-8"))
+        return bool(said == {"sources": found, "zip": file_sha256(zip_file)})
+    except (OSError, ValueError):
+        return False
+
+
+def _sources(project: Path) -> Iterator[Path]:
+    """Yield the files that decide."""
+    yield from (project / name for name in _FILES if (project / name).is_file())
+    for name in _FOLDERS:
+        for path in (project / name).rglob("*"):
+            if path.is_file() and _JUNK not in path.parts:
+                yield path

@@ -1,0 +1,1 @@
+"""Tests of the package as functions of an emulated AWS; `make test-deploy` runs them."""

@@ -1,0 +1,64 @@
+"""A caller of the deployed stage: the client of the flow tests, behind the gateway's prefix."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.parse
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib.errors import ServiceError
+from tests.flows.client import LANGUAGE, VISION, Answer, Client
+
+SECONDS = 180.0
+"""Longest wait for anything that a queue's function does: its process starts first."""
+
+
+class StageClient(Client):
+    """One caller of a stage, whose address has a path of its own."""
+
+    def __init__(self, url: str, token: str | None = None, base: str = LANGUAGE) -> None:
+        super().__init__(url, token, SECONDS, base)
+
+    def send(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Make one call; the path is the service's own."""
+        prefix = urllib.parse.urlsplit(self.url).path
+        return super().send(method, prefix + path, body, headers)
+
+    def clone(self) -> StageClient:
+        """Make the same caller with a connection of its own."""
+        return StageClient(self.url, self.token, self.base)
+
+    def vision(self) -> StageClient:
+        """Make the same caller for the calls below /vision."""
+        return StageClient(self.url, self.token, VISION)
+
+    def wait(self, path: str, is_over: Any, seconds: float) -> list[dict[str, Any]]:
+        """Read a record again and again until something holds; processes start meanwhile.
+
+        Raises:
+            TimeoutError: it did not happen in time.
+        """
+        del seconds
+        deadline = time.monotonic() + SECONDS
+        while True:
+            seen = self.get(path).ok
+            if is_over(seen):
+                return [seen]
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{path}: {json.dumps(seen)}")
+            time.sleep(0.3)
+
+
+def refused(answer: Answer, error: type[ServiceError], code: str = "") -> dict[str, Any]:
+    """Check that an answer is this error in the service's shape; return it."""
+    assert answer.status == error.status, answer
+    assert answer.headers["content-type"] == "application/json"
+    found: dict[str, Any] = answer.data
+    assert list(found)[:2] == ["message", "code"]
+    assert set(found) <= {"message", "code", "detail"}
+    assert found["code"] == (code or error.code), found
+    return found

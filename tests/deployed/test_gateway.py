@@ -1,0 +1,97 @@
+"""The gateway in front of the function: routes, errors in one shape, bodies unharmed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from chalicelib import __version__
+from chalicelib.errors import (
+    BadRequest,
+    DatasetNotFound,
+    InvalidScheme,
+    InvalidToken,
+    ModelNotFound,
+    RouteNotFound,
+    UnsupportedType,
+)
+from infra.template.functions import API as API_FUNCTION
+from tests.deployed.client import StageClient, refused
+from tests.deployed.stage import Deployment
+
+
+def test_the_command_tells_what_it_proved(stage: Deployment):
+    """The deployment's own test ran against the functions: health, token, prediction."""
+    assert f"health: ok, version {__version__}" in stage.said
+    assert "account and token: ok" in stage.said
+    assert "prediction: positive" in stage.said
+    assert stage.url.endswith("/restapis/" + stage.url.split("/")[4] + "/api/_user_request_")
+
+
+def test_engines_come_from_the_bucket(nobody: StageClient):
+    """No model is in the package, and yet every engine is ready."""
+    health = nobody.get("/v2/health").ok
+
+    assert health["status"] == "ok"
+    assert health["engines"] == {"text-fast": "ready", "vision": "ready", "ocr": "ppocr"}
+
+
+def test_document_describes_every_route(stage: Deployment, nobody: StageClient):
+    """The gateway knows exactly the routes that the service describes."""
+    document = nobody.get("/v2/openapi.json").ok
+    routes = stage.template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+
+    assert set(document["paths"]) == {"/" + path.strip("/") for path in routes}
+    for path, methods in routes.items():
+        described = {name.upper() for name in document["paths"]["/" + path.strip("/")]}
+        assert {name.upper() for name in methods} - {"OPTIONS"} == described
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/nothing"), ("GET", "/v2/nothing"), ("PATCH", "/v2/health")]
+)
+def test_unknown_route(client: StageClient, method: str, path: str):
+    """What no route matches is answered by the gateway itself, as 404 in our shape."""
+    found = refused(client.send(method, path), RouteNotFound)
+
+    assert found["message"]
+
+
+def test_errors_of_the_function_pass_the_gateway(nobody: StageClient, client: StageClient):
+    """No token, a bad body, a wrong type, a missing object: each with its status and code."""
+    intent, kind = "/v2/language/intent", {"Content-Type": "application/json"}
+
+    refused(nobody.get("/v2/apiusage"), InvalidScheme)
+    refused(client.send("POST", intent, b'{"modelId": ', kind), BadRequest, "invalid_json")
+    refused(client.send("POST", intent, b"x", {"Content-Type": "image/tiff"}), UnsupportedType)
+    refused(client.predict("NOSUCHMODEL", "hello"), ModelNotFound)
+    refused(client.get("/v2/language/datasets/999999999"), DatasetNotFound)
+
+
+def test_only_the_drawn_key_signs(nobody: StageClient, client: StageClient):
+    """The signing key is the one that Secrets Manager drew: a changed token does not pass."""
+    assert client.get("/v2/apiusage").ok["object"] == "list"
+    nobody.token = f"{client.token}"[:-6] + "AAAAAA"
+
+    refused(nobody.get("/v2/apiusage"), InvalidToken)
+
+
+def test_answers_carry_their_headers(client: StageClient):
+    """Headers of an answer pass the gateway, those of the month's predictions among them."""
+    answer = client.predict("CommunitySentiment", "well done", "sentiment")
+
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    assert int(answer.headers["x-ratelimit-remaining"]) < int(answer.headers["x-ratelimit-limit"])
+    assert client.get("/v2/docs").headers["content-type"].startswith("text/html")
+
+
+def test_api_function_is_as_described(stage: Deployment):
+    """The function has the settings of the template and no key or secret among them."""
+    facts = stage.client("lambda").get_function_configuration(FunctionName=f"{stage.name}-api")
+
+    variables = facts["Environment"]["Variables"]
+    assert (facts["Runtime"], facts["Architectures"]) == ("python3.13", ["x86_64"])
+    assert variables["PRESAGE_MODELS_FROM_BUCKET"].startswith("prebuilt/")
+    assert "PRESAGE_TOKEN_SECRET" not in variables
+    assert API_FUNCTION not in json.dumps(variables)

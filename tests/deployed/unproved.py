@@ -1,0 +1,150 @@
+"""What the emulator does not enforce, each with what the template must say of it.
+
+The names are printed at the end of every run. What tests/infra/template asserts in detail is only
+looked at here, so that nothing is named that nobody asserts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+Template = dict[str, Any]
+
+
+def _of(template: Template, kind: str) -> list[dict[str, Any]]:
+    """Resources of one type."""
+    found = [r for r in template["Resources"].values() if r["Type"] == kind]
+    assert found, kind
+    return found
+
+
+def _properties(template: Template, kind: str) -> list[dict[str, Any]]:
+    """Properties of the resources of one type."""
+    return [resource["Properties"] for resource in _of(template, kind)]
+
+
+def _answer(template: Template, kind: str) -> tuple[str, str]:
+    """Status and code of one of the gateway's own answers."""
+    api = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]
+    answer = api["x-amazon-apigateway-gateway-responses"][kind]
+    body = json.loads(answer["responseTemplates"]["application/json"])
+    return answer["statusCode"], body["code"]
+
+
+def _stage_setting(template: Template, name: str) -> Any:
+    """A setting of all methods of the API's stage."""
+    [settings] = template["Resources"]["RestAPI"]["Properties"]["MethodSettings"]
+    assert (settings["ResourcePath"], settings["HttpMethod"]) == ("/*", "*")
+    return settings[name]
+
+
+def _large_bodies(template: Template) -> None:
+    assert _answer(template, "REQUEST_TOO_LARGE") == ("413", "too_large")
+
+
+def _large_events(template: Template) -> None:
+    assert _answer(template, "INTEGRATION_FAILURE")[0] == "502"
+
+
+def _slow_answers(template: Template) -> None:
+    assert template["Resources"]["APIHandler"]["Properties"]["Timeout"] == 29
+    assert _answer(template, "INTEGRATION_TIMEOUT") == ("504", "timed_out")
+
+
+def _throttling(template: Template) -> None:
+    assert _stage_setting(template, "ThrottlingRateLimit") == {"Ref": "RequestsPerSecond"}
+    assert _answer(template, "THROTTLED") == ("429", "too_many_requests")
+
+
+def _access_log(template: Template) -> None:
+    assert (
+        "requestId" in template["Resources"]["RestAPI"]["Properties"]["AccessLogSetting"]["Format"]
+    )
+
+
+def _memory_and_disk(template: Template) -> None:
+    for facts in _properties(template, "AWS::Serverless::Function"):
+        assert facts["MemorySize"] >= 512
+        assert facts["EphemeralStorage"]["Size"] >= 512
+
+
+def _concurrency(template: Template) -> None:
+    for facts in _properties(template, "AWS::Serverless::Function"):
+        for event in facts.get("Events", {}).values():
+            if event["Type"] == "SQS":
+                assert event["Properties"]["ScalingConfig"]["MaximumConcurrency"]["Ref"]
+
+
+def _recovery(template: Template) -> None:
+    for facts in _properties(template, "AWS::DynamoDB::Table"):
+        assert facts["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"] is True
+
+
+def _expiry(template: Template) -> None:
+    tables = _properties(template, "AWS::DynamoDB::Table")
+    assert sum("TimeToLiveSpecification" in facts for facts in tables) >= 2
+
+
+def _lifecycle(template: Template) -> None:
+    [bucket] = _properties(template, "AWS::S3::Bucket")
+    rules = bucket["LifecycleConfiguration"]["Rules"]
+    assert {rule.get("Prefix") for rule in rules} == {"incoming/", "tmp/", None}
+
+
+def _encryption(template: Template) -> None:
+    [bucket] = _properties(template, "AWS::S3::Bucket")
+    assert bucket["BucketEncryption"]
+    assert all(
+        t["SSESpecification"]["SSEEnabled"] for t in _properties(template, "AWS::DynamoDB::Table")
+    )
+    assert all(q["SqsManagedSseEnabled"] for q in _properties(template, "AWS::SQS::Queue"))
+
+
+def _tls(template: Template) -> None:
+    [policy] = _properties(template, "AWS::S3::BucketPolicy")
+    [statement] = policy["PolicyDocument"]["Statement"]
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def _retention(template: Template) -> None:
+    assert all(g["RetentionInDays"] for g in _properties(template, "AWS::Logs::LogGroup"))
+
+
+def _kept_data(template: Template) -> None:
+    kinds = ("AWS::DynamoDB::Table", "AWS::S3::Bucket")
+    for resource in (r for kind in kinds for r in _of(template, kind)):
+        assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
+        assert resource["UpdateReplacePolicy"] == "Retain"
+
+
+def _alarms(template: Template) -> None:
+    assert all(a["AlarmActions"] for a in _properties(template, "AWS::CloudWatch::Alarm"))
+    assert _of(template, "AWS::CloudWatch::Dashboard")
+
+
+def _domain(template: Template) -> None:
+    [mapping] = _properties(template, "AWS::ApiGateway::BasePathMapping")
+    assert "BasePath" not in mapping
+
+
+UNPROVED: dict[str, Callable[[Template], None]] = {
+    "10 MB a request, refused by the gateway": _large_bodies,
+    "6 MB an event or answer of a function": _large_events,
+    "29 seconds a call": _slow_answers,
+    "throttling of the stage": _throttling,
+    "lines of the access log": _access_log,
+    "memory, processors and disk of a function": _memory_and_disk,
+    "how many of a queue's function run at once": _concurrency,
+    "point-in-time recovery": _recovery,
+    "rows that expire": _expiry,
+    "objects that expire": _lifecycle,
+    "encryption at rest": _encryption,
+    "TLS alone at the bucket": _tls,
+    "retention of logs": _retention,
+    "tables and bucket of a removed stack, taken over by the next": _kept_data,
+    "alarms and dashboard": _alarms,
+    "the custom domain": _domain,
+}
+"""By name; what `python -m infra.local --gateway-limits` enforces is tested there."""

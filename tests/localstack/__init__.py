@@ -1,0 +1,1 @@
+"""What LocalStack proves beyond moto; run by `make test-localstack` alone."""

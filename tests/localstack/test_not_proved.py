@@ -1,0 +1,91 @@
+"""What LocalStack answers without checking it, asserted on the deployment's template instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infra.template.names import BUCKET
+
+DATA = ("AWS::DynamoDB::Table", "AWS::S3::Bucket")
+
+
+def of_type(template: dict[str, Any], *kinds: str) -> dict[str, Any]:
+    """Return the resources of some types."""
+    return {name: part for name, part in template["Resources"].items() if part["Type"] in kinds}
+
+
+@pytest.mark.not_proved("privacy of the bucket: an unsigned GET is answered")
+def test_nothing_opens_the_bucket(template: dict[str, Any]) -> None:
+    """Public access is blocked, owners are enforced, and no policy allows anything."""
+    facts = template["Resources"][BUCKET]["Properties"]
+    policy = template["Resources"][f"{BUCKET}Policy"]["Properties"]["PolicyDocument"]
+
+    assert all(facts["PublicAccessBlockConfiguration"].values())
+    assert len(facts["PublicAccessBlockConfiguration"]) == 4
+    assert facts["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
+    assert {statement["Effect"] for statement in policy["Statement"]} == {"Deny"}
+
+
+@pytest.mark.not_proved("enforcement of IAM policies: every call is allowed")
+def test_rights_are_narrow(template: dict[str, Any]) -> None:
+    """No function's statement has a star for an action or for all resources.
+
+    Which actions a function needs is compared with what it calls in tests/policies.
+    """
+    for name, role in of_type(template, "AWS::IAM::Role").items():
+        for policy in role["Properties"].get("Policies", ()):
+            for statement in policy["PolicyDocument"]["Statement"]:
+                assert not any("*" in action for action in statement["Action"]), name
+                assert statement["Resource"] != "*", name
+
+
+@pytest.mark.not_proved("CloudFormation: point-in-time recovery")
+def test_tables_can_be_restored(template: dict[str, Any]) -> None:
+    """Every table can be taken back to any second of five weeks."""
+    for name, table in of_type(template, "AWS::DynamoDB::Table").items():
+        facts = table["Properties"]["PointInTimeRecoverySpecification"]
+        assert facts == {"PointInTimeRecoveryEnabled": True}, name
+
+
+@pytest.mark.not_proved("CloudFormation: lifecycle of the bucket")
+def test_short_lived_objects_are_deleted(template: dict[str, Any]) -> None:
+    """Files of forms, temporary objects and unfinished parts go after a day; nothing else does."""
+    rules = template["Resources"][BUCKET]["Properties"]["LifecycleConfiguration"]["Rules"]
+
+    assert {rule["Status"] for rule in rules} == {"Enabled"}
+    assert {r["Prefix"]: r["ExpirationInDays"] for r in rules if "ExpirationInDays" in r} == {
+        "incoming/": 1,
+        "tmp/": 1,
+    }
+    parts = [r for r in rules if "AbortIncompleteMultipartUpload" in r]
+    assert [r["AbortIncompleteMultipartUpload"]["DaysAfterInitiation"] for r in parts] == [1]
+
+
+@pytest.mark.not_proved("CloudFormation: retention of logs")
+def test_logs_end(template: dict[str, Any]) -> None:
+    """Every log group forgets after the days of the parameter."""
+    groups = of_type(template, "AWS::Logs::LogGroup")
+
+    assert groups
+    for name, group in groups.items():
+        assert group["Properties"]["RetentionInDays"] == {"Ref": "LogDays"}, name
+
+
+@pytest.mark.not_proved("CloudFormation: updates in place, and what outlives a stack")
+def test_data_outlives_its_stack(template: dict[str, Any]) -> None:
+    """Tables and bucket stay when the stack goes or would replace them; names never change.
+
+    A name that held anything but the stack's own, account and region would make a resource anew.
+    """
+    data = of_type(template, *DATA)
+    assert data
+    for name, part in data.items():
+        kept = (part["DeletionPolicy"], part["UpdateReplacePolicy"])
+        assert kept == ("RetainExceptOnCreate", "Retain"), name
+        facts = part["Properties"]
+        text = facts.get("TableName", facts.get("BucketName"))["Fn::Sub"]
+        for known in ("${Name}", "${AWS::AccountId}", "${AWS::Region}"):
+            text = text.replace(known, "")
+        assert "$" not in text, name

@@ -1,0 +1,69 @@
+"""The suite is divided into parts that hold every test once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.parts import STACKS, TIMED, Part, parts, summary
+
+ROOT = Path(__file__).parents[2]
+
+
+def files_of(part: Part) -> set[str]:
+    """List the test files that a part selects."""
+    arguments = part.arguments
+    ignored = {a.removeprefix("--ignore=") for a in arguments if a.startswith("--ignore=")}
+    return {
+        str(path.relative_to(ROOT))
+        for chosen in arguments
+        if not chosen.startswith("-")
+        for path in (
+            [ROOT / chosen] if chosen.endswith(".py") else (ROOT / chosen).rglob("test_*.py")
+        )
+        if not any(path.is_relative_to(ROOT / other) for other in ignored)
+    }
+
+
+def test_every_test_is_in_one_part() -> None:
+    """No file of tests is left out, and none runs twice."""
+    together, alone = parts([])
+    found = [path for part in (*together, alone) for path in files_of(part)]
+
+    assert sorted(found) == sorted(files_of(Part("all", ["tests"])))
+    assert all((ROOT / path).exists() for path in (*STACKS, *TIMED))
+
+
+def test_the_parts_are_summed_up() -> None:
+    """Numbers are added, and a part that broke off is named though no test failed."""
+    found = [
+        Part("stacks", [], 0, "1,000 passed in 3.00s".replace(",", "")),
+        Part("others", [], 1, "1 failed, 20 passed, 2 errors in 4.00s"),
+        Part("timed", [], 3, ""),
+    ]
+
+    said = summary(found, 61.0)
+
+    assert (
+        said == "2 error, 1 failed, 1,020 passed; others ended with 1; timed ended with 3 in 1:01"
+    )
+
+
+def test_failures_are_shown_and_end_non_zero(tmp_path: Path) -> None:
+    """A part shows its progress with its name, its failures in one piece, and its status."""
+    (tmp_path / "test_two.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")
+    code = (
+        "from tests.parts import Part\n"
+        f"part = Part('two', ['-q', '-p', 'no:cacheprovider', '--rootdir', {str(tmp_path)!r}, "
+        f"'-c', '/dev/null', {str(tmp_path)!r}])\n"
+        "part.run()\nprint(part.status, part.last)\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    lines = answer.stdout.splitlines()
+    assert lines[0].startswith("two    .F")
+    assert any(line.startswith("E ") and "assert 0" in line for line in lines)
+    assert lines[-1].startswith("1 1 failed, 1 passed in")
