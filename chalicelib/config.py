@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 DEFAULT_AUDIENCE_HOSTS = ("api.einstein.ai", "api.metamind.io", "localhost", "127.0.0.1")
 OCR_ENGINES = ("ppocr", "tesseract")
+TEXT_PROFILES = ("fast", "accurate")
 
 
 class SettingsError(ValueError):
@@ -71,6 +72,8 @@ class Settings:
     """Engine that reads text from pictures: `ppocr` or `tesseract`."""
     ocr_threads: int = 2
     """Pages of one document that are read at the same time."""
+    text_profile: str = "accurate"
+    """What text trainings use that ask for no profile: `accurate` where it can, or `fast`."""
     log_level: str = "INFO"
     """Lowest level that is logged."""
 
@@ -109,6 +112,7 @@ class Settings:
             feature_file_bytes=reader.integer("PRESAGE_FEATURE_FILE_BYTES", cls.feature_file_bytes),
             ocr_engine=reader.choice("PRESAGE_OCR_ENGINE", cls.ocr_engine, OCR_ENGINES),
             ocr_threads=reader.integer("PRESAGE_OCR_THREADS", cls.ocr_threads),
+            text_profile=reader.choice("PRESAGE_TEXT_PROFILE", cls.text_profile, TEXT_PROFILES),
             log_level=reader.text("PRESAGE_LOG_LEVEL", cls.log_level),
         )
         reader.raise_problems()

@@ -16,8 +16,10 @@ from pathlib import Path
 from chalicelib.engines.text.encoders import is_installed
 from tests.bench.report import Report
 from tests.bench.text_data import BUILD, LANGUAGES, PROFILES, ROOT, Embedder
+from tests.bench.text_data_report import bench_data_report
 from tests.bench.text_intents import bench_intents
 from tests.bench.text_languages import bench_languages
+from tests.bench.text_prebuilt import bench_prebuilt
 from tests.bench.text_speed import bench_speed
 
 Part = Callable[[Report, Embedder, Sequence[str]], None]
@@ -25,6 +27,8 @@ PARTS: Mapping[str, Part] = {
     "speed": bench_speed,
     "intents": bench_intents,
     "languages": bench_languages,
+    "prebuilt": bench_prebuilt,
+    "data-report": bench_data_report,
 }
 
 

@@ -63,13 +63,13 @@ class Embedder:
 
     def __init__(self, data: Path, models: Path) -> None:
         self._data = data
-        self._models = models
+        self.models = models
         self._encoders: dict[str, Encoder] = {}
 
     def encoder(self, name: str) -> Encoder:
         """An installed encoder, loaded at its first use."""
         if name not in self._encoders:
-            self._encoders[name] = load_encoder(self._models, name)
+            self._encoders[name] = load_encoder(self.models, name)
         return self._encoders[name]
 
     def rows(self, name: str) -> tuple[list[str], list[str]]:
