@@ -97,6 +97,13 @@ def _show_logs() -> None:
         logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
 
 
+def run_models(settings: Settings) -> None:
+    """Install the accurate encoders, giving way to everything else."""
+    from infra.local import accurate
+
+    accurate.run(settings, say)
+
+
 def run_demo(settings: Settings, state: State, options: Options, url: str) -> None:
     """Prepare the demo."""
     from infra.local import demo
