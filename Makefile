@@ -12,7 +12,7 @@ ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models run format check test test-fast cover test-localstack fuzz test-deploy kills bench-backup bench-cold bench-http bench-uploads bench-text bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast cover test-localstack fuzz test-deploy kills bench-backup bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ install: $(INSTALLED) ## create .venv with every package
 models: $(INSTALLED) ## fetch, verify and convert the model files that are missing
 	@$(BIN)/python -m infra.models install --dir $(MODEL_DIR)
 
+fast-models: $(INSTALLED) # the same without the large encoders of the accurate text profile
+	@$(BIN)/python -m infra.models install --dir $(MODEL_DIR) --set fast
+
 run: $(INSTALLED) ## start the whole service with a demo; Ctrl-C stops it (ARGS="--no-demo" leaves it out)
 	@$(BIN)/python -m infra.local $(ARGS)
 
@@ -50,50 +53,53 @@ check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 	@$(BIN)/interrogate --quiet app.py chalicelib infra
 
-test: check models ## everything that must pass: checks and all tests (ARGS="tests/web -x" runs some)
+test: check fast-models ## everything that must pass: checks and all tests (ARGS="tests/web -x" runs some)
 	@$(BIN)/python -m $(if $(ARGS),pytest $(ARGS),tests.parts)
 
 test-fast: $(INSTALLED) ## only the tests that need neither the emulator nor model files
 	@$(BIN)/python -m pytest tests/domain tests/formats tests/web tests/structure tests/assets $(ARGS)
 
-cover: check models ## tests with branch coverage
+cover: check fast-models ## tests with branch coverage
 	@$(BIN)/python -m pytest --cov=chalicelib --cov=infra --cov-branch --cov-report=term-missing:skip-covered $(ARGS)
 
-test-localstack: models ## every flow test and the template's CloudFormation, on LocalStack
+test-localstack: fast-models ## every flow test and the template's CloudFormation, on LocalStack
 	@$(BIN)/python -m infra.emulators run $(BIN)/python -m pytest tests/localstack tests/flows \
 	  --ignore tests/flows/kills --timeout 300 $(ARGS)
 
-fuzz: check models ## 2,000 generated calls against the OpenAPI document
+fuzz: check fast-models ## 2,000 generated calls against the OpenAPI document
 	@PRESAGE_FUZZ_CALLS=2000 $(BIN)/python -m pytest tests/schemathesis --timeout 1800 $(ARGS)
 
-test-deploy: models ## the packaged functions on an emulated AWS (needs Python 3.13, x86-64)
+test-deploy: fast-models ## the packaged functions on an emulated AWS (needs Python 3.13, x86-64)
 	@$(BIN)/python -m infra.emulators.ministack
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed
 	@PRESAGE_PACKAGE=build/package/x86_64 $(BIN)/python -m pytest tests/deployed --timeout 1800 $(ARGS)
 
-bench-cold: models ## cold starts of the packaged functions in fresh processes (needs Python 3.13, x86-64)
+bench-cold: fast-models ## cold starts of the packaged functions in fresh processes (needs Python 3.13, x86-64)
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed
 	@$(BIN)/python -m tests.bench.bench_cold $(ARGS)
 
-kills: check models ## the stack and its pieces die twenty times under load, and nothing is lost
+kills: check fast-models ## the stack and its pieces die twenty times under load, and nothing is lost
 	@PRESAGE_KILL_ROUNDS=20 $(BIN)/python -m pytest tests/flows/kills $(ARGS)
 
-bench-backup: $(INSTALLED) models ## dump and restore 100,000 texts and 50 models, compared byte for byte
+bench-backup: $(INSTALLED) fast-models ## dump and restore 100,000 texts and 50 models, compared byte for byte
 	@$(BIN)/python -m tests.bench.bench_backup $(ARGS)
 
-bench-http: $(INSTALLED) models ## latency, throughput, metering and upload figures over HTTP
+bench-http: $(INSTALLED) fast-models ## latency, throughput, metering and upload figures over HTTP
 	@$(BIN)/python -m tests.bench.bench_http --data $(DATA) $(ARGS)
 
-bench-uploads: $(INSTALLED) models ## a picture archive of 2 GB by a form: seconds and memory of each process
+bench-uploads: $(INSTALLED) fast-models ## a picture archive of 2 GB by a form: seconds and memory of each process
 	@$(BIN)/python -m tests.bench.bench_uploads $(ARGS)
 
 bench-text: $(INSTALLED) models ## accuracy and calibration of text models
-	@$(BIN)/python -m tests.bench.bench_text --data $(DATA) $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_text --data $(DATA) $(ARGS)
 
-bench-vision: $(INSTALLED) models ## accuracy and speed of image models (ARGS="--plot" draws PNG files)
+bench-text-scale: $(INSTALLED) models ## large trainings, many models, equal bytes on every processor
+	@$(BIN)/python -m tests.bench.text_scale --data $(DATA) $(ARGS)
+
+bench-vision: $(INSTALLED) fast-models ## accuracy and speed of image models (ARGS="--plot" draws PNG files)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_vision --data $(DATA) $(ARGS)
 
-bench-ocr: $(INSTALLED) models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes)
+bench-ocr: $(INSTALLED) fast-models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_ocr --data $(DATA) $(ARGS)
 
 package: $(INSTALLED) ## build the zip of the deployed functions (ARCH=x86_64|arm64)

@@ -13,6 +13,7 @@ OCR_ENGINES = ("ppocr", "tesseract")
 METRICS_MODES = ("off", "emf")
 LOG_STREAMS = ("", "stderr", "stdout")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+TEXT_PROFILES = ("fast", "accurate")
 
 
 class SettingsError(ValueError):
@@ -74,6 +75,8 @@ class Settings:
     """Engine that reads text from pictures: `ppocr` or `tesseract`."""
     ocr_threads: int = 2
     """Pages of one document that are read at the same time."""
+    text_profile: str = "accurate"
+    """What text trainings use that ask for no profile: `accurate` where it can, or `fast`."""
     log_level: str = "INFO"
     """Lowest level that is logged; calls, jobs, predictions and metrics always are."""
     log_stream: str = ""
@@ -116,6 +119,7 @@ class Settings:
             feature_file_bytes=reader.integer("PRESAGE_FEATURE_FILE_BYTES", cls.feature_file_bytes),
             ocr_engine=reader.choice("PRESAGE_OCR_ENGINE", cls.ocr_engine, OCR_ENGINES),
             ocr_threads=reader.integer("PRESAGE_OCR_THREADS", cls.ocr_threads),
+            text_profile=reader.choice("PRESAGE_TEXT_PROFILE", cls.text_profile, TEXT_PROFILES),
             log_level=reader.choice("PRESAGE_LOG_LEVEL", cls.log_level, LOG_LEVELS),
             log_stream=reader.choice("PRESAGE_LOG_STREAM", cls.log_stream, LOG_STREAMS),
             metrics=reader.choice("PRESAGE_METRICS", cls.metrics, METRICS_MODES),

@@ -81,7 +81,9 @@ from chalicelib.stores.tokens import RefreshTokenStore
 from chalicelib.stores.training_examples import TrainingExamples
 
 FAST_ENCODERS = ("minilm", "use")
-"""Encoders of the fast set; the service's start installs them."""
+"""Encoders of the fast profile; the service's start installs them."""
+ACCURATE_ENCODERS = ("mpnet", "e5")
+"""Encoders that the accurate profile adds; loaded when a model needs them."""
 BACKBONES = (LITE2, NANODET)
 """Backbones of the vision engines."""
 READERS = (PPOCR, SLANET)
@@ -162,9 +164,11 @@ class Container:
     def engines(self) -> dict[str, str]:
         """Tell for each engine whether it is ready."""
         has_texts = all(self.encoders.is_installed(name) for name in FAST_ENCODERS)
+        has_accurate = all(self.encoders.is_installed(name) for name in ACCURATE_ENCODERS)
         has_pictures = all(self.backbones.is_installed(name) for name in BACKBONES)
         return {
             "text-fast": _state(has_texts),
+            "text-accurate": _state(has_texts and has_accurate),
             "vision": _state(has_pictures),
             **self.readers.state(),
         }
@@ -276,7 +280,7 @@ class Container:
         """Accepts trainings."""
         s = self.stores
         stores = TrainingStores(s.datasets, s.labels, s.models, s.guards, s.queues)
-        return TrainingService(stores, self.clock, self.settings)
+        return TrainingService(stores, self.encoders, self.clock, self.settings)
 
     @cached_property
     def features(self) -> FeatureService:
@@ -290,7 +294,12 @@ class Container:
         """Runs trainings."""
         s = self.stores
         stores = RunStores(s.datasets, s.models, s.model_leases, s.model_files, s.guards, s.queues)
-        embedder = Embedder(self.embeddings.vectors, self.embeddings.embed, self.encoders)
+        embedder = Embedder(
+            self.embeddings.vectors,
+            self.embeddings.embed,
+            self.encoders,
+            self.settings.text_profile,
+        )
         pictures = LearningStores(s.training_examples, s.pictures, s.checkpoints, s.curves)
         learners: dict[str, Learner] = {
             LANGUAGE: TextLearner(s.training_examples, s.curves, embedder, self.clock),

@@ -9,7 +9,8 @@ ServiceError                     base, never raised itself
 ├─ MethodNotAllowed 405
 ├─ Conflict 409                  ├─ DatasetInTraining  ├─ DatasetNotReady  ├─ DatasetBeingDeleted
 │                                ├─ ExampleNameTaken  ├─ ModelBusy  ├─ ModelNotReady
-│                                ├─ EncoderMissing  └─ BackboneMissing
+│                                ├─ EncoderMissing  ├─ BackboneMissing  ├─ ProfileMissing
+│                                └─ ModelUnreadable
 ├─ TooLarge 413
 ├─ UnsupportedType 415
 ├─ QuotaExceeded 429             ├─ PredictionQuotaExceeded  ├─ ExampleQuotaExceeded  └─ TooManyOpen
@@ -307,6 +308,15 @@ class ModelNotReady(Conflict):
         )
 
 
+class ModelUnreadable(Conflict):
+    """The stored model is damaged, or of a version that this service does not read."""
+
+    code = "model_not_ready"
+
+    def __init__(self, model_id: str, cause: str) -> None:
+        super().__init__(f"Model {model_id} cannot predict: {cause.rstrip('.')}. Train it again.")
+
+
 class EncoderMissing(Conflict):
     """The model needs an encoder that is not installed; others are never used in its place."""
 
@@ -317,6 +327,18 @@ class EncoderMissing(Conflict):
         super().__init__(
             f"Model {model_id} needs the {self.what} {name} that it was trained on, which is not "
             "installed. Run python -m infra.models install, or train the model again."
+        )
+
+
+class ProfileMissing(Conflict):
+    """A training asks for a profile whose encoders are not installed."""
+
+    code = "encoder_missing"
+
+    def __init__(self, profile: str, names: Sequence[str]) -> None:
+        super().__init__(
+            f"The profile {profile} needs the encoder {' and '.join(names)}, which is not "
+            "installed. Run python -m infra.models install, or leave trainParams.profile out."
         )
 
 

@@ -16,12 +16,14 @@ from chalicelib.config import Settings
 from infra.model_files import install as files
 from infra.model_files.errors import InstallError
 from infra.model_files.install import install, missing
-from infra.model_files.manifest import FAST, MEGABYTE, MODELS
+from infra.model_files.manifest import ACCURATE, FAST, MEGABYTE, MODELS
 
-__all__ = ["FAST", "InstallError", "default_directory", "install", "missing"]
+__all__ = ["ACCURATE", "FAST", "InstallError", "default_directory", "install", "missing"]
 
 _ROOT = Path(__file__).resolve().parent.parent
 _FAILED = 1
+_SAID = {"fast": "all fast", "accurate": "all accurate", "all": "all"}
+"""Sets of models by the word that chooses them, and how the command speaks of them."""
 
 
 def default_directory() -> Path:
@@ -34,11 +36,18 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def _chosen(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the names that the command is about: those given, a set, or all."""
+    if options.only:
+        return tuple(options.only)
+    return {"fast": FAST, "accurate": ACCURATE, "all": tuple(MODELS)}[options.set]
+
+
 def _install(options: argparse.Namespace) -> int:
     """Install what is asked for and not there."""
-    names = options.only or FAST
+    names = _chosen(options)
     if not missing(options.dir, names):
-        _say(f"all model files are installed in {options.dir}")
+        _say(f"{_SAID[options.set]} model files are installed in {options.dir}")
         return 0
     install(options.dir, names, _say, keep_downloads=options.keep_downloads)
     _say("done")
@@ -58,8 +67,13 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    """Read every file again; broken models are forgotten, so that install makes them anew."""
-    broken = files.broken(options.dir, options.only or FAST)
+    """Read every file again; broken models are forgotten, so that install makes them anew.
+
+    Without names, what is left out on purpose is not missed: the accurate set may be.
+    """
+    absent = set() if options.only else set(ACCURATE) & set(missing(options.dir, tuple(MODELS)))
+    left_out = {name for name in absent if not (options.dir / MODELS[name].folder).exists()}
+    broken = files.broken(options.dir, [name for name in _chosen(options) if name not in left_out])
     for name, names in broken.items():
         print(f"{name}: missing or broken: {', '.join(names)}")
     files.remove(options.dir, list(broken))
@@ -84,6 +98,12 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--dir", type=Path, help="model directory (PRESAGE_MODEL_DIR)")
         if name != "status":
             command.add_argument("--only", nargs="+", choices=list(MODELS), metavar="NAME")
+            command.add_argument(
+                "--set",
+                choices=list(_SAID),
+                default="all",
+                help="fast: what the service needs; accurate: large encoders of text",
+            )
         if name == "install":
             command.add_argument("--keep-downloads", action="store_true")
     return parser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
@@ -13,8 +14,23 @@ Kept = TypeVar("Kept")
 class WarmModels(Generic[Kept]):
     """Loaded models by id and version; the least recently used one goes first."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(
+        self,
+        limit: int,
+        most_bytes: float = math.inf,
+        bytes_of: Callable[[Kept], int] = lambda model: 0,
+    ) -> None:
+        """Make an empty memory.
+
+        Args:
+            limit: most models to keep.
+            most_bytes: most memory to keep; the model that was read last stays in any case.
+            bytes_of: memory of one model.
+        """
         self._limit = limit
+        self._most_bytes = most_bytes
+        self._bytes_of = bytes_of
+        self._bytes = 0
         self._models: OrderedDict[tuple[str, str], Kept] = OrderedDict()
         self._lock = Lock()
 
@@ -26,7 +42,17 @@ class WarmModels(Generic[Kept]):
                 return self._models[key]
         model = read()
         with self._lock:
-            self._models[key] = model
-            while len(self._models) > self._limit:
-                self._models.popitem(last=False)
-        return model
+            if key not in self._models:
+                # Another thread may have read it meanwhile; then its copy stays.
+                self._models[key] = model
+                self._bytes += self._bytes_of(model)
+            while self._is_full():
+                _, gone = self._models.popitem(last=False)
+                self._bytes -= self._bytes_of(gone)
+            return self._models.get(key, model)
+
+    def _is_full(self) -> bool:
+        """Tell whether a model has to go."""
+        if len(self._models) <= 1:
+            return False
+        return len(self._models) > self._limit or self._bytes > self._most_bytes

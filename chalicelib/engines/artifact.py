@@ -102,7 +102,7 @@ def load(data: bytes, kind: str, version: int) -> Artifact:
     if header.get("version") != version:
         raise ArtifactError(
             f"This artifact has version {header.get('version')!r}, this engine reads version "
-            f"{version}. Train the model again."
+            f"{version}."
         )
     return Artifact(header, members)
 

@@ -24,6 +24,7 @@ LEAST_EXAMPLES = 5
 """Labels with fewer examples stay out: most of their good examples would be listed."""
 _RARELY = 0.01
 _FEW, _SOME = 15, 35
+_CHUNK_ROWS = 4_096
 
 
 class Suspect(NamedTuple):
@@ -50,7 +51,9 @@ class Confusion(NamedTuple):
     """How often chance would do it."""
 
 
-def likely_label_errors(probabilities: Floats, truth: Ints) -> list[Suspect]:
+def likely_label_errors(
+    probabilities: Floats, truth: Ints, limit: int = MAX_LISTED
+) -> list[Suspect]:
     """Find examples that look like another label's.
 
     Confident learning: an example counts for the label whose probability is above what that
@@ -60,28 +63,52 @@ def likely_label_errors(probabilities: Floats, truth: Ints) -> list[Suspect]:
     Args:
         probabilities: out of fold, float, shape (examples, labels).
         truth: label indexes as given, int, shape (examples,).
+        limit: most suspects to name.
 
     Returns:
-        The suspects, most suspicious first, at most 100.
+        The suspects, most suspicious first.
 
     Source: Northcutt et al. 2021, Confident Learning.
     """
-    labels = probabilities.shape[1]
-    counts = np.bincount(truth, minlength=labels)
+    counts = np.bincount(truth, minlength=probabilities.shape[1])
     is_counted = counts >= LEAST_EXAMPLES
     own = probabilities[np.arange(len(truth)), truth]
-    thresholds = np.bincount(truth, own, labels) / np.maximum(counts, 1)
-    is_confident = (probabilities >= thresholds) & is_counted
-    best = np.where(is_confident, probabilities, -1.0).argmax(axis=1)
-    is_off = is_confident.any(axis=1) & is_counted[truth] & (best != truth)
-    answers = np.where(is_counted, probabilities, -1.0).argmax(axis=1)
+    thresholds = np.bincount(truth, own, len(counts)) / np.maximum(counts, 1)
+    answers, off_diagonal = _answers_and_errors(probabilities, truth, thresholds, is_counted)
     is_candidate = is_counted[truth] & (answers != truth)
     order = np.argsort(np.where(is_candidate, own, 2.0), kind="stable")
-    size = min(int(is_off.sum()), int(is_candidate.sum()), MAX_LISTED)
+    size = min(off_diagonal, int(is_candidate.sum()), limit)
     return [
         Suspect(int(row), int(answers[row]), float(probabilities[row, answers[row]]))
         for row in order[:size]
     ]
+
+
+def _answers_and_errors(
+    probabilities: Floats, truth: Ints, thresholds: Floats, is_counted: Bools
+) -> tuple[Ints, int]:
+    """Answer every example and measure the confident joint, a chunk of rows at a time.
+
+    Args:
+        probabilities: out of fold, float, shape (examples, labels).
+        truth: label indexes as given, int, shape (examples,).
+        thresholds: mean probability of every label on its own examples, float, shape (labels,).
+        is_counted: labels that take part, bool, shape (labels,).
+
+    Returns:
+        The most probable label of every example, int, shape (examples,), and how many examples
+        count for another label than their own.
+    """
+    answers, off_diagonal = np.empty(len(truth), np.int64), 0
+    for first in range(0, len(truth), _CHUNK_ROWS):
+        part = np.where(is_counted, probabilities[first : first + _CHUNK_ROWS], -1.0)
+        given = truth[first : first + _CHUNK_ROWS]
+        answers[first : first + _CHUNK_ROWS] = part.argmax(axis=1)
+        part[part < thresholds] = -1.0
+        is_confident = part.max(axis=1) >= 0.0
+        is_off = is_confident & is_counted[given] & (part.argmax(axis=1) != given)
+        off_diagonal += int(is_off.sum())
+    return answers, off_diagonal
 
 
 def likely_binary_errors(shares: Floats, truth: Bools) -> Ints:

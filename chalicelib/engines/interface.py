@@ -118,14 +118,50 @@ class PrecisionRecallCurve:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A share with its 95 % Wilson interval."""
+    """A figure with its 95 % interval: Wilson's for a share, a bootstrap's for a mean of f1."""
 
     value: float
-    """The measured share."""
+    """The measured figure."""
     low: float
     """Lower bound."""
     high: float
     """Upper bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextConflict:
+    """Two examples that say nearly the same under different labels."""
+
+    left: int
+    """Place of one example in the training set."""
+    right: int
+    """Place of the other."""
+    similarity: float
+    """Cosine of their feature vectors; 1 for equal texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """What the out-of-domain threshold does to texts that are in the domain."""
+
+    held_out: Interval
+    """Share of the held-out texts that are rejected."""
+    out_of_fold: float
+    """Share of the texts that the threshold was taken from."""
+    judged_by: int
+    """Texts that the served threshold was taken from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutOfFold:
+    """Answers to examples by heads that did not see them."""
+
+    examples: Ints
+    """Places in the training set, int, shape (n,)."""
+    probabilities: Floats
+    """Of all labels, float32, shape (n, labels)."""
+    truth: Ints
+    """Label indexes as given, int, shape (n,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +194,18 @@ class TextReport:
     """Size of the held-out part."""
     is_exact: bool
     """Whether the artifact is the same byte for byte on any processor."""
-    out_of_fold: Floats = field(repr=False, compare=False)
-    """Probabilities of every example by a head that did not see it, float32, shape
-    (examples, labels); NaN for examples that were always trained on."""
+    macro_f1_interval: Interval
+    """Held-out macro f1 with its uncertainty."""
+    duplicates_kept_together: int
+    """Texts beyond the first of every group of near-duplicates of one label."""
+    duplicates_across_split: int
+    """Held-out texts with a near-duplicate in the training part."""
+    conflicts: tuple[TextConflict, ...]
+    """Near-duplicates with different labels, the most alike first."""
+    rejection: Rejection | None
+    """What the threshold does to texts of the domain; None: the model never rejects."""
+    out_of_fold: OutOfFold = field(repr=False, compare=False)
+    """Answers by heads that did not see the examples."""
 
 
 class TextClassifier(Protocol):

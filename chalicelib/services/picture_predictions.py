@@ -15,9 +15,10 @@ from chalicelib.domain.model import ServedModel
 from chalicelib.domain.prediction import Detection, Probability
 from chalicelib.domain.sample import Sample
 from chalicelib.domain.warm import WarmModels
+from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.memory import give_back_beyond
 from chalicelib.engines.vision.backbones import BackboneNotInstalled, BackbonePool
-from chalicelib.errors import BackboneMissing, ModelNotReady
+from chalicelib.errors import BackboneMissing, ModelNotReady, ModelUnreadable
 from chalicelib.stores.sample_files import SampleFiles
 from chalicelib.stores.served_models import ServedModels
 
@@ -115,7 +116,16 @@ class PicturePredictionService:
         return self._warm.get((model.model_id, model.version), lambda: self._read(model))
 
     def _read(self, model: ServedModel) -> TrainedVision:
-        """Read an artifact."""
+        """Read an artifact.
+
+        Raises:
+            ModelUnreadable: it is damaged, or of another version of the engine.
+            StorageUnavailable: the storage did not answer.
+        """
         from chalicelib.engines.vision.serving import load
 
-        return load(self._models.artifact(model), self._backbones)
+        content = self._models.artifact(model)
+        try:
+            return load(content, self._backbones)
+        except ArtifactError as cause:
+            raise ModelUnreadable(model.model_id, str(cause)) from cause

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.model import ServedModel
 from chalicelib.domain.prediction import Probability, ranked
 from chalicelib.domain.warm import WarmModels
+from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.errors import EncoderMissing, ModelNotReady
+from chalicelib.errors import EncoderMissing, ModelNotReady, ModelUnreadable
 from chalicelib.stores.served_models import ServedModels
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 WARM_MODELS = 1_000
 """Artifacts kept in memory; the least recently used one goes first."""
+WARM_BYTES = 768 * 1024**2
+"""Memory that they may take together: a thousand of 100 labels on the fast encoders."""
 
 
 class PredictionService:
@@ -28,7 +31,9 @@ class PredictionService:
     def __init__(self, models: ServedModels, encoders: EncoderPool) -> None:
         self._models = models
         self._encoders = encoders
-        self._warm: WarmModels[TrainedText] = WarmModels(WARM_MODELS)
+        self._warm: WarmModels[TrainedText] = WarmModels(
+            WARM_MODELS, WARM_BYTES, lambda model: model.bytes
+        )
 
     def find_model(self, account_id: str, model_id: str) -> ServedModel:
         """Find a model of the account, or a prebuilt one.
@@ -47,6 +52,7 @@ class PredictionService:
             InvalidParameter: it is of another type.
             ModelNotReady: it has not succeeded yet.
             EncoderMissing: it needs an encoder that is not installed.
+            ModelUnreadable: its artifact is damaged or of another version.
             StorageUnavailable: the storage did not answer.
         """
         model.require_type((dataset_type,))
@@ -81,7 +87,16 @@ class PredictionService:
         return self._warm.get(key, lambda: self._read(model))
 
     def _read(self, model: ServedModel) -> TrainedText:
-        """Read an artifact."""
+        """Read an artifact.
+
+        Raises:
+            ModelUnreadable: it is damaged, or of another version of the engine.
+            StorageUnavailable: the storage did not answer.
+        """
         from chalicelib.engines.text.classifier import load
 
-        return load(self._models.artifact(model))
+        content = self._models.artifact(model)
+        try:
+            return load(content)
+        except ArtifactError as cause:
+            raise ModelUnreadable(model.model_id, str(cause)) from cause

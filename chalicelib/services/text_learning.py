@@ -15,7 +15,8 @@ from chalicelib.domain.learning import Learnt, RunWatch
 from chalicelib.domain.model import Model
 from chalicelib.domain.training_texts import TrainingTexts
 from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.engines.text.encoders import encoder_names
+from chalicelib.engines.text.encoders import ACCURATE
+from chalicelib.engines.text.profiles import Profile, Wanted, choose_profile
 from chalicelib.errors import TimedOut
 from chalicelib.stores.curves import CurveStore, CurveWriter
 from chalicelib.stores.training_examples import TrainingExamples
@@ -45,6 +46,8 @@ class Embedder:
     """Vectors of other texts."""
     encoders: EncoderPool
     """Installed encoders."""
+    default_profile: str = ACCURATE
+    """Best profile of trainings that ask for none."""
 
 
 class TextLearner:
@@ -69,8 +72,10 @@ class TextLearner:
             StorageUnavailable: the storage did not answer.
         """
         texts = self._examples.read(model, dataset)
+        profile = self._profile(model, texts)
+        texts = self._bounded(texts, profile)
         progress = _Progress(watch, self._curves.writer(model))
-        fitted = self._fit(model, texts, progress)
+        fitted = self._fit(model, texts, profile, progress)
         progress.finish()
         return Learnt(
             artifact=fitted.artifact,
@@ -88,18 +93,42 @@ class TextLearner:
     def forget(self, model: Model) -> None:
         """Do nothing: embeddings belong to the dataset."""
 
-    def _fit(self, model: Model, texts: TrainingTexts, progress: _Progress) -> Fitted:
+    def _bounded(self, texts: TrainingTexts, profile: Profile) -> TrainingTexts:
+        """Draw from the texts when all of them fit neither in memory nor in time."""
+        from chalicelib.engines.text.cost import most_examples
+
+        dims = sum(self._embedder.encoders.get(name).dimensions for name in profile.encoders)
+        return texts.drawn(most_examples(dims, len(texts.labels)))
+
+    def _fit(
+        self, model: Model, texts: TrainingTexts, profile: Profile, progress: _Progress
+    ) -> Fitted:
         """Get the vectors and learn."""
         from chalicelib.engines.text.run import Vectors, Watchers, train_text
 
-        names = encoder_names(model.language, model.request.algorithm)
+        names = profile.encoders
         vectors = Vectors(
             encoders=[self._embedder.encoders.get(name) for name in names],
             of_texts=lambda name: self._vectors(texts, name, names.index(name), progress, names),
             of_phrases=self._embedder.embed,
+            profile=profile.name,
         )
-        watchers = Watchers(progress.on_curve, progress.on_fit)
+        watchers = Watchers(progress.on_curve, progress.on_fit, progress.on_vectors)
         return train_text(model, texts, vectors, watchers, self._clock())
+
+    def _profile(self, model: Model, texts: TrainingTexts) -> Profile:
+        """Choose the encoders: what was asked for, or the best that are there and fit.
+
+        Raises:
+            StorageUnavailable: the source of model files did not answer.
+        """
+        asked = model.request.param("profile")
+        if asked is None and self._embedder.default_profile != ACCURATE:
+            asked = self._embedder.default_profile
+        wanted = Wanted(
+            model.language, model.request.algorithm, None if asked is None else str(asked)
+        )
+        return choose_profile(wanted, texts.texts, self._embedder.encoders.is_installed)
 
     def _vectors(
         self,
@@ -117,6 +146,7 @@ class TextLearner:
             part = texts.texts[start : start + count]
 
             def check(done: int, total: int) -> None:
+                progress.has_embedded |= done < total
                 progress.on_embed((place + done / max(1, total)) / len(names))
 
             blocks.append(self._embedder.vectors(dataset_id, name, part, check))
@@ -130,6 +160,17 @@ class _Progress:
     def __init__(self, watch: RunWatch, curve: CurveWriter) -> None:
         self._watch = watch
         self._curve = curve
+        self.has_embedded = False
+        """Whether this function made vectors, so that the next one has less to do."""
+
+    def on_vectors(self, seconds: float) -> None:
+        """Leave a fit that would not be finished in time to the next function.
+
+        Raises:
+            TimedOut: so many seconds are not left, and the next function has more.
+        """
+        if self.has_embedded and self._watch.remaining_seconds() < seconds:
+            raise TimedOut("The embeddings are finished; the next function learns from them.")
 
     def on_embed(self, share: float) -> None:
         """Note the share of vectors that are there.

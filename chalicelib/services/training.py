@@ -23,11 +23,14 @@ from chalicelib.domain.training import (
     check_words,
     checked_algorithm,
 )
+from chalicelib.engines.text.encoder_pool import EncoderPool
+from chalicelib.engines.text.encoders import encoder_names
 from chalicelib.errors import (
     BadRequest,
     DatasetNotReady,
     InvalidParameter,
     ModelBusy,
+    ProfileMissing,
     StorageUnavailable,
     TooManyOpen,
 )
@@ -57,8 +60,11 @@ class TrainingStores:
 class TrainingService:
     """The accepting side of trainings: one training for each accepted request."""
 
-    def __init__(self, stores: TrainingStores, clock: Clock, settings: Settings) -> None:
+    def __init__(
+        self, stores: TrainingStores, encoders: EncoderPool, clock: Clock, settings: Settings
+    ) -> None:
         self._stores = stores
+        self._encoders = encoders
         self._clock = clock
         self._settings = settings
 
@@ -69,7 +75,7 @@ class TrainingService:
 
         Raises:
             BadRequest: a field is not allowed, or the examples do not suffice.
-            Conflict: the dataset is not available.
+            Conflict: the dataset is not available, or the profile is not installed.
             TooManyOpen: the account has too many open trainings.
             StorageUnavailable: nothing was queued, or the sweep takes back what was.
         """
@@ -108,7 +114,8 @@ class TrainingService:
 
         Raises:
             BadRequest: a field is not allowed, the dataset is gone, or too few examples.
-            Conflict: the model is busy, or the dataset is not available.
+            Conflict: the model is busy, the dataset is not available, or the profile is not
+                installed.
             TooManyOpen: the account has too many open trainings.
             StorageUnavailable: nothing was queued.
         """
@@ -153,6 +160,7 @@ class TrainingService:
         if dataset.family == LANGUAGE:
             check_enough_texts(view, with_feedback=request.with_feedback)
             check_words(dataset, with_feedback=request.with_feedback)
+            self._check_profile(dataset, algorithm, request.param("profile"))
         else:
             check_enough_pictures(view, with_feedback=request.with_feedback)
         return replace(request, algorithm=algorithm)
@@ -168,6 +176,20 @@ class TrainingService:
                 f"withGlobalDatasetId {global_id} is no global dataset of type {dataset.type}; "
                 "list them with global=true.",
             )
+
+    def _check_profile(self, dataset: Dataset, algorithm: str | None, profile: object) -> None:
+        """Refuse a profile that was asked for and is not installed; another is never taken for it.
+
+        Raises:
+            ProfileMissing: names its encoders and the command that installs them.
+            StorageUnavailable: the source of model files did not answer.
+        """
+        if profile is None:
+            return
+        names = encoder_names(dataset.language, algorithm, str(profile))
+        missing = [name for name in names if not self._encoders.is_installed(name)]
+        if missing:
+            raise ProfileMissing(str(profile), missing)
 
     def _guard(self, account: Account, dataset: Dataset, model_id: str) -> str:
         """Count the training at the account and guard the dataset."""

@@ -53,9 +53,11 @@ class TrainingExamples:
         for used in self.datasets(model, dataset):
             before = len(collected.texts)
             for source, place, example in self._labelled(model, used, collected.labels):
+                if source == FEEDBACK:
+                    collected.feedback_places.append(len(collected.texts))
                 collected.texts.append(example.name)
                 collected.label_indexes.append(place)
-                collected.feedback += source == FEEDBACK
+                collected.example_ids.append(example.example_id)
             collected.spans.append((used.dataset_id, len(collected.texts) - before))
         return collected
 

@@ -91,6 +91,13 @@ def run_worker(app: Any, settings: Settings, is_training: bool, options: Options
     worker.run(app, settings, is_training, options)
 
 
+def run_models(settings: Settings) -> None:
+    """Install the accurate encoders, giving way to everything else."""
+    from infra.local import accurate
+
+    accurate.run(settings, say)
+
+
 def run_demo(settings: Settings, state: State, options: Options, url: str) -> None:
     """Prepare the demo."""
     from infra.local import demo

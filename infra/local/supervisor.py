@@ -156,6 +156,13 @@ class Supervisor:
         self._is_ready = True
         self._describe(settings)
         print(f"Presage is ready on {url}", flush=True)
+        if not self._options.is_bare:
+            self._bring_models(settings)
+
+    def _bring_models(self, settings: Settings) -> None:
+        """Install what only the accurate profile needs beside the running stack."""
+        pid = process.fork("presage-models", lambda: pieces.run_models(settings))
+        self._tasks[pid] = None
 
     def _add(self, name: str, work: Callable[[], None]) -> None:
         """Start one long-lived child."""

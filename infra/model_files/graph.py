@@ -59,11 +59,16 @@ class Graph:
         inputs: Sequence[onnx.ValueInfoProto],
         outputs: Sequence[onnx.ValueInfoProto],
     ) -> onnx.ModelProto:
-        """Return the checked model of everything added; equal additions give equal bytes."""
-        body = helper.make_graph(self.nodes, name, inputs, outputs, list(self.constants.values()))
+        """Return the checked model of everything added; equal additions give equal bytes.
+
+        The constants are moved, not copied: they may take half a gigabyte.
+        """
+        body = helper.make_graph(self.nodes, name, inputs, outputs)
         model = helper.make_model(
             body, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
         )
+        for key in list(self.constants):
+            model.graph.initializer.append(self.constants.pop(key))
         onnx.checker.check_model(model, full_check=True)
         return model
 

@@ -11,11 +11,8 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from chalicelib.engines.text.encoder import Encoder
-from chalicelib.engines.text.encoders import FACTS_FILE, load_encoder
 from infra.model_files import installed
 from infra.model_files.errors import InstallError
-from infra.model_files.facts import model_facts, write_facts
 from infra.model_files.fetch import disk_full, extract, fetch, remove_partial
 from infra.model_files.manifest import FAST, MEGABYTE, MODELS, ModelFiles
 
@@ -138,34 +135,23 @@ def _install_one(directory: Path, model: ModelFiles, progress: Progress) -> None
     progress(f"{model.name}: installed")
 
 
-def _write_facts(model: ModelFiles, folder: Path) -> None:
-    """Write the facts file of a converted encoder."""
-    facts = model_facts(model, folder, FACTS_FILE) | {"dimensions": model.dimensions}
-    write_facts(folder, FACTS_FILE, facts)
-
-
-def _load(folder: Path) -> Encoder:
-    """Load the encoder of a folder that bears its name."""
-    return load_encoder(folder.parent, folder.name)
-
-
 def _build_use(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert the Universal Sentence Encoder and compare it with its reference vectors."""
-    from infra.model_files import convert_use, references
+    from infra.model_files import convert_use, references, text_encoders
 
     convert_use.convert(source, result)
-    _write_facts(model, result)
+    text_encoders.write_encoder_facts(model, result)
     progress(f"{model.name}: checking against the reference vectors")
-    references.check_vectors(_load(result), model.name, references.EXACT)
+    references.check_vectors(text_encoders.load(result), model.name, references.EXACT)
 
 
 def _build_minilm(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Check all-MiniLM-L6-v2 as it came, quantise it, check it again."""
-    from infra.model_files import convert_minilm, references
+    from infra.model_files import convert_minilm, references, text_encoders
 
     # Loaded like an encoder, the source needs the folder's name and a facts file of its own.
     original = source.rename(source.with_name("original"))
@@ -173,12 +159,30 @@ def _build_minilm(
     named.mkdir()
     for name in model.source.members:
         (original / name).rename(named / name)
-    _write_facts(model, named)
-    references.check_vectors(_load(named), model.name, references.EXACT)
+    text_encoders.write_encoder_facts(model, named)
+    references.check_vectors(text_encoders.load(named), model.name, references.EXACT)
     convert_minilm.convert(named, result)
-    _write_facts(model, result)
+    text_encoders.write_encoder_facts(model, result)
     progress(f"{model.name}: checking against the reference vectors")
-    references.check_vectors(_load(result), model.name, references.QUANTISED)
+    references.check_vectors(text_encoders.load(result), model.name, references.QUANTISED)
+
+
+def _build_mpnet(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Convert all-mpnet-base-v2, compare it, round it to 8 bits and compare it again."""
+    from infra.model_files import convert_mpnet, text_encoders
+
+    text_encoders.build(model, convert_mpnet, source, result, progress)
+
+
+def _build_e5(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Convert multilingual-e5-small, compare it, round it to 8 bits and compare it again."""
+    from infra.model_files import convert_e5, text_encoders
+
+    text_encoders.build(model, convert_e5, source, result, progress)
 
 
 def _build_backbone(
@@ -217,25 +221,47 @@ def _build_ocr_card(
     ocr_cards.build(model, directory, result)
 
 
+def _build_sentiment_encoder(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Put the fine-tuned layers into the installed encoder and compare its answers."""
+    from infra.model_files import sentiment_model
+
+    sentiment_model.build_encoder(model, directory, result, progress)
+
+
 def _build_sentiment(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Fit the prebuilt sentiment model."""
-    from infra.model_files import prebuilt
+    """Write the prebuilt sentiment model."""
+    from infra.model_files import sentiment_model
 
-    prebuilt.build(model, directory, source, result, progress)
+    sentiment_model.build(model, directory, result)
+
+
+def _build_intents(
+    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+) -> None:
+    """Fit the prebuilt intent model."""
+    from infra.model_files import intent_model
+
+    intent_model.build(model, directory, result, progress)
 
 
 _BUILDS: dict[str, Build] = {
     "use": _build_use,
     "minilm": _build_minilm,
+    "mpnet": _build_mpnet,
+    "e5": _build_e5,
     "lite2": _build_backbone,
     "nanodet": _build_backbone,
     "ppocr": _build_ocr,
     "slanet": _build_ocr,
     "OCRModel": _build_ocr_card,
     "tabulatev2": _build_ocr_card,
+    "minilm-sentiment": _build_sentiment_encoder,
     "CommunitySentiment": _build_sentiment,
+    "GlobalIntentModel": _build_intents,
     "GeneralImageClassifier": _build_vision_prebuilt,
     "FoodImageClassifier": _build_vision_prebuilt,
     "SceneClassifier": _build_vision_prebuilt,

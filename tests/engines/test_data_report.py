@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from chalicelib.engines import data_report
 from chalicelib.engines.data_report import (
     MAX_LISTED,
     confused_labels,
@@ -58,6 +59,21 @@ def test_the_list_is_bounded_and_its_order_is_by_suspicion() -> None:
     own = [shares[suspect.example, given[suspect.example]] for suspect in suspects]
     assert len(suspects) == MAX_LISTED
     assert sorted(own) == own
+
+
+def test_chunks_and_a_longer_list_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list that is not cut begins like the cut one, however few rows are looked at at once."""
+    right = np.arange(1_000) % 2
+    given = right.copy()
+    given[::3] = 1 - given[::3]
+    shares = _probabilities(right, 2)
+    short = likely_label_errors(shares, given)
+
+    monkeypatch.setattr(data_report, "_CHUNK_ROWS", 7)
+    whole = likely_label_errors(shares, given, limit=1_000)
+
+    assert whole[:MAX_LISTED] == short
+    assert 320 <= len(whole) <= 345
 
 
 def test_a_missing_label_is_found() -> None:

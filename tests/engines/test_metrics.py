@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from chalicelib.engines import metrics
+from chalicelib.engines.interface import Interval
 
 TRUTH = np.array([0] * 5 + [1] * 6 + [2] * 4)
 ANSWERS = np.array([0, 0, 0, 0, 1] + [1] * 6 + [2, 2, 2, 0])
@@ -149,3 +150,15 @@ def test_figures_without_examples_are_plain_numbers() -> None:
     assert metrics.brier_score(shares, truth) == 0.0
     assert metrics.calibration_error(shares, truth) == 0.0
     assert metrics.precision_recall_curve(shares, truth).threshold == []
+
+
+def test_macro_f1_has_an_interval() -> None:
+    """Its value is the macro f1, more texts make it narrower, and an extra row is not counted."""
+    matrix = np.array([[8, 2, 0], [1, 9, 1], [0, 0, 0]])
+
+    few, many = metrics.macro_f1_interval(matrix, 2), metrics.macro_f1_interval(100 * matrix, 2)
+
+    assert few.value == pytest.approx(metrics.macro_f1(matrix, 2))
+    assert few.low < many.low < many.value < many.high < few.high
+    assert few == metrics.macro_f1_interval(matrix, 2)
+    assert metrics.macro_f1_interval(0 * matrix, 2) == Interval(0.0, 0.0, 1.0)

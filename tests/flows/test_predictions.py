@@ -144,6 +144,15 @@ def test_prebuilt_sentiment_tells_moods_apart(client):
     assert card.status == 200
 
 
+def test_prebuilt_intents_and_what_is_none_of_them(client):
+    """GlobalIntentModel answers every account, and with an empty list what it does not know."""
+    answer = client.predict("GlobalIntentModel", "please wake me at six in the morning").ok
+    outside = client.predict("GlobalIntentModel", "the treaty of 1648 redrew several borders").ok
+
+    assert answer["probabilities"][0]["label"] == "alarm"
+    assert outside["probabilities"] == []
+
+
 def test_own_sentiment_model(client):
     """A sentiment dataset takes its labels in any case and trains a sentiment model."""
     rows = [(f"what a {word} day", "Positive") for word in GOOD]

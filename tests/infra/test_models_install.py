@@ -257,6 +257,23 @@ def test_commands_follow_one_another(world, capsys):
     assert "all model files are installed" in capsys.readouterr().err
 
 
+def test_sets_are_installed_apart(world, monkeypatch, capsys):
+    """The fast set comes without the accurate one, and verify does not miss what was left out."""
+    monkeypatch.setattr(models, "FAST", ("first",))
+    monkeypatch.setattr(models, "ACCURATE", ("second",))
+    directory = ["--dir", str(world)]
+
+    assert models.main(["install", "--set", "fast", *directory]) == 0
+    assert installation.missing(world, NAMES) == ["second"]
+    assert models.main(["verify", *directory]) == 0
+    assert models.main(["verify", "--only", "second", *directory]) == 1
+    assert "second: missing or broken" in capsys.readouterr().out
+    assert models.main(["install", "--set", "accurate", *directory]) == 0
+    assert installation.missing(world, NAMES) == []
+    (world / "nested/second/weights.bin").write_bytes(b"WEIGHTS")
+    assert models.main(["verify", *directory]) == 1
+
+
 def test_install_without_network_is_a_message_and_not_a_traceback(world, index, capsys):
     """The command ends with one line that says what to do."""
     shutil.rmtree(index)

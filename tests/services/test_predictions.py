@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.model import Model, TrainRequest
+from chalicelib.engines import artifact
 from chalicelib.errors import (
     EncoderMissing,
     InvalidParameter,
     ModelNotFound,
     ModelNotReady,
+    ModelUnreadable,
     PrebuiltNotInstalled,
     StorageUnavailable,
     TrainingFailed,
 )
+from chalicelib.stores.model_files import ARTIFACT
 from tests.builders import TinyEncoder, World, some_rows
 
 ROWS = some_rows({"book": 8, "cancel": 8, "greet": 8})
@@ -59,10 +65,12 @@ def test_model_of_another_account(world: World) -> None:
             find(account_id, model_id)
 
 
-def test_prebuilt_model_that_is_not_installed(world: World) -> None:
+def test_prebuilt_model_that_is_not_installed(world: World, tmp_path: Path) -> None:
     """A prebuilt model without its files says how to install it."""
+    bare = world.another(replace(world.settings, model_dir=str(tmp_path)))
+
     with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install"):
-        world.container.predictions.find_model(world.account.account_id, "GlobalIntentModel")
+        bare.container.predictions.find_model(world.account.account_id, "GlobalIntentModel")
 
 
 def test_model_without_a_version(world: World) -> None:
@@ -173,3 +181,27 @@ def test_artifact_that_is_gone(world: World) -> None:
 
     with pytest.raises(StorageUnavailable):
         _predict(world, model.model_id, "book")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"PK\x03\x04 torn", "damaged"),
+        (artifact.dump({"kind": "text-linear", "version": 0}, {}), "version 0.*reads version 1"),
+        (artifact.dump({"kind": "something-else", "version": 1}, {}), "kind 'something-else'"),
+    ],
+    ids=["torn", "older version", "another kind"],
+)
+def test_artifact_of_another_version(world: World, content: bytes, words: str) -> None:
+    """What cannot be read is a clear refusal that names the remedy, and a retraining cures it."""
+    model = world.model(world.dataset(ROWS))
+    path = f"models/{model.model_id}/{model.version}/{ARTIFACT}"
+    assert path in world.objects()
+    world.stores.artifacts.put(path, content)
+
+    with pytest.raises(ModelUnreadable, match=f"{words}.*Train it again"):
+        _predict(world, model.model_id, "book")
+
+    world.container.training.retrain(world.account, model, TrainRequest(epochs=2))
+    world.work()
+    assert _predict(world, model.model_id, "book")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from chalicelib.errors import (
     DatasetNotReady,
     InvalidParameter,
     ModelBusy,
+    ProfileMissing,
     TooFewExamples,
     TooManyOpen,
 )
@@ -319,3 +321,36 @@ def test_failed_training_can_be_asked_for_again(world: World) -> None:
 
     done = world.container.models.get(model.account_id, model.model_id)
     assert (done.status, done.failure, done.run) == (SUCCEEDED, "", 2)
+
+
+def test_profile_that_is_not_installed(world: World, tmp_path: Path) -> None:
+    """409 with the command that installs it; without the wish the training is accepted."""
+    view = world.dataset(ROWS)
+    world.container.encoders._directory = tmp_path
+
+    with pytest.raises(ProfileMissing) as refusal:
+        world.train(view, TrainRequest(params={"profile": "accurate"}))
+
+    assert refusal.value.message == (
+        "The profile accurate needs the encoder mpnet, which is not installed. "
+        "Run python -m infra.models install, or leave trainParams.profile out."
+    )
+    assert (refusal.value.status, refusal.value.code) == (409, "encoder_missing")
+    request = TrainRequest(algorithm="multilingual-intent", params={"profile": "accurate"})
+    with pytest.raises(ProfileMissing, match="encoder e5"):
+        world.train(view, request)
+    assert world.train(view, TrainRequest(params={"profile": "fast"})).model.status == QUEUED
+    assert world.train(view).model.status == QUEUED
+
+
+def test_retraining_checks_the_profile(world: World, tmp_path: Path) -> None:
+    """A retraining is refused like a training, and the model predicts on."""
+    model = world.model(world.dataset(ROWS))
+    world.container.encoders._directory = tmp_path
+
+    with pytest.raises(ProfileMissing):
+        world.container.training.retrain(
+            world.account, model, TrainRequest(params={"profile": "accurate"})
+        )
+
+    assert world.container.models.get(model.account_id, model.model_id) == model

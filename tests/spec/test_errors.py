@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from chalicelib.container import Container
-from chalicelib.errors import EncoderMissing
+from chalicelib.errors import EncoderMissing, PrebuiltNotInstalled
 from chalicelib.formats.signed_token import ACCESS, TokenSigner
 from chalicelib.routes import OPERATIONS
 from chalicelib.web.app import PresageApp
+from infra.model_files.manifest import FAST
 from tests.api.conftest import make_event
 from tests.live import INTENT, SENTIMENT, SHOP, SYNC, TRAIN, UPLOAD, Answer, Caller
 
@@ -141,13 +142,16 @@ def test_example_of_an_unknown_dataset(caller):
     like(caller.get("/v2/language/datasets/1004999"), 404, "404_dataset")
 
 
-def test_prebuilt_model_that_is_not_installed(caller):
-    """404: a known name whose files are missing says how to install it."""
-    fields = {"modelId": "GlobalIntentModel", "document": "x"}
+@pytest.mark.parametrize("model_id", ["GlobalIntentModel", "CommunitySentiment"])
+def test_prebuilt_model_that_is_not_installed(live, caller, tmp_path, model_id):
+    """404: a known name whose files are missing names a command, which installs it."""
+    bare = Container(replace(live.stack.settings, model_dir=str(tmp_path)))
 
-    answer = caller.json("POST", INTENT, fields)
+    with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install$") as caught:
+        bare.predictions.find_model(caller.account_id, model_id)
 
-    assert answer.refused(404, "infra.models install") == "model_not_installed"
+    assert (caught.value.status, caught.value.code) == (404, "model_not_installed")
+    assert model_id in FAST
 
 
 def test_conflicts_of_an_open_training(live, caller, dataset):

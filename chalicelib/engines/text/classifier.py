@@ -28,6 +28,7 @@ KIND = "text-linear"
 """Kind that stands in every artifact of this engine."""
 VERSION = 1
 """Raised whenever older artifacts can no longer be read."""
+_BYTES_OF_LABEL = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,13 @@ class TrainedText:
         self._matrix /= scales[:, None]
         self._offsets = parameters.biases / np.float32(parameters.temperature)
         self._offsets -= parameters.means @ self._matrix
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the model takes, in bytes."""
+        parts = self.parameters
+        arrays = (self._matrix, self._offsets, parts.weights, parts.biases, parts.means)
+        return sum(array.nbytes for array in arrays) + _BYTES_OF_LABEL * len(parts.labels)
 
     @property
     def labels(self) -> Sequence[str]:

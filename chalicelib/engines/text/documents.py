@@ -8,11 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chalicelib.engines.metrics import wilson_interval
+from chalicelib.engines.text.out_of_domain import ENOUGH_FOR_QUANTILE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from chalicelib.domain.model import Model
-    from chalicelib.engines.interface import TextEpoch, TextMetrics, TextReport
+    from chalicelib.engines.interface import (
+        Interval,
+        Rejection,
+        TextEpoch,
+        TextMetrics,
+        TextReport,
+    )
 
 LEVEL = 0.95
 """Level of the card's intervals."""
@@ -71,11 +80,10 @@ def card_document(
     Args:
         model: the run.
         report: what the training measured.
-        facts: `created_at` (text), `artifact_sha256`, `encoders` [{name, sha256, licence}],
-            `labels`, `examples`, `feedback`.
+        facts: `created_at` (text), `artifact_sha256`, `profile`, `encoders`
+            [{name, sha256, licence}], `labels`, `examples`, `feedback`, `data_report`.
         seed: of the training.
     """
-    interval = report.accuracy_interval
     card: dict[str, Any] = {"modelId": model.model_id, "name": model.name}
     if model.request.algorithm is not None:
         card["algorithm"] = model.request.algorithm
@@ -92,23 +100,43 @@ def card_document(
         "engine": {
             "name": "text-linear",
             "version": 1,
+            "profile": facts["profile"],
             "encoders": facts["encoders"],
             "seed": seed,
             "isReproducible": report.is_exact,
         },
         "artifactSha256": facts["artifact_sha256"],
-        "metrics": {
-            "testAccuracy": {
-                "value": interval.value,
-                "low": interval.low,
-                "high": interval.high,
-                "level": LEVEL,
-            },
-            "brierScore": report.brier_score,
-        },
+        "metrics": _card_metrics(report),
         "calibrationError": report.calibration_error,
         "limits": _limits(model, report, facts),
+        "dataReport": facts["data_report"],
         "object": "card",
+    }
+
+
+def _card_metrics(report: TextReport) -> dict[str, Any]:
+    """Return the card's metrics with their intervals."""
+    folds = report.out_of_fold
+    hits = int((folds.probabilities.argmax(axis=1) == folds.truth).sum())
+    found: dict[str, Any] = {
+        "testAccuracy": _figure(report.accuracy_interval),
+        "macroF1": _figure(report.macro_f1_interval),
+        "foldAccuracy": _figure(wilson_interval(hits, len(folds.truth))),
+        "brierScore": report.brier_score,
+    }
+    rejection = report.rejection
+    if rejection is not None:
+        found["rejectedInDomain"] = _figure(rejection.held_out)
+    return found
+
+
+def _figure(interval: Interval) -> dict[str, float]:
+    """Return a figure with its interval."""
+    return {
+        "value": round(interval.value, 6),
+        "low": round(interval.low, 6),
+        "high": round(interval.high, 6),
+        "level": LEVEL,
     }
 
 
@@ -116,14 +144,45 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
     """Say in words what the model should not be trusted with."""
     parts = [
         f"Trained on {facts['examples']} texts of language {model.language}; "
-        "texts of another kind may be misjudged.",
-        f"Metrics come from {report.test_examples} texts that were held out.",
+        "texts of another kind may be misjudged."
     ]
-    if not report.is_exact:
-        parts.append("With this many examples the artifact may differ between processors.")
-    if model.request.algorithm == "multilingual-intent-ood":
+    if facts["available"]:
         parts.append(
-            "Texts unlike the training data are answered with an empty list; texts close to one "
-            "of its labels, but of an intent it does not know, are often not told apart."
+            f"The dataset has {facts['available']} texts; these were drawn from them, label by "
+            "label, because more do not fit into the memory and the time of a training."
         )
+    parts.append(f"Metrics come from {report.test_examples} texts that were held out.")
+    if report.duplicates_across_split:
+        parts.append(
+            f"{report.duplicates_across_split} of them have a near-duplicate among the others, "
+            "which flatters the metrics: nothing else could be held out."
+        )
+    parts.append(_reproducible(report))
+    if report.rejection is not None:
+        parts.append(_rejecting(report.rejection))
     return " ".join(parts)
+
+
+def _reproducible(report: TextReport) -> str:
+    """Say what another training of the same texts gives."""
+    if not report.is_exact:
+        return "With this many examples the same artifact is not promised on another processor."
+    return (
+        "The same embeddings and seed give the same artifact on every processor; texts that are "
+        "embedded again on another one get probabilities within 0.01 of these."
+    )
+
+
+def _rejecting(rejection: Rejection) -> str:
+    """Say how far the out-of-domain answer can be trusted."""
+    few = (
+        f" The threshold was taken from only {rejection.judged_by} texts, so it is a cautious one."
+        if rejection.judged_by < ENOUGH_FOR_QUANTILE
+        else ""
+    )
+    return (
+        "Texts unlike the training data are answered with an empty list; texts close to one "
+        "of its labels, but of an intent it does not know, are often not told apart. The "
+        "threshold was taken from texts of the domain alone; "
+        f"{rejection.held_out.value:.1%} of the held-out ones fall below it." + few
+    )

@@ -21,7 +21,7 @@ class EncoderFacts:
     """What a model card says of an encoder."""
 
     name: str
-    """Short name, also the folder's name: `use` or `minilm`."""
+    """Short name, also the folder's name: `use`, `minilm`, `mpnet` or `e5`."""
     title: str
     """Name under which its makers published it."""
     sha256: str
@@ -41,7 +41,7 @@ class Encoder(Protocol):
 
     @property
     def name(self) -> str:
-        """Short name: `use` or `minilm`."""
+        """Short name: `use`, `minilm`, `mpnet` or `e5`."""
 
     @property
     def sha256(self) -> str:

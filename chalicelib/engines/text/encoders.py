@@ -17,6 +17,16 @@ FACTS_FILE = "encoder.json"
 """Written by the installation, last of an encoder's files."""
 
 
+FAST, ACCURATE = "fast", "accurate"
+"""Profiles: the encoders that every installation has, and one more that costs ten times as much."""
+_PREFIXES = {"mpnet": "", "e5": "query: "}
+"""What stands before every text, as the makers of these encoders trained them."""
+
+
+_MINILM = ("minilm", "minilm-sentiment")
+"""The encoder, and the one fine-tuned for CommunitySentiment, which no training takes."""
+
+
 class EncoderNotInstalled(FileNotFoundError):
     """The files of an encoder are missing or incomplete; infra/models.py installs them."""
 
@@ -27,15 +37,16 @@ class EncoderNotInstalled(FileNotFoundError):
         self.name = name
 
 
-def encoder_names(language: str, algorithm: str | None) -> tuple[str, ...]:
-    """Return the encoders a text model of this language and algorithm uses.
+def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> tuple[str, ...]:
+    """Return the encoders a text model of this language, algorithm and profile uses.
 
-    English models get both, every other and every `multilingual-*` one the multilingual encoder.
+    English models get encoders of English, every other and every `multilingual-*` one the
+    multilingual ones; the accurate profile adds its large one to those of the fast profile.
     """
     is_english = language.lower().split("_")[0].split("-")[0] == "en"
     if is_english and not (algorithm or "").startswith("multilingual-"):
-        return ("minilm", "use")
-    return ("use",)
+        return ("minilm", "mpnet", "use") if profile == ACCURATE else ("minilm", "use")
+    return ("e5", "use") if profile == ACCURATE else ("use",)
 
 
 def _read_facts(folder: Path) -> Mapping[str, Any]:
@@ -68,7 +79,7 @@ def load_encoder(directory: Path, name: str) -> Encoder:
 
     Args:
         directory: the model directory, with one folder for each encoder.
-        name: `use` or `minilm`.
+        name: `use`, `minilm`, `minilm-sentiment`, `mpnet` or `e5`.
 
     Raises:
         EncoderNotInstalled: its files are missing, or no encoder has this name.
@@ -89,8 +100,12 @@ def load_encoder(directory: Path, name: str) -> Encoder:
         from chalicelib.engines.text.use_encoder import UseEncoder
 
         return UseEncoder(folder, known)
-    if name == "minilm":
+    if name in _MINILM:
         from chalicelib.engines.text.minilm_encoder import MiniLmEncoder
 
         return MiniLmEncoder(folder, known)
+    if name in _PREFIXES:
+        from chalicelib.engines.text.transformer_encoder import TransformerEncoder
+
+        return TransformerEncoder(folder, known, _PREFIXES[name])
     raise EncoderNotInstalled(name)

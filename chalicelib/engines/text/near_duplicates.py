@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chalicelib.engines.text.buckets import buckets
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -21,8 +23,6 @@ CLOSE_COSINE = 0.95
 """Cosine of centred feature vectors from which two texts of a label are near-duplicates."""
 _EXHAUSTIVE_ROWS = 6_000
 _BLOCK_ROWS = 1_024
-_TABLES = 3
-_BITS = 8
 _STEPS = 2.0**13
 
 
@@ -31,8 +31,8 @@ def group_near_duplicates(
 ) -> Ints:
     """Number the groups.
 
-    Labels of more than 6,000 examples are searched in buckets of random hyperplanes, which
-    find most near-duplicates but not all.
+    Labels of more than 6,000 different texts are searched in buckets of random hyperplanes,
+    which find most near-duplicates but not all.
 
     Args:
         digests: one per example; equal texts have equal digests.
@@ -43,12 +43,17 @@ def group_near_duplicates(
         Group of every example, int, shape (examples,).
     """
     forest = _Forest(len(digests))
-    first_row: dict[bytes, int] = {}
-    for row, digest in enumerate(digests):
-        forest.join(row, first_row.setdefault(digest, row))
+    seen: dict[bytes, int] = {}
+    first_rows = np.array([seen.setdefault(digest, row) for row, digest in enumerate(digests)])
+    for row in np.flatnonzero(first_rows != np.arange(len(digests))).tolist():
+        forest.join(row, int(first_rows[row]))
     for rows in _rows_by_label(labels):
-        for left, right in _close_pairs(_unit(features_of(rows))):
-            forest.join(int(rows[left]), int(rows[right]))
+        texts = np.unique(first_rows[rows])
+        unit = _unit(features_of(texts))
+        for part in _parts_to_compare(unit):
+            firsts = _components(unit[part])
+            for member in np.flatnonzero(firsts != np.arange(len(part))).tolist():
+                forest.join(int(texts[part[member]]), int(texts[part[firsts[member]]]))
     return forest.numbers()
 
 
@@ -91,25 +96,38 @@ def _unit(features: Floats) -> Floats:
     return unit
 
 
-def _close_pairs(unit: Floats) -> Iterator[tuple[int, int]]:
-    """Pairs of rows above the cosine, from features scaled by 2**13, float, (rows, dims)."""
+def _parts_to_compare(unit: Floats) -> Iterator[Ints]:
+    """Rows that are compared with each other, int, (n,); unit is float, shape (rows, dims)."""
     if len(unit) <= _EXHAUSTIVE_ROWS:
-        yield from _pairs_within(unit, np.arange(len(unit)))
-        return
-    generator = np.random.default_rng(0)
-    for _ in range(_TABLES):
-        planes = generator.integers(0, 2, (unit.shape[1], _BITS)).astype(unit.dtype) * 2 - 1
-        buckets = ((unit @ planes) > 0) @ (1 << np.arange(_BITS))
-        for bucket in np.unique(buckets):
-            yield from _pairs_within(unit, np.flatnonzero(buckets == bucket))
+        yield np.arange(len(unit))
+    else:
+        yield from buckets(unit, np.arange(len(unit)))
 
 
-def _pairs_within(unit: Floats, rows: Ints) -> Iterator[tuple[int, int]]:
-    """Compare all pairs of the given rows, a block of rows at a time."""
+def _components(unit: Floats) -> Ints:
+    """Group rows that chains of close rows connect.
+
+    Args:
+        unit: directions scaled by 2**13, float, shape (rows, dims).
+
+    Returns:
+        First row of every row's group, int, shape (rows,).
+    """
+    groups = np.arange(len(unit))
     limit = CLOSE_COSINE * _STEPS * _STEPS
-    for first in range(0, len(rows), _BLOCK_ROWS):
-        block = rows[first : first + _BLOCK_ROWS]
-        cosines = unit[block] @ unit[rows[first:]].T
-        for left, right in np.argwhere(cosines > limit):
-            if right > left:
-                yield int(block[left]), int(rows[first + right])
+    for first in range(0, len(unit), _BLOCK_ROWS):
+        block = unit[first : first + _BLOCK_ROWS]
+        is_close = block @ unit[: first + len(block)].T > limit
+        for row, near in enumerate(is_close, first):
+            _merge(groups, row, np.flatnonzero(near[:row]))
+    return groups
+
+
+def _merge(groups: Ints, row: int, near: Ints) -> None:
+    """Put a row and the earlier rows near it into one group; int, (rows,) and int, (n,)."""
+    if not len(near):
+        return
+    touched = np.unique(groups[near])
+    groups[row] = touched[0]
+    if len(touched) > 1:
+        groups[:row][np.isin(groups[:row], touched)] = touched[0]

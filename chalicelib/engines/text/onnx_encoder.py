@@ -44,7 +44,7 @@ class OnnxEncoder:
 
     @property
     def name(self) -> str:
-        """Short name: `use` or `minilm`."""
+        """Short name: `use`, `minilm`, `mpnet` or `e5`."""
         return self.facts.name
 
     @property

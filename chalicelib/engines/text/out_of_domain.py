@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.floating[Any]]
 
-_ENOUGH_FOR_QUANTILE = 100
+ENOUGH_FOR_QUANTILE = 100
+"""Below this many energies their minimum decides."""
 _MARGIN_DEVIATIONS = 0.5
 _STEPS = 4_096.0
 
@@ -35,7 +36,7 @@ def rejection_threshold(energies: Floats, rate: float | None) -> float:
     if rate is None or len(energies) == 0:
         return float("-inf")
     ranked = np.sort(energies.astype(np.float64))
-    if len(ranked) < _ENOUGH_FOR_QUANTILE:
+    if len(ranked) < ENOUGH_FOR_QUANTILE:
         threshold = float(ranked[0]) - _MARGIN_DEVIATIONS * float(ranked.std())
     else:
         threshold = float(np.quantile(ranked, rate))

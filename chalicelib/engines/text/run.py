@@ -21,8 +21,11 @@ from chalicelib.domain.model import OUT_OF_DOMAIN, Model
 from chalicelib.domain.training_texts import TrainingTexts
 from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
 from chalicelib.engines.text.classifier import dump
+from chalicelib.engines.text.cost import expected_seconds
 from chalicelib.engines.text.documents import card_document, curve_record, metrics_document
+from chalicelib.engines.text.encoders import FAST
 from chalicelib.engines.text.labels import label_phrase
+from chalicelib.engines.text.report import data_report
 from chalicelib.engines.text.training import fit
 
 if TYPE_CHECKING:
@@ -51,6 +54,8 @@ class Vectors:
     """Vectors of the training's texts by encoder name, float32, shape (texts, dims)."""
     of_phrases: Callable[[str, Sequence[str]], Floats]
     """Vectors of other texts by encoder name, float32, shape (texts, dims)."""
+    profile: str = FAST
+    """Profile that these encoders are."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,8 @@ class Watchers:
     """Receives all records of the learning curve after each epoch."""
     on_progress: Callable[[float], None]
     """Receives the share of the fit that is done, 0 to 1."""
+    on_vectors: Callable[[float], None] = lambda seconds: None
+    """Told once, when all vectors are there, how many seconds the rest may take."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,8 @@ def train_text(
         TrainingFailed: nothing can be learnt from these texts.
     """
     training_set = _training_set(texts, vectors)
+    dims = sum(block.shape[1] for block in training_set.blocks.values())
+    watchers.on_vectors(expected_seconds(len(texts.texts), dims, len(texts.labels)))
     loaded = time.monotonic()
     curve: list[dict[str, Any]] = []
 
@@ -115,10 +124,13 @@ def train_text(
     facts = {
         "created_at": date_text(now),
         "artifact_sha256": hashlib.sha256(artifact).hexdigest(),
+        "profile": vectors.profile,
         "encoders": [_encoder_facts(encoder) for encoder in vectors.encoders],
         "labels": len(texts.labels),
         "examples": len(texts.texts),
+        "available": texts.available,
         "feedback": texts.feedback,
+        "data_report": data_report(texts, report),
     }
     return Fitted(
         artifact=artifact,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -60,3 +62,16 @@ def test_large_labels_are_searched_in_buckets(monkeypatch: pytest.MonkeyPatch) -
     found = sum(groups[300 + row] == row for row in range(300))
     assert groups[:300] == list(range(300))
     assert found >= 285
+
+
+def test_equal_and_alike_texts_are_grouped_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A label of thousands of texts that all say the same is one group, in seconds."""
+    generator = np.random.default_rng(0)
+    features = 1 + 0.01 * generator.standard_normal((5_000, 16))
+    start = time.process_time()
+
+    assert set(_groups(features, [0] * 5_000, list(range(5_000)))) == {0}
+    assert set(_groups(features, [0] * 5_000, [1] * 5_000)) == {0}
+    monkeypatch.setattr(near_duplicates, "_EXHAUSTIVE_ROWS", 100)
+    assert len(set(_groups(features, [0] * 5_000, list(range(5_000))))) == 1
+    assert time.process_time() - start < 20

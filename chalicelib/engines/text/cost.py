@@ -1,0 +1,40 @@
+"""What a training may cost: how many examples it takes, and how long it will be.
+
+See: chalicelib/services/text_learning.py, tests/bench/text_scale.py
+"""
+
+from __future__ import annotations
+
+from chalicelib.engines.text.arithmetic import EXACT_EXAMPLES
+
+MOST_NUMBERS = 250_000_000
+"""Features of all examples together: one gigabyte as float32, and vectors take another."""
+MOST_WORK = 60_000_000_000
+"""Examples x dims x labels that are learnt inside one function."""
+LEAST_EXAMPLES = 30_000
+"""So many are always taken; the product can still not grow beyond bounds, as labels cannot."""
+_PLAIN_SECONDS, _EXACT_SECONDS = 12e-9, 40e-9
+_FIXED_SECONDS = 10.0
+
+
+def most_examples(dims: int, labels: int) -> int:
+    """Return how many examples fit in memory and time.
+
+    Args:
+        dims: length of the vectors of all encoders together.
+        labels: number of labels.
+    """
+    fitting = min(MOST_NUMBERS // dims, MOST_WORK // (dims * labels))
+    return max(LEAST_EXAMPLES, fitting)
+
+
+def expected_seconds(examples: int, dims: int, labels: int) -> float:
+    """Estimate the time from vectors to model on two processors, on the safe side, in seconds.
+
+    Args:
+        examples: number of examples.
+        dims: length of the vectors of all encoders together.
+        labels: number of labels.
+    """
+    factor = _EXACT_SECONDS if examples <= EXACT_EXAMPLES else _PLAIN_SECONDS
+    return _FIXED_SECONDS + factor * examples * dims * labels

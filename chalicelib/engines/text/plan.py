@@ -1,0 +1,148 @@
+"""What a training fixes before it learns: split, folds, features in training order.
+
+See: chalicelib/engines/text/training.py, chalicelib/engines/split.py
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.split import assign_folds, hold_out, shuffled_ranks
+from chalicelib.engines.text.arithmetic import Arithmetic, arithmetic_for
+from chalicelib.engines.text.features import Scaling, fit_scaling
+from chalicelib.engines.text.labels import label_phrase
+from chalicelib.engines.text.layout import Layout, make_segments, sorted_rows
+from chalicelib.engines.text.near_duplicates import group_near_duplicates
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.interface import TextFitOptions, TextTrainingSet
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+    Bools = npt.NDArray[np.bool_]
+
+PHRASE_EXAMPLES = 20
+"""Below this many examples a label's phrase is one more example."""
+_SMALL_SET, _SMALL_SET_FOLDS, _FOLDS = 2_000, 5, 3
+_ONE_HOLD_OUT_EXAMPLES = 50_000
+_ONE_HOLD_OUT_WORK = 4e9
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is fixed before anything is learnt."""
+
+    layout: Layout
+    """Features in training order."""
+    labels: int
+    """Number of labels."""
+    folds: tuple[int, ...]
+    """Folds to hold out."""
+    arithmetic: Arithmetic
+    """How numbers are rounded."""
+    scaling: Scaling
+    """Means and scales of the encoders' blocks."""
+    duplicates: Duplicates
+    """Near-duplicates and the split."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """Texts of one label that say nearly the same."""
+
+    kept_together: int
+    """Texts beyond the first of every group."""
+    across_split: int
+    """Held-out texts with a near-duplicate in the training part."""
+
+
+def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptions) -> Plan:
+    """Scale, group, split and sort the examples.
+
+    Args:
+        training_set: vectors and labels.
+        labels: label indexes, int, shape (examples,).
+        options: choices of the caller.
+    """
+    examples = len(labels)
+    arithmetic = arithmetic_for(examples)
+    scaling = fit_scaling(training_set.blocks, sorted(training_set.blocks))
+
+    def features_of(rows: Ints) -> Floats:
+        return scaling.features(training_set.blocks, rows, arithmetic.dtype)
+
+    keys = [
+        digest + training_set.label_names[label].encode("utf-8", "surrogatepass")
+        for digest, label in zip(training_set.digests, labels, strict=True)
+    ]
+    ranks = shuffled_ranks(keys, options.seed)
+    groups = group_near_duplicates(training_set.digests, labels, features_of)
+    held = hold_out(labels, groups, ranks, options.split_ratio)
+    units = groups
+    if not held.any():
+        # All texts of every label say the same: tearing them apart beats testing nothing.
+        units = np.arange(examples)
+        held = hold_out(labels, units, ranks, options.split_ratio)
+    folds = assign_folds(labels, units, ranks, _fold_count(examples))
+    order = sorted_rows(held, folds, ranks)
+    phrases = _phrase_labels(training_set, labels)
+    features = _all_features(training_set, scaling, order, phrases, arithmetic)
+    layout = Layout(
+        features,
+        np.concatenate([labels[order], phrases]),
+        order,
+        make_segments(held[order], folds[order], len(phrases)),
+    )
+    size = len(training_set.label_names)
+    tried = _folds_to_try(examples, examples * features.shape[1] * size)
+    return Plan(layout, size, tried, arithmetic, scaling, _duplicates(groups, held))
+
+
+def _duplicates(groups: Ints, held: Bools) -> Duplicates:
+    """Count the near-duplicates; group, int, and side, bool, of every example, (examples,)."""
+    trained = np.isin(groups, groups[~held])
+    return Duplicates(len(groups) - len(np.unique(groups)), int((trained & held).sum()))
+
+
+def _fold_count(examples: int) -> int:
+    """Folds to deal the examples to: small sets need every example for training."""
+    return _SMALL_SET_FOLDS if examples <= _SMALL_SET else _FOLDS
+
+
+def _folds_to_try(examples: int, work: int) -> tuple[int, ...]:
+    """Folds to hold out: a single one where examples, or examples x dims x labels, are many."""
+    is_large = examples > _ONE_HOLD_OUT_EXAMPLES or work > _ONE_HOLD_OUT_WORK
+    return (0,) if is_large else tuple(range(_fold_count(examples)))
+
+
+def _phrase_labels(training_set: TextTrainingSet, labels: Ints) -> Ints:
+    """Labels whose phrase is one more example, int, shape (phrases,)."""
+    if training_set.label_blocks is None:
+        return np.empty(0, np.int64)
+    counts = np.bincount(labels, minlength=len(training_set.label_names))
+    chosen = [
+        place
+        for place, name in enumerate(training_set.label_names)
+        if counts[place] < PHRASE_EXAMPLES and label_phrase(name) is not None
+    ]
+    return np.array(chosen, np.int64)
+
+
+def _all_features(
+    training_set: TextTrainingSet,
+    scaling: Scaling,
+    order: Ints,
+    phrases: Ints,
+    arithmetic: Arithmetic,
+) -> Floats:
+    """Features of the examples in order, then of the phrases, float, shape (rows, dims)."""
+    features = scaling.features(training_set.blocks, order, arithmetic.dtype)
+    if len(phrases) and training_set.label_blocks is not None:
+        extra = scaling.features(training_set.label_blocks, phrases, arithmetic.dtype)
+        features = np.concatenate([features, extra])
+    return arithmetic.features(features)

@@ -1,0 +1,95 @@
+"""The command `python -m infra.model_cards`: writes docs/models.md from the installed cards."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from chalicelib.domain.model import PREBUILT
+from infra.models import default_directory
+
+PAGE = Path(__file__).parents[1] / "docs" / "models.md"
+_INTRODUCTION = (
+    "# Prebuilt models\n\n"
+    "What the models that come with an installation were made from, how good they were found to be "
+    "and what they cannot do. The same card, with digests, is what "
+    "`GET /v2/{family}/models/{modelId}/card` answers. This page is written by "
+    "`python -m infra.model_cards` from the cards that are installed.\n"
+)
+_FIGURES = {
+    "macroRecall": "mean recall of the labels",
+    "calibrationError": "calibration error",
+    "brierScore": "Brier score",
+    "outOfDomainRate": "share of its own kind of texts that it may reject",
+}
+
+
+def page(cards: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the page of all prebuilt models.
+
+    Args:
+        cards: cards by model id.
+    """
+    parts = [_INTRODUCTION, *("\n".join(_section(name, card)) for name, card in cards.items())]
+    return "\n".join(parts)
+
+
+def _section(name: str, card: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines on one model."""
+    yield f"## {name}\n"
+    yield f"- Answers models of type: `{PREBUILT[name]}`; language: {card.get('language', 'none')}"
+    known = card["trainedOn"]
+    counts = [f"{known[key]:,} {key}" for key in ("examples", "labels") if known.get(key)]
+    yield f"- Data: {'; '.join([known['source'].rstrip('.'), *counts])}"
+    yield f"- Licence of what it was made from: {known['licence']}"
+    names = [
+        f"{network.get('name') or network['title']} ({network['licence']})"
+        for kind in ("encoders", "backbones", "networks")
+        for network in card["engine"].get(kind, ())
+    ]
+    yield f"- Networks: {', '.join(names)}"
+    if figures := list(_figures(card)):
+        yield f"- Held out: {', '.join(figures)}"
+    yield f"- Limits: {card['limits']}\n"
+
+
+def _figures(card: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the figures that a card has, as text."""
+    accuracy = card.get("metrics", {}).get("testAccuracy")
+    if accuracy:
+        value, low, high = (accuracy[key] for key in ("value", "low", "high"))
+        yield f"accuracy {value:.3f} ({low:.3f} to {high:.3f})"
+    yield from (f"{words} {card[key]:.3f}" for key, words in _FIGURES.items() if key in card)
+
+
+def read_cards(directory: Path) -> dict[str, dict[str, Any]]:
+    """Return the installed cards by model id.
+
+    Raises:
+        OSError: one is not installed.
+    """
+    return {
+        name: json.loads((directory / "prebuilt" / name / "card.json").read_text("utf-8"))
+        for name in PREBUILT
+    }
+
+
+def main() -> int:
+    """Write the page and return the exit code."""
+    try:
+        cards = read_cards(default_directory())
+    except OSError as error:
+        advice = "Install the models with: python -m infra.models install"
+        print(textwrap.fill(f"error: {error}. {advice}"), file=sys.stderr)
+        return 1
+    PAGE.write_text(page(cards), encoding="utf-8")
+    print(f"{PAGE.name}: {len(cards)} models")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""Rounds a transformer's weights to 8 bits. Called by the conversions of text encoders.
+
+Most products run on integers, with a scale for each column of the weights and one for all of the
+activations. Where few activations are very large that loses everything else; such products keep a
+scale for each block of 32 weights and of 32 activations.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import helper, numpy_helper
+
+BLOCK = 32
+_MICROSOFT = "com.microsoft"
+_MIDDLE = 128  # the byte that stands for 0
+_INTEGER_PRODUCTS = 4  # accuracy level at which activations are rounded by block, too
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hide the quantiser's advice to run a pre-processing that these graphs do not need."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
+    finally:
+        logging.disable(before)
+
+
+def quantise(model: onnx.ModelProto, target: Path, exclude: Sequence[str] = ()) -> None:
+    """Write a graph with 8-bit weights per channel.
+
+    The range is reduced to 7 bits because CPUs without VNNI saturate on 8 and would give other
+    vectors. Shapes noted in the graph are dropped: they contradict the quantised nodes.
+
+    Args:
+        model: a graph in full precision; it is changed.
+        target: file to write.
+        exclude: names of nodes that keep their precision.
+    """
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    del model.graph.value_info[:]
+    with _quiet():
+        quantize_dynamic(
+            model,
+            str(target),
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            reduce_range=True,
+            nodes_to_exclude=list(exclude),
+            extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
+        )
+
+
+def quantise_by_block(model: onnx.ModelProto, products: Sequence[str]) -> None:
+    """Replace products with constant weights, float32 (in, out), by products of 8-bit blocks.
+
+    Args:
+        model: a graph in full precision; it is changed.
+        products: names of MatMul nodes.
+    """
+    constants = {constant.name: constant for constant in model.graph.initializer}
+    for node in model.graph.node:
+        if node.name in products:
+            weight = constants[node.input[1]]
+            inputs, outputs = numpy_helper.to_array(weight).shape
+            blocks, scales = _blocks(numpy_helper.to_array(weight))
+            model.graph.initializer.remove(weight)
+            names = [f"{weight.name}_blocks", f"{weight.name}_scales"]
+            parts = (
+                numpy_helper.from_array(blocks, names[0]),
+                numpy_helper.from_array(scales, names[1]),
+            )
+            model.graph.initializer.extend(parts)
+            node.op_type, node.domain = "MatMulNBits", _MICROSOFT
+            del node.input[1:]
+            node.input.extend(names)
+            sizes = {"K": inputs, "N": outputs, "bits": 8, "block_size": BLOCK}
+            sizes["accuracy_level"] = _INTEGER_PRODUCTS
+            node.attribute.extend(helper.make_attribute(key, size) for key, size in sizes.items())
+    model.opset_import.append(helper.make_opsetid(_MICROSOFT, 1))
+
+
+def _blocks(
+    weight: npt.NDArray[np.float32],
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
+    """Round weights, float32 (in, out), to bytes by block of 32 inputs.
+
+    Returns:
+        Bytes, uint8 (out, blocks, 32), where 128 stands for 0; scales, float32 (out · blocks,).
+    """
+    parts = weight.T.reshape(weight.shape[1], -1, BLOCK)
+    scales = np.abs(parts).max(axis=2, keepdims=True) / np.float32(_MIDDLE - 1)
+    rounded = np.rint(parts / np.where(scales > 0, scales, 1)) + _MIDDLE
+    return rounded.astype(np.uint8), scales.astype(np.float32).reshape(-1)

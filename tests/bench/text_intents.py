@@ -1,0 +1,137 @@
+"""Intents in English: BANKING77 and CLINC150, all examples and few, and what is out of scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from chalicelib.engines.text.classifier import TrainedText, dump
+from tests.bench import peers
+from tests.bench.report import Bar, Report
+from tests.bench.text_data import (
+    PROFILES,
+    Embedder,
+    accuracy,
+    calibration_error,
+    right,
+    share_of,
+    train,
+)
+
+REJECTION_RATE = 0.05
+FULL_BARS = {"fast": 0.935, "accurate": 0.940}
+SHOT_BARS = {"fast": {10: 0.855, 5: 0.805}, "accurate": {10: 0.875, 5: 0.835}}
+PUBLISHED_SHOTS = {10: ("USE+ConveRT, published", 0.852), 5: ("USE+ConveRT, published", 0.778)}
+CLINC_BARS = {"fast": None, "accurate": Bar(0.965)}
+
+
+def bench_intents(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
+    """Every row of the two sets in every profile, and the peers beside them."""
+    for profile in profiles:
+        _banking(report, embedder, profile)
+        for shots in (10, 5):
+            _few_shot(report, embedder, profile, shots)
+        _clinc(report, embedder, profile)
+    train_and_test = ("banking77_train", "banking77_test")
+    _peers(report, embedder, "BANKING77 full", train_and_test)
+    for shots in (10, 5):
+        names = (f"banking77_fewshot_train_{shots}", "banking77_fewshot_test")
+        _peers(report, embedder, f"BANKING77 {shots}-shot", names)
+    _peers(report, embedder, "CLINC150 full", ("clinc150_full_train", "clinc150_full_test"))
+
+
+def _banking(report: Report, embedder: Embedder, profile: str) -> None:
+    """BANKING77 with all examples."""
+    encoders = PROFILES[profile]
+    model, seconds = train(embedder, "banking77_train", encoders)
+    test = embedder.read("banking77_test", encoders)
+    found, error = accuracy(model, test), calibration_error(model, test)
+    published = ("USE+ConveRT, published", 0.934)
+    name = f"BANKING77 full, {profile}"
+    report.add(
+        f"{name}: accuracy", found.value, "", Bar(FULL_BARS[profile]), published, found.interval
+    )
+    report.add(
+        f"{name}: calibration error",
+        error.value,
+        "",
+        Bar(0.02, is_ceiling=True),
+        interval=error.interval,
+    )
+    report.add(f"{name}: fit and cross-validation", seconds, "s")
+    report.add(f"{name}: artifact", len(dump(model)) / 1e6, "MB")
+
+
+def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> None:
+    """BANKING77 with a few examples a label."""
+    encoders = PROFILES[profile]
+    model, _ = train(embedder, f"banking77_fewshot_train_{shots}", encoders)
+    found = accuracy(model, embedder.read("banking77_fewshot_test", encoders))
+    report.add(
+        f"BANKING77 {shots}-shot, {profile}: accuracy",
+        found.value,
+        "",
+        Bar(SHOT_BARS[profile][shots]),
+        PUBLISHED_SHOTS[shots],
+        found.interval,
+    )
+
+
+def _clinc(report: Report, embedder: Embedder, profile: str) -> None:
+    """CLINC150 with all examples, and its out-of-scope queries."""
+    encoders = PROFILES[profile]
+    model, seconds = train(embedder, "clinc150_full_train", encoders, REJECTION_RATE)
+    inside = embedder.read("clinc150_full_test", encoders)
+    found, error = accuracy(model, inside), calibration_error(model, inside)
+    published = ("USE+ConveRT, published", 0.972)
+    name = f"CLINC150 full, {profile}"
+    report.add(f"{name}: accuracy", found.value, "", CLINC_BARS[profile], published, found.interval)
+    report.add(
+        f"{name}: calibration error",
+        error.value,
+        "",
+        Bar(0.02, is_ceiling=True),
+        interval=error.interval,
+    )
+    report.add(f"{name}: fit and cross-validation", seconds, "s")
+    _out_of_scope(report, embedder, profile, model)
+
+
+def _out_of_scope(report: Report, embedder: Embedder, profile: str, model: TrainedText) -> None:
+    """What the threshold taken from in-domain texts rejects."""
+    encoders = PROFILES[profile]
+    inside = embedder.read("clinc150_full_test", encoders).blocks
+    outside = embedder.read("clinc150_full_oos_test", encoders).blocks
+    recall = share_of(model.rejects(outside).astype(float))
+    lost = share_of(model.rejects(inside).astype(float))
+    name = f"CLINC150 out of scope, {profile}"
+    published = ("BERT with out-of-scope training, published", 0.66)
+    report.add(f"{name}: recall", recall.value, "", Bar(0.90), published, recall.interval)
+    report.add(
+        f"{name}: in-domain rejected",
+        lost.value,
+        "",
+        Bar(0.06, is_ceiling=True),
+        interval=lost.interval,
+    )
+    area = area_under_curve(model.energies(inside), model.energies(outside))
+    report.add(f"{name}: AUROC", area, "", Bar(0.975))
+
+
+def _peers(report: Report, embedder: Embedder, what: str, names: tuple[str, str]) -> None:
+    """The same files, given to the systems that a user would otherwise take."""
+    texts, labels = embedder.rows(names[0])
+    asked, truth = embedder.rows(names[1])
+    svm = peers.tfidf_svm(texts, labels, asked)
+    report.add(f"{what}: peer TF-IDF + linear SVM", right(svm, truth))
+    answered = peers.fasttext(texts, labels, asked)
+    if answered is not None:
+        report.add(f"{what}: peer fastText", right(answered, truth))
+
+
+def area_under_curve(inside: np.ndarray, outside: np.ndarray) -> float:
+    """Share of pairs in which the in-domain energy, float (texts,), is the higher one."""
+    ranked = np.sort(inside)
+    below = np.searchsorted(ranked, outside, "left") + np.searchsorted(ranked, outside, "right")
+    return float(1.0 - below.mean() / (2 * len(ranked)))

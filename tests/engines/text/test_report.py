@@ -1,0 +1,111 @@
+"""The data report that stands in a text model's card."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from chalicelib.domain.data_report import without_examples
+from chalicelib.domain.training_texts import TrainingTexts
+from chalicelib.engines.interface import OutOfFold, TextReport
+from chalicelib.engines.text import training
+from chalicelib.engines.text.report import MAX_CHARACTERS, data_report, expected_precision
+from tests.engines.text.clusters import a_training_set
+
+LABELS = ["order", "refund", "address"]
+
+
+def _trained(flipped: int = 0, doubled: int = 0) -> tuple[TrainingTexts, TextReport]:
+    """Thirty examples of three labels; some have a wrong label, some stand there twice."""
+    examples = a_training_set([30] * 3, dims=(24,), spread=0.3)
+    labels = examples.label_indexes.copy()
+    labels[:flipped] = (labels[:flipped] + 1) % 3
+    rows = np.concatenate([np.arange(90), np.arange(80, 80 + doubled)])
+    given = np.concatenate([labels, (labels[80 : 80 + doubled] + 1) % 3])
+    texts = TrainingTexts(
+        labels=LABELS,
+        texts=[f"text {row} " + "é" * 300 for row in rows],
+        label_indexes=given.tolist(),
+        example_ids=[1_000 + place for place in range(len(rows))],
+    )
+    training_set = training.TextTrainingSet(
+        blocks={"encoder": examples.blocks["encoder0"][rows]},
+        label_indexes=given,
+        label_names=LABELS,
+        digests=[examples.digests[row] for row in rows],
+    )
+    report = training.fit(training_set, training.TextFitOptions(), [].append).report
+    assert report is not None
+    return texts, report
+
+
+def test_flipped_labels_are_suspected() -> None:
+    """Six flipped labels lead the list with id, the text's beginning, and the true label."""
+    texts, report = _trained(flipped=6)
+
+    found = data_report(texts, report)["likelyLabelErrors"]
+
+    assert {entry["id"] for entry in found[:5]} <= set(range(1_000, 1_006))
+    for entry in found:
+        assert sorted(entry) == ["confidence", "id", "label", "suggestion", "text"]
+        assert entry["text"].startswith(f"text {entry['id'] - 1_000} é")
+        assert len(entry["text"]) == MAX_CHARACTERS
+        assert entry["suggestion"] != entry["label"]
+
+
+def test_contradictory_labels_are_named() -> None:
+    """A text under two labels is named with both; texts are never torn apart by the split."""
+    texts, report = _trained(doubled=3)
+
+    told = data_report(texts, report)
+
+    pairs = [pair for pair in told["conflictingNearDuplicates"] if pair["similarity"] == 1]
+    assert sorted(tuple(one["id"] for one in pair["examples"]) for pair in pairs) == [
+        (1_080, 1_090),
+        (1_081, 1_091),
+        (1_082, 1_092),
+    ]
+    assert all(len({one["label"] for one in pair["examples"]}) == 2 for pair in pairs)
+    assert (told["duplicatesAcrossSplit"], told["examined"]) == (0, 93)
+    assert told["duplicatesKeptTogether"] >= 3
+
+
+def test_mixed_up_labels_are_named() -> None:
+    """Two labels whose examples cannot be told apart are named with how often chance does it."""
+    texts, report = _trained()
+    shares = np.full((90, 3), 0.1, np.float32)
+    shares[np.arange(90), np.where(report.out_of_fold.truth == 2, 2, 0)] = 0.8
+    folds = OutOfFold(report.out_of_fold.examples, shares, report.out_of_fold.truth)
+    object.__setattr__(report, "out_of_fold", folds)
+
+    [confusion] = data_report(texts, report)["confusedLabels"]
+
+    assert (confusion["label"], confusion["predictedLabel"]) == ("refund", "order")
+    assert confusion["count"] == 30 > 2 * confusion["expectedByChance"]
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(60, "four of five"), (25, "two of three"), (12, "about half"), (6, "fewer than half")],
+)
+def test_the_list_says_how_far_to_trust_it(count: int, told: str) -> None:
+    """The fewer examples a label has, the less is promised."""
+    sentence = expected_precision(TrainingTexts(label_indexes=[0] * count + [1] * count))
+
+    assert told in sentence
+    assert f"{count} examples" in sentence
+
+
+def test_nothing_of_the_texts_stays_after_deletion() -> None:
+    """Once the dataset is gone, neither text nor id can be read from the report."""
+    texts, report = _trained(flipped=6, doubled=3)
+    told = data_report(texts, report)
+    assert "text 0 é" in json.dumps(told, ensure_ascii=False)
+
+    left = json.dumps(without_examples(told, LABELS), ensure_ascii=False)
+
+    assert "é" not in left
+    assert not any(str(number) in left for number in range(1_000, 1_093))
+    assert len(json.loads(left)["conflictingNearDuplicates"]) >= 3

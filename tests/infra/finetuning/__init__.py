@@ -1,0 +1,1 @@
+"""Tests of the maintainer's command that fine-tunes layers."""
