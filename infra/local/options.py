@@ -14,7 +14,7 @@ _NUMBERS = (
     ("--port", int, "PRESAGE_PORT", "8000", "port of the service"),
     ("--aws-port", int, "PRESAGE_AWS_PORT", "4566", "port of the emulated AWS"),
     ("--sweep-seconds", float, "PRESAGE_SWEEP_SECONDS", "5", "time between two sweeps"),
-    ("--save-seconds", float, "PRESAGE_SAVE_SECONDS", "60", "time between two saves of the data"),
+    ("--save-seconds", float, "PRESAGE_SAVE_SECONDS", "60", "time within which a write is saved"),
     ("--visibility-seconds", int, "PRESAGE_VISIBILITY_SECONDS", "15", "redelivery of lost jobs"),
 )
 
@@ -46,7 +46,7 @@ class Options:
     sweep_seconds: float
     """Time between two ticks of the schedules, in seconds."""
     save_seconds: float
-    """Time between two saves of the data, in seconds."""
+    """Time within which a write is saved, in seconds."""
     visibility_seconds: int
     """How long a message stays hidden after a receive or a heartbeat, in seconds."""
 
