@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-STACKS = ("tests/flows", "tests/policies", "tests/schemathesis")
-"""Start whole stacks and wait for them."""
+STACKS = ("tests/faults", "tests/flows", "tests/policies", "tests/schemathesis")
+"""Start whole stacks and wait for them, and what makes both halves equally long."""
 TIMED = (
     "tests/formats/test_archive_cost.py",
     "tests/formats/test_jpeg_file.py",

@@ -57,7 +57,7 @@ def test_training_is_queued(call, services, url):
         ("[1]", "expected a JSON object."),
         ("{", "it is no valid JSON text."),
         ([1], "got a list."),
-        ("[" * 100_000, "it is no valid JSON text."),
+        ("[" * 100_000, "the JSON text is nested too deeply."),
     ],
 )
 def test_wrong_parameters_are_named(call, params, text):

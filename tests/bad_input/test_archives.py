@@ -178,7 +178,7 @@ def scenes(table):
         (["{"], "no JSON"),
         (["cat"], "no JSON"),
         (["[1]"], "no object"),
-        (["[" * 4_000], "no JSON"),
+        (["[" * 4_000], "nested too deeply"),
         ([BOX | {"label": ""}], "label"),
         ([BOX | {"label": 5}], "label"),
         ([BOX | {"label": "a\x07b"}], "U+0007"),
