@@ -11,6 +11,7 @@ from tests.bench import peers
 from tests.bench.report import Bar, Report
 from tests.bench.text_data import (
     PROFILES,
+    Embedded,
     Embedder,
     accuracy,
     calibration_error,
@@ -43,15 +44,25 @@ def bench_intents(report: Report, embedder: Embedder, profiles: Sequence[str]) -
 
 def _banking(report: Report, embedder: Embedder, profile: str) -> None:
     """BANKING77 with all examples."""
-    encoders = PROFILES[profile]
-    model, seconds = train(embedder, "banking77_train", encoders)
-    test = embedder.read("banking77_test", encoders)
-    found, error = accuracy(model, test), calibration_error(model, test)
+    trained = train(embedder, "banking77_train", PROFILES[profile])
+    test = embedder.read("banking77_test", PROFILES[profile])
     published = ("USE+ConveRT, published", 0.934)
     name = f"BANKING77 full, {profile}"
-    report.add(
-        f"{name}: accuracy", found.value, "", Bar(FULL_BARS[profile]), published, found.interval
-    )
+    _judge(report, name, trained, test, (Bar(FULL_BARS[profile]), published))
+    report.add(f"{name}: artifact", len(dump(trained[0])) / 1e6, "MB")
+
+
+def _judge(
+    report: Report,
+    name: str,
+    trained: tuple[TrainedText, float],
+    test: Embedded,
+    against: tuple[Bar | None, tuple[str, float]],
+) -> None:
+    """Accuracy against a bar and a published figure, calibration error, and seconds of the fit."""
+    model, seconds = trained
+    found, error = accuracy(model, test), calibration_error(model, test)
+    report.add(f"{name}: accuracy", found.value, "", *against, found.interval)
     report.add(
         f"{name}: calibration error",
         error.value,
@@ -60,7 +71,6 @@ def _banking(report: Report, embedder: Embedder, profile: str) -> None:
         interval=error.interval,
     )
     report.add(f"{name}: fit and cross-validation", seconds, "s")
-    report.add(f"{name}: artifact", len(dump(model)) / 1e6, "MB")
 
 
 def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> None:
@@ -80,22 +90,11 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> N
 
 def _clinc(report: Report, embedder: Embedder, profile: str) -> None:
     """CLINC150 with all examples, and its out-of-scope queries."""
-    encoders = PROFILES[profile]
-    model, seconds = train(embedder, "clinc150_full_train", encoders, REJECTION_RATE)
-    inside = embedder.read("clinc150_full_test", encoders)
-    found, error = accuracy(model, inside), calibration_error(model, inside)
+    trained = train(embedder, "clinc150_full_train", PROFILES[profile], REJECTION_RATE)
+    inside = embedder.read("clinc150_full_test", PROFILES[profile])
     published = ("USE+ConveRT, published", 0.972)
-    name = f"CLINC150 full, {profile}"
-    report.add(f"{name}: accuracy", found.value, "", CLINC_BARS[profile], published, found.interval)
-    report.add(
-        f"{name}: calibration error",
-        error.value,
-        "",
-        Bar(0.02, is_ceiling=True),
-        interval=error.interval,
-    )
-    report.add(f"{name}: fit and cross-validation", seconds, "s")
-    _out_of_scope(report, embedder, profile, model)
+    _judge(report, f"CLINC150 full, {profile}", trained, inside, (CLINC_BARS[profile], published))
+    _out_of_scope(report, embedder, profile, trained[0])
 
 
 def _out_of_scope(report: Report, embedder: Embedder, profile: str, model: TrainedText) -> None:
