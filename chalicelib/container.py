@@ -157,7 +157,7 @@ class Container:
         self.clock = clock
         self.stores = Stores(settings, clock)
         source, model_dir = self.stores.model_source, Path(settings.model_dir)
-        self.encoders = EncoderPool(model_dir, source)
+        self.encoders = EncoderPool(model_dir, source, settings.threads)
         self.backbones = BackbonePool(model_dir, source)
         self.readers = OcrPool(model_dir, settings.ocr_engine, source)
 
@@ -295,10 +295,12 @@ class Container:
         s = self.stores
         stores = RunStores(s.datasets, s.models, s.model_leases, s.model_files, s.guards, s.queues)
         embedder = Embedder(
+            self.embeddings.finish_parts,
             self.embeddings.vectors,
             self.embeddings.embed,
             self.encoders,
             self.settings.text_profile,
+            self.settings.threads,
         )
         pictures = LearningStores(s.training_examples, s.pictures, s.checkpoints, s.curves)
         learners: dict[str, Learner] = {

@@ -63,6 +63,8 @@ class TextFitOptions:
     """Most epochs to run; None: until the loss stops falling."""
     seed: int = 0
     """Chooses the split and the folds."""
+    threads: int = 1
+    """Threads that share the work; what comes out does not depend on them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Embeddings of a dataset's texts: computed once, kept by digest beside the dataset.
 
-The ingest queue embeds the parts of an upload; a training takes what is there and embeds the
-rest itself, from the other end, so that both may work on one dataset at the same time.
+The ingest queue embeds the parts of an upload from the first one on; a training that begins
+meanwhile takes parts from the end, so that both work on one dataset and nothing is done twice.
+What no part has, feedback or another encoder, the training embeds afterwards.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.dataset import DELETION_PENDING
+from chalicelib.domain.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.example import text_digest
 from chalicelib.domain.ids import new_string_id
 from chalicelib.domain.jobs import Job
@@ -57,12 +58,36 @@ class EmbeddingService:
         dataset = self._datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
         if texts is None or dataset is None or dataset.status == DELETION_PENDING:
             return
+        self._embed_part(dataset, part, texts)
+        self._withdraw_if_deleted(job, dataset_id)
+
+    def finish_parts(self, dataset: Dataset, check: Callable[[int, int], None]) -> None:
+        """Embed the parts that wait, the last ones first: the queue began with the others.
+
+        Args:
+            dataset: whose uploads have parts; those of uploads to come are left to the queue.
+            check: called between parts with the parts done and all parts; raises to stop.
+
+        Raises:
+            StorageUnavailable: the storage did not answer.
+        """
+        first = self._parts.waiting(dataset.dataset_id)
+        left = first
+        while left:
+            check(len(first) - len(left), len(first))
+            texts = self._parts.items(left[-1])
+            if texts is not None:
+                self._embed_part(dataset, left[-1], texts)
+            still = frozenset(self._parts.waiting(dataset.dataset_id))
+            left = [part for part in left[:-1] if part in still]
+
+    def _embed_part(self, dataset: Dataset, part: str, texts: Sequence[str]) -> None:
+        """Embed a part with every encoder of its language, and remove it."""
         name = f"{PurePosixPath(part).parent.name}-{PurePosixPath(part).stem}"
         for encoder in encoder_names(dataset.language, None):
             if self._encoders.is_installed(encoder):
-                self._embed(dataset_id, encoder, texts, name)
+                self._embed(dataset.dataset_id, encoder, texts, name)
         self._parts.done(part)
-        self._withdraw_if_deleted(job, dataset_id)
 
     def vectors(
         self,

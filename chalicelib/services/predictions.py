@@ -73,9 +73,7 @@ class PredictionService:
         """
         self.check(model, dataset_type)
         trained = self._load(model)
-        blocks = {
-            use.name: self._encoders.get(use.name).encode([document]) for use in trained.encoders
-        }
+        blocks = self._encoders.vectors([use.name for use in trained.encoders], document)
         if bool(trained.rejects(blocks)[0]):
             return ()
         row = trained.predict(blocks)[0].tolist()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.clock import Clock
@@ -15,7 +16,7 @@ from chalicelib.domain.learning import Learnt, RunWatch
 from chalicelib.domain.model import Model
 from chalicelib.domain.training_texts import TrainingTexts
 from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.engines.text.encoders import ACCURATE
+from chalicelib.engines.text.encoders import ACCURATE, encoder_names
 from chalicelib.engines.text.profiles import Profile, Wanted, choose_profile
 from chalicelib.errors import TimedOut
 from chalicelib.stores.curves import CurveStore, CurveWriter
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
     ReadVectors = Callable[[int, str, Sequence[str], Callable[[int, int], None]], Floats]
     Embed = Callable[[str, Sequence[str]], Floats]
+    FinishParts = Callable[[Dataset, Callable[[int, int], None]], None]
 
 RESERVE_SECONDS = 60.0
 """Time left of a function's run at which the next one goes on, in seconds."""
@@ -40,6 +42,8 @@ _EMBED_SHARE, _FIT_SHARE = 0.5, 0.45
 class Embedder:
     """Where vectors come from."""
 
+    finish_parts: FinishParts
+    """Embeds what the queue has not come to yet."""
     vectors: ReadVectors
     """Vectors of a dataset's texts, kept beside it."""
     embed: Embed
@@ -48,6 +52,8 @@ class Embedder:
     """Installed encoders."""
     default_profile: str = ACCURATE
     """Best profile of trainings that ask for none."""
+    threads: int = 1
+    """Threads that a fit may use."""
 
 
 class TextLearner:
@@ -75,6 +81,7 @@ class TextLearner:
         profile = self._profile(model, texts)
         texts = self._bounded(texts, profile)
         progress = _Progress(watch, self._curves.writer(model))
+        self._finish_parts(dataset, texts, profile, progress)
         fitted = self._fit(model, texts, profile, progress)
         progress.finish()
         return Learnt(
@@ -114,7 +121,9 @@ class TextLearner:
             profile=profile.name,
         )
         watchers = Watchers(progress.on_curve, progress.on_fit, progress.on_vectors)
-        return train_text(model, texts, vectors, watchers, self._clock())
+        return train_text(
+            model, texts, vectors, watchers, self._clock(), threads=self._embedder.threads
+        )
 
     def _profile(self, model: Model, texts: TrainingTexts) -> Profile:
         """Choose the encoders: what was asked for, or the best that are there and fit.
@@ -129,6 +138,26 @@ class TextLearner:
             model.language, model.request.algorithm, None if asked is None else str(asked)
         )
         return choose_profile(wanted, texts.texts, self._embedder.encoders.is_installed)
+
+    def _finish_parts(
+        self, dataset: Dataset, texts: TrainingTexts, profile: Profile, progress: _Progress
+    ) -> None:
+        """Help the queue with the dataset's parts, when this training needs all there is in them.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+            TimedOut: the function's time is nearly up.
+            StorageUnavailable: the storage did not answer.
+        """
+        of_parts = encoder_names(dataset.language, None)
+        if texts.available or not set(of_parts) <= set(profile.encoders):
+            return
+
+        def check(done: int, total: int) -> None:
+            progress.has_embedded = True
+            progress.on_embed(len(of_parts) / len(profile.encoders) * done / total)
+
+        self._embedder.finish_parts(dataset, check)
 
     def _vectors(
         self,
@@ -160,6 +189,9 @@ class _Progress:
     def __init__(self, watch: RunWatch, curve: CurveWriter) -> None:
         self._watch = watch
         self._curve = curve
+        self._embed_share = 0.0
+        self._checked_at = monotonic()
+        self._longest_step = 0.0
         self.has_embedded = False
         """Whether this function made vectors, so that the next one has less to do."""
 
@@ -173,15 +205,20 @@ class _Progress:
             raise TimedOut("The embeddings are finished; the next function learns from them.")
 
     def on_embed(self, share: float) -> None:
-        """Note the share of vectors that are there.
+        """Note the share of vectors that are there; a smaller one than before changes nothing.
 
         Raises:
             LeaseLost: another worker owns the run.
             TimedOut: the function's time is nearly up.
         """
-        if self._watch.remaining_seconds() < RESERVE_SECONDS:
+        now = monotonic()
+        self._longest_step = max(self._longest_step, now - self._checked_at)
+        self._checked_at = now
+        # Long texts and a large encoder take minutes for what lies between two checks.
+        if self._watch.remaining_seconds() < RESERVE_SECONDS + self._longest_step:
             raise TimedOut("The embeddings are not finished; the next function goes on.")
-        self._watch.report(_EMBED_SHARE * share)
+        self._embed_share = max(self._embed_share, share)
+        self._watch.report(_EMBED_SHARE * self._embed_share)
 
     def on_fit(self, share: float) -> None:
         """Note the share of the fit that is done.

@@ -53,9 +53,11 @@ class Function:
         return f"{self.logical}SqsEventSource"
 
 
+_TWO_THREADS = {"PRESAGE_THREADS": "2"}
+
 FUNCTIONS = (
-    # Two pages of a document are read at the same time.
-    Function(API, 3_538, 29, 1_024),
+    # Two pages of a document are read at the same time, and a text by two encoders.
+    Function(API, 3_538, 29, 1_024, environment=_TWO_THREADS),
     # An archive of 2 GB is read in /tmp.
     Function("ingest_upload", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, INGEST, 10),
     Function("embed_texts", 1_769, _LONG_SECONDS, 1_024, EMBED, 20),
@@ -67,7 +69,7 @@ FUNCTIONS = (
         _WHOLE_DISK_MB,
         TRAIN_PAID,
         10,
-        {"PRESAGE_THREADS": "2"},
+        _TWO_THREADS,
     ),
     Function(
         "train_free",
@@ -76,7 +78,7 @@ FUNCTIONS = (
         _WHOLE_DISK_MB,
         TRAIN_FREE,
         2,
-        {"PRESAGE_THREADS": "2"},
+        _TWO_THREADS,
     ),
     Function("delete_object", 512, _LONG_SECONDS, 512, DELETE, 5),
     Function("receive_upload", 512, 30, 512, INCOMING, 5),

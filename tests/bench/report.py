@@ -25,6 +25,11 @@ class Bar:
         return value <= self.limit if self.is_ceiling else value >= self.limit
 
 
+def ceiling(limit: float) -> Bar:
+    """A bar that a value has to stay below."""
+    return Bar(limit, is_ceiling=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One measured value."""

@@ -1,14 +1,12 @@
 """Large trainings, many models behind one process, and the same bytes on every processor.
 
 Run with `python -m tests.bench.text_scale [--data FOLDER] [--only PART ...]`. What takes memory
-runs in a process of its own, so that its peak is its own too; the last part starts a local stack.
+runs in a process of its own, so that its peak is its own too; the last parts start local stacks.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import os
 import resource
@@ -22,22 +20,19 @@ from pathlib import Path
 
 import numpy as np
 
-from chalicelib.domain.model import ServedModel
 from chalicelib.engines.interface import EncoderUse, TextFitOptions, TextTrainingSet
 from chalicelib.engines.text.classifier import TextParameters, TrainedText, dump
 from chalicelib.engines.text.encoder_pool import EncoderPool
 from chalicelib.engines.text.training import fit
 from chalicelib.services.predictions import PredictionService
-from infra.local.testing import LocalStack
-from tests.bench.report import Bar, Report, say
+from tests.bench.folder_models import FolderModels, served
+from tests.bench.report import Report, ceiling, say
 from tests.bench.text_data import BUILD, PROFILES, ROOT, Embedder
-from tests.flows.world import World
+from tests.bench.text_service import bench_interrupted, bench_service, bench_words
 
 DIMS = {"minilm": 384, "use": 512}
 """Encoders of the fast profile."""
 MODELS, MODEL_LABELS = 1_000, 150
-BIG_TEXTS, WAIT_SECONDS = 100_000, 1_800
-POLITE = ("please", "hi there", "hello", "quick question", "can you help", "thanks", "today", "hey")
 KERNELS: tuple[Mapping[str, str], ...] = (
     {"OPENBLAS_NUM_THREADS": "1"},
     {"OPENBLAS_NUM_THREADS": "2"},
@@ -81,24 +76,13 @@ def train_clouds(examples: int, labels: int, spread: float) -> dict[str, float]:
     """Fit, and tell time, processor time and peak memory."""
     made = clouds(examples, labels, spread)
     started, used = time.perf_counter(), time.process_time()
-    model = fit(made, TextFitOptions(), lambda epoch: None)
+    model = fit(made, TextFitOptions(threads=os.cpu_count() or 1), lambda epoch: None)
     return {
         "seconds": time.perf_counter() - started,
         "processor": time.process_time() - used,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
         "accuracy": model.report.metrics.test_accuracy if model.report else 0.0,
     }
-
-
-class Files:
-    """Stands for the tables and buckets of the predictions: models lie in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def artifact(self, model: ServedModel) -> bytes:
-        """Read a model's file."""
-        return (self._folder / model.model_id).read_bytes()
 
 
 def serve_many(models: Path) -> dict[str, float]:
@@ -108,13 +92,13 @@ def serve_many(models: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         for number in range(MODELS):
             (Path(folder) / str(number)).write_bytes(_artifact(uses, number))
-        service = PredictionService(Files(Path(folder)), pool)  # type: ignore[arg-type]
+        service = PredictionService(FolderModels(Path(folder)), pool)  # type: ignore[arg-type]
 
         def ask(number: int) -> float:
             """One prediction, in milliseconds."""
-            served = ServedModel(str(number), "text-intent", "SUCCEEDED", "1")
+            model = served(str(number))
             started = time.perf_counter()
-            assert service.predict_text(served, "text-intent", "where is my parcel", None)
+            assert service.predict_text(model, "text-intent", "where is my parcel", None)
             return 1_000 * (time.perf_counter() - started)
 
         ask(0)
@@ -152,7 +136,9 @@ def train_banking(data: Path, models: Path) -> dict[str, object]:
     embedder = Embedder(data, models)
     name = "banking77_train"
     examples = embedder.examples(embedder.read(name, PROFILES["fast"]), name)
-    trained = fit(examples, TextFitOptions(out_of_domain_rate=0.05), lambda epoch: None)
+    threads = int(os.environ.get("OPENBLAS_NUM_THREADS", "1"))
+    options = TextFitOptions(out_of_domain_rate=0.05, threads=threads)
+    trained = fit(examples, options, lambda epoch: None)
     blocks = embedder.read("banking77_test", PROFILES["fast"]).blocks
     dice = np.random.default_rng(0)
     others = {
@@ -198,46 +184,6 @@ def bench_bytes(report: Report, asked: argparse.Namespace) -> None:
     report.add(f"{name}: probabilities", first["difference"], "", ceiling(0.01))
 
 
-def bench_service(report: Report, asked: argparse.Namespace) -> None:
-    """From POST upload to a model that SUCCEEDED, over HTTP."""
-    from tests.bench.bench_http import peak_bytes
-
-    content = big_file(asked.data)
-    say(f"{BIG_TEXTS:,} texts, {len(content) / 1e6:.1f} MB")
-    with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
-        world = World(stack, Path(folder))
-        caller, started = world.caller("GOLD"), time.perf_counter()
-        dataset = caller.wait_dataset(caller.upload(content, "big.csv")["id"], WAIT_SECONDS)
-        say(f"available after {time.perf_counter() - started:.0f} s")
-        fields = {"trainParams": json.dumps({"profile": "fast"})}
-        model_id = str(caller.train(int(dataset["id"]), "big", **fields)["modelId"])
-        ended = caller.wait_model(model_id, WAIT_SECONDS)
-        seconds = time.perf_counter() - started
-        peaks = {name: peak_bytes(pid) / 1e6 for name, pid in stack.processes.items()}
-        world.close()
-    say(f"{ended['status']}, {ended.get('trainStats')}; peaks {peaks}")
-    off = abs(int(dataset["totalExamples"]) - BIG_TEXTS) + (ended["status"] != "SUCCEEDED")
-    report.add("100,000 texts: examples that are off", off, "", ceiling(0))
-    report.add("100,000 texts: POST upload to SUCCEEDED", seconds, "s", ceiling(480))
-    report.add("100,000 texts: largest process", max(peaks.values()), "MB", ceiling(3_000))
-
-
-def big_file(data: Path) -> bytes:
-    """Short texts of 150 labels: the queries of CLINC150, each with other polite words."""
-    with (data / "text" / "clinc150_full_train.csv").open(encoding="utf-8", newline="") as stream:
-        rows = [(row["text"], row["label"]) for row in csv.DictReader(stream)]
-    wordings = [""] + [f"{word} " for word in POLITE]
-    made = [(f"{before}{text}", label) for before in wordings for text, label in rows]
-    stream_out = io.StringIO()
-    csv.writer(stream_out).writerows(list(dict.fromkeys(made))[:BIG_TEXTS])
-    return stream_out.getvalue().encode()
-
-
-def ceiling(limit: float) -> Bar:
-    """A bar that a value has to stay below."""
-    return Bar(limit, is_ceiling=True)
-
-
 def child(
     asked: argparse.Namespace, name: str, kernel: Mapping[str, str] | None = None
 ) -> dict[str, float]:
@@ -248,7 +194,7 @@ def child(
         stdout=subprocess.PIPE,
         check=True,
         cwd=ROOT,
-        env={**os.environ, **(kernel or {})},
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **(kernel or {})},
         text=True,
     )
     return dict(json.loads(done.stdout.splitlines()[-1]))
@@ -259,6 +205,8 @@ PARTS: Mapping[str, Callable[[Report, argparse.Namespace], None]] = {
     "many": bench_many,
     "bytes": bench_bytes,
     "service": bench_service,
+    "interrupted": bench_interrupted,
+    "words": bench_words,
 }
 CHILDREN: Mapping[str, Callable[[argparse.Namespace], Mapping[str, object]]] = {
     "hundred-thousand": lambda asked: train_clouds(100_000, 150, 3.0),

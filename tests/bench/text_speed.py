@@ -1,12 +1,19 @@
-"""One warm prediction at a time: encoders and head on one thread, no HTTP and no store."""
+"""One warm prediction at a time inside the service: no HTTP and no store."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from chalicelib.engines.text.classifier import dump
+from chalicelib.engines.text.encoder_pool import EncoderPool
+from chalicelib.services.predictions import PredictionService
+from tests.bench.folder_models import FolderModels, served
 from tests.bench.report import Bar, Report
 from tests.bench.text_data import PROFILES, Embedder, train
 
@@ -15,20 +22,37 @@ BARS = {"fast": Bar(5.0, is_ceiling=True), "accurate": Bar(20.0, is_ceiling=True
 
 
 def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Median and slowest of a few hundred predictions with BANKING77."""
+    """Median and slowest of a few hundred predictions with BANKING77.
+
+    The encoders of a profile work beside each other as in the local stack, and for comparison
+    one after the other, as in a function of one processor.
+    """
     texts = embedder.rows("banking77_test")[0][:WARM_PREDICTIONS]
-    for profile in profiles:
-        encoders = PROFILES[profile]
-        model, _ = train(embedder, "banking77_fewshot_train_10", encoders)
-        loaded = [embedder.encoder(name) for name in encoders]
+    threads = os.cpu_count() or 1
+    with tempfile.TemporaryDirectory() as folder:
+        for profile in profiles:
+            model, _ = train(embedder, "banking77_fewshot_train_10", PROFILES[profile])
+            (Path(folder) / profile).write_bytes(dump(model))
+            beside = _durations(Path(folder), embedder.models, profile, texts, threads)
+            alone = _durations(Path(folder), embedder.models, profile, texts, 1)
+            median, slow = np.percentile(beside, [50, 99])
+            report.add(f"warm prediction, {profile}: p50", float(median), "ms", BARS[profile])
+            report.add(f"warm prediction, {profile}: p99", float(slow), "ms")
+            median = np.median(alone)
+            report.add(f"warm prediction, {profile}, one thread: p50", float(median), "ms")
 
-        def predict(text: str) -> None:
-            model.predict({encoder.name: encoder.encode([text]) for encoder in loaded})  # noqa: B023
 
-        durations = [_milliseconds(predict, text) for text in texts[:20] + texts][20:]
-        median, slow = np.percentile(durations, [50, 99])
-        report.add(f"warm prediction, {profile}: p50", float(median), "ms", BARS[profile])
-        report.add(f"warm prediction, {profile}: p99", float(slow), "ms")
+def _durations(
+    folder: Path, models: Path, profile: str, texts: Sequence[str], threads: int
+) -> list[float]:
+    """Milliseconds of each prediction, after some to warm up."""
+    service = PredictionService(FolderModels(folder), EncoderPool(models, threads=threads))  # type: ignore[arg-type]
+    model = served(profile)
+
+    def predict(text: str) -> None:
+        assert service.predict_text(model, "text-intent", text, None)
+
+    return [_milliseconds(predict, text) for text in [*texts[:20], *texts]][20:]
 
 
 def _milliseconds(call: Callable[[str], None], text: str) -> float:

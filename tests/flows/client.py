@@ -19,6 +19,8 @@ from typing import Any
 Files = Mapping[str, tuple[str, bytes]]
 """Field name to file name and content."""
 
+LONGEST_PAUSE = 0.15
+"""Longest pause between two looks at what is waited for, in seconds, unless asked for."""
 OPEN = ("QUEUED", "RUNNING")
 LANGUAGE = "/v2/language"
 VISION = "/v2/vision"
@@ -83,6 +85,8 @@ class Client:
         self.base = base
         self.token = token
         self.email = ""
+        self.poll_seconds = 0.02
+        """First pause between two looks at what is waited for, in seconds."""
         self._seconds = seconds
         self._connection: http.client.HTTPConnection | None = None
 
@@ -227,11 +231,14 @@ class Client:
             TimeoutError: it did not happen in time.
         """
         deadline = time.monotonic() + seconds
+        pause = self.poll_seconds
         seen = [self.get(path).ok]
         while not is_over(seen[-1]):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{path} after {seconds} s: {seen[-1]}")
-            time.sleep(0.02)
+            time.sleep(pause)
+            # Looks cost the stack processor time that the work waited for needs itself.
+            pause = max(self.poll_seconds, min(pause * 1.5, LONGEST_PAUSE))
             seen.append(self.get(path).ok)
         return seen
 

@@ -105,3 +105,44 @@ def test_other_languages_use_one_encoder(world: World) -> None:
     world.dataset(some_rows({"a": 2}), fields=UploadFields("f", "text-intent", "fr"))
 
     assert (_encoder(world, "minilm").texts, _encoder(world).texts) == (0, 2)
+
+
+def test_training_and_queue_share_the_parts_of_an_upload(world: World) -> None:
+    """A training takes waiting parts from the end, the queue finds them gone: no text twice."""
+    total = 3 * PART_TEXTS
+    view = world.upload(some_rows({"a": total}))
+    [reading] = world.messages()
+    world.deliver(reading)
+    parts = world.messages()
+    dataset = world.get(view).dataset
+    shown: list[tuple[int, int]] = []
+
+    def queue_works_too(done: int, count: int) -> None:
+        """Deliver the first part while the training is at its second."""
+        shown.append((done, count))
+        if done == 1:
+            world.deliver(parts[0])
+
+    world.container.embeddings.finish_parts(dataset, queue_works_too)
+    for part in parts:
+        world.deliver(part)
+
+    assert _encoder(world).texts == _encoder(world, "minilm").texts == total
+    assert shown[:2] == [(0, 3), (1, 3)]
+    assert world.objects(f"datasets/{dataset.dataset_id}/parts/") == []
+
+
+def test_parts_of_later_uploads_are_left_to_the_queue(world: World) -> None:
+    """A training ends although somebody goes on to upload."""
+    view = world.upload(some_rows({"a": 3}))
+    [reading] = world.messages()
+    world.deliver(reading)
+    dataset = world.get(view).dataset
+    later = f"datasets/{dataset.dataset_id}/parts/later/00000.json"
+
+    world.container.embeddings.finish_parts(
+        dataset, lambda *_: world.stores.artifacts.put_json(later, ["another"])
+    )
+
+    assert world.objects(f"datasets/{dataset.dataset_id}/parts/") == [later]
+    assert _encoder(world).texts == 3

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
 
 from chalicelib.domain.model import RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.engines.text import cost, run
+from chalicelib.services import text_learning
 from chalicelib.stores.model_files import CARD
 from tests.builders import TinyEncoder, World, some_rows
 
@@ -39,6 +41,43 @@ def test_a_fit_that_would_not_end_is_left_to_the_next_function(
     model = world.container.models.get(world.account.account_id, model_id)
     assert (model.status, model.attempts) == (SUCCEEDED, 1)
     assert encoder.texts == len(ROWS) + 2 * phrases
+
+
+def test_the_queue_finds_nothing_to_do_after_a_training(world: World) -> None:
+    """A training that begins before the embedding does its work, and no text is embedded twice."""
+    view = world.upload(ROWS)
+    [reading] = world.messages()
+    world.deliver(reading)
+    [part] = world.messages()
+    world.train(world.get(view))
+    [training] = world.messages()
+
+    world.deliver(training)
+    world.deliver(part)
+
+    encoder = world.container.encoders.get("use")
+    assert isinstance(encoder, TinyEncoder)
+    assert encoder.texts == len(ROWS) + len({label for _, label in ROWS})
+
+
+def test_slow_steps_need_more_time_in_reserve(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a step takes five minutes, a function with five left begins no other."""
+    view = world.upload(ROWS)
+    [reading] = world.messages()
+    world.deliver(reading)
+    world.messages()
+    model_id = world.train(world.get(view)).model.model_id
+    [training] = world.messages()
+    clock = itertools.count(0.0, 300.0)
+    monkeypatch.setattr(text_learning, "monotonic", lambda: next(clock))
+
+    world.deliver(training, lambda: 350.0)
+
+    assert world.container.models.get(world.account.account_id, model_id).status == RUNNING
+    [again] = world.messages()
+    assert again == training
 
 
 def test_more_texts_than_fit_are_drawn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

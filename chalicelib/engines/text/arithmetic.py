@@ -36,6 +36,8 @@ class Arithmetic(Protocol):
 
     dtype: Any
     """Type of every array of the fit."""
+    threads: int
+    """Threads that share an evaluation; what comes out does not depend on them."""
 
     def features(self, values: Floats) -> Floats:
         """Round features in place; float, any shape."""
@@ -63,6 +65,9 @@ class PlainArithmetic:
 
     dtype: Any = np.float32
 
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
     def features(self, values: Floats) -> Floats:
         """Return the features as they are; float32, any shape."""
         return values
@@ -89,6 +94,9 @@ class GridArithmetic:
 
     dtype: Any = np.float64
 
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
     def features(self, values: Floats) -> Floats:
         """Round to multiples of 2**-13 in place; float64, any shape."""
         return _round_to(values, _FEATURE_STEPS)
@@ -110,16 +118,17 @@ class GridArithmetic:
         return exact_log(values)
 
 
-def arithmetic_for(examples: int) -> Arithmetic:
+def arithmetic_for(examples: int, threads: int = 1) -> Arithmetic:
     """Choose the grid where it fits, plain float32 above.
 
     Args:
         examples: number of training examples.
+        threads: threads that share an evaluation.
 
     Returns:
         The arithmetic to fit with.
     """
-    return GridArithmetic() if examples <= EXACT_EXAMPLES else PlainArithmetic()
+    return GridArithmetic(threads) if examples <= EXACT_EXAMPLES else PlainArithmetic(threads)
 
 
 def _round_to(values: Floats, steps: float) -> Floats:

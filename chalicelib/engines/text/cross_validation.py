@@ -1,7 +1,8 @@
 """Chooses the penalty by the log-loss of examples that a head did not see.
 
-Whatever the metrics depend on, penalty and temperature, is chosen without the outcomes of the
-held-out part of the split.
+Whatever the metrics depend on, penalty and temperature, is chosen by the outcomes of the training
+part alone. The heads of the folds do learn from held-out texts of other folds: without them a
+fifth fewer examples would stand behind the data report, which would find fewer errors.
 See: chalicelib/engines/text/head.py, chalicelib/engines/text/calibration.py
 """
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -10,15 +13,25 @@ from chalicelib.domain.model_source import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.text.encoders import is_installed, load_encoder
 
 if TYPE_CHECKING:
-    from chalicelib.engines.text.encoder import Encoder
+    from chalicelib.engines.text.encoder import Encoder, Float32Array
 
 
 class EncoderPool:
     """Loads each encoder at its first use; safe to share between threads."""
 
-    def __init__(self, directory: Path, source: ModelSource = INSTALLED_ONLY) -> None:
+    def __init__(
+        self, directory: Path, source: ModelSource = INSTALLED_ONLY, threads: int = 1
+    ) -> None:
+        """Make a pool that has loaded nothing.
+
+        Args:
+            directory: the model directory, with one folder for each encoder.
+            source: where files come from that are not there yet.
+            threads: encoders that may work on one text at a time.
+        """
         self._directory = directory
         self._source = source
+        self._threads = threads
         self._encoders: dict[str, Encoder] = {}
         self._lock = Lock()
 
@@ -35,6 +48,32 @@ class EncoderPool:
                 encoder = self._encoders.get(name) or self._load(name)
                 self._encoders[name] = encoder
         return encoder
+
+    def vectors(self, names: Sequence[str], text: str) -> dict[str, Float32Array]:
+        """Turn one text into the vectors of several encoders, beside each other if that helps.
+
+        Args:
+            names: short names of encoders.
+            text: any string.
+
+        Returns:
+            Vectors by name, float32, shape (1, dims).
+
+        Raises:
+            EncoderNotInstalled: the files of one are missing.
+            StorageUnavailable: its files could not be brought.
+        """
+        encoders = [self.get(name) for name in names]
+        if self._threads <= 1 or len(encoders) == 1:
+            return {encoder.name: encoder.encode([text]) for encoder in encoders}
+        others = [self._helpers.submit(encoder.encode, [text]) for encoder in encoders[1:]]
+        made = [encoders[0].encode([text]), *(other.result() for other in others)]
+        return dict(zip(names, made, strict=True))
+
+    @cached_property
+    def _helpers(self) -> ThreadPoolExecutor:
+        """Threads beside the caller's; made by the first text, so processes may fork before."""
+        return ThreadPoolExecutor(self._threads, "encoder")
 
     def is_loaded(self, name: str) -> bool:
         """Tell whether an encoder is in memory."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.text.optimizer import dot, minimise
+from chalicelib.engines.threads import map_in_threads
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int64]
 
 _CHUNK_ROWS = 2_048
+_GROUPS = 4  # runs of chunks, each with a gradient of its own, whatever the threads
 _IMBALANCE = 10.0
 _MOST_ITERATIONS = 300
 _SMALL_FALLS = 2
@@ -60,11 +62,11 @@ class HeadProblem:
     def __init__(
         self, pieces: Sequence[Piece], labels: int, penalty_inverse: float, arithmetic: Arithmetic
     ) -> None:
-        self._pieces = tuple(_chunks(pieces))
+        self._groups = _groups(tuple(_chunks(pieces)))
         self._labels = labels
         self._dims = pieces[0].features.shape[1]
         self._arithmetic = arithmetic
-        counts = sum(np.bincount(piece.labels, minlength=labels) for piece in self._pieces)
+        counts = sum(np.bincount(piece.labels, minlength=labels) for piece in pieces)
         self._class_weights = class_weights(np.asarray(counts)).astype(arithmetic.dtype)
         self._total = float(np.dot(np.asarray(counts, np.float64), self._class_weights))
         self._penalty = 1.0 / (penalty_inverse * self._total)
@@ -88,15 +90,23 @@ class HeadProblem:
             The loss and its gradient, float, same shape.
         """
         head = self.head(values)
-        gradient = np.zeros((self._dims + 1, self._labels), self._arithmetic.dtype)
-        loss = 0.0
-        for piece in self._pieces:
-            loss += self._add_piece(piece, head, gradient)
+        found = map_in_threads(
+            lambda group: self._evaluate_group(group, head), self._groups, self._arithmetic.threads
+        )
+        gradient = found[0][1]
+        for _, part in found[1:]:
+            gradient += part
         gradient /= self._arithmetic.dtype(self._total)
+        loss = sum((loss for losses, _ in found for loss in losses), start=0.0)
         weights = head.weights.ravel()
         loss = loss / self._total + 0.5 * self._penalty * dot(weights, weights)
         gradient[:-1] += self._arithmetic.dtype(self._penalty) * head.weights
         return loss, gradient.ravel()
+
+    def _evaluate_group(self, group: Sequence[Piece], head: Head) -> tuple[list[float], Floats]:
+        """Loss of each chunk, and their gradient, float, shape (dims + 1, labels)."""
+        gradient = np.zeros((self._dims + 1, self._labels), self._arithmetic.dtype)
+        return [self._add_piece(piece, head, gradient) for piece in group], gradient
 
     def _add_piece(self, piece: Piece, head: Head, gradient: Floats) -> float:
         """Add one chunk's gradient, float, shape (dims + 1, labels); return its loss."""
@@ -171,6 +181,12 @@ def class_weights(counts: Ints) -> npt.NDArray[np.float64]:
     is_uneven = seen.max() > _IMBALANCE * seen.min()
     weights = ratios if is_uneven else np.sqrt(ratios)
     return np.where(counts > 0, weights, 1.0)
+
+
+def _groups(chunks: Sequence[Piece]) -> list[Sequence[Piece]]:
+    """Divide chunks into up to four runs of about as many."""
+    size = -(-len(chunks) // _GROUPS)
+    return [chunks[first : first + size] for first in range(0, len(chunks), size)]
 
 
 def _chunks(pieces: Sequence[Piece]) -> Iterator[Piece]:

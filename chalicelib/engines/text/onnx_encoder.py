@@ -6,13 +6,13 @@ See: chalicelib/engines/text/encoders.py
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from chalicelib.engines.text.encoder import EncoderFacts
+from chalicelib.engines.threads import map_in_threads
 
 MAX_CHARACTERS = 2_000
 """Longer texts are cut here: tokenisers take seconds for a megabyte."""
@@ -79,14 +79,5 @@ class OnnxEncoder:
             for row in range(start, len(texts), threads):
                 vectors[row] = self.encode_one(clean_text(texts[row]))
 
-        _run_each(fill, min(threads, len(texts)))
+        map_in_threads(fill, range(threads), threads)
         return vectors
-
-
-def _run_each(work: Callable[[int], None], count: int) -> None:
-    """Call `work` with 0 to count - 1, each in a thread of its own when there are several."""
-    if count == 1:
-        work(0)
-    elif count > 1:
-        with ThreadPoolExecutor(count) as pool:
-            list(pool.map(work, range(count)))

@@ -70,7 +70,7 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
         options: choices of the caller.
     """
     examples = len(labels)
-    arithmetic = arithmetic_for(examples)
+    arithmetic = arithmetic_for(examples, options.threads)
     scaling = fit_scaling(training_set.blocks, sorted(training_set.blocks))
 
     def features_of(rows: Ints) -> Floats:

@@ -89,7 +89,13 @@ class Fitted:
 
 
 def train_text(
-    model: Model, texts: TrainingTexts, vectors: Vectors, watchers: Watchers, now: datetime
+    model: Model,
+    texts: TrainingTexts,
+    vectors: Vectors,
+    watchers: Watchers,
+    now: datetime,
+    *,
+    threads: int = 1,
 ) -> Fitted:
     """Train a text model.
 
@@ -99,6 +105,7 @@ def train_text(
         vectors: where vectors come from.
         watchers: who is told.
         now: date of the card.
+        threads: threads that share the fit; what comes out does not depend on them.
 
     Returns:
         The finished training.
@@ -116,7 +123,7 @@ def train_text(
         curve.append(curve_record(epoch))
         watchers.on_curve(curve)
 
-    trained = fit(training_set, _options(model), on_epoch, watchers.on_progress)
+    trained = fit(training_set, _options(model, threads), on_epoch, watchers.on_progress)
     report = trained.report
     if report is None:
         raise RuntimeError("A training that finished must have a report.")
@@ -156,7 +163,7 @@ def _training_set(texts: TrainingTexts, vectors: Vectors) -> TextTrainingSet:
     )
 
 
-def _options(model: Model) -> TextFitOptions:
+def _options(model: Model, threads: int) -> TextFitOptions:
     """Read the choices out of the request."""
     request = model.request
     ratio = request.param("trainSplitRatio")
@@ -167,6 +174,7 @@ def _options(model: Model) -> TextFitOptions:
         out_of_domain_rate=_rate(rate) if is_open else None,
         max_epochs=request.epochs,
         seed=SEED,
+        threads=threads,
     )
 
 

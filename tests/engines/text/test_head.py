@@ -105,3 +105,21 @@ def test_a_warm_start_ends_at_the_same_head() -> None:
 def test_class_weights(counts: list[int], weights: list[float]) -> None:
     """Rare labels weigh more: by the root up to 10 to 1, fully beyond; absent ones count not."""
     np.testing.assert_allclose(class_weights(np.array(counts)), weights)
+
+
+@pytest.mark.parametrize("arithmetic", [GridArithmetic, PlainArithmetic])
+def test_threads_change_no_bit(arithmetic: type[GridArithmetic | PlainArithmetic]) -> None:
+    """Several threads share an evaluation, and loss and gradient stay the same to the last bit."""
+    generator = np.random.default_rng(3)
+    rows, dims, labels = 9_000, 24, 7
+    features = generator.standard_normal((rows, dims)).astype(arithmetic.dtype)
+    pieces = [Piece(features, generator.integers(0, labels, rows))]
+    values = generator.standard_normal((dims + 1) * labels).astype(arithmetic.dtype)
+
+    found = [
+        HeadProblem(pieces, labels, 10.0, arithmetic(threads)).evaluate(values)
+        for threads in (1, 2, 5)
+    ]
+
+    assert len({loss for loss, _ in found}) == 1
+    assert len({gradient.tobytes() for _, gradient in found}) == 1

@@ -1,0 +1,33 @@
+"""Shares independent pieces of one computation among threads; native code runs beside itself.
+
+See: chalicelib/engines/text/head.py, chalicelib/engines/text/onnx_encoder.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def map_in_threads(
+    work: Callable[[Item], Result], items: Sequence[Item], threads: int
+) -> list[Result]:
+    """Call `work` with every item.
+
+    Args:
+        work: safe to call from several threads.
+        items: any number.
+        threads: calls at a time; one thread and one item need no other thread at all.
+
+    Returns:
+        The results in the order of the items, whatever the threads.
+    """
+    count = min(threads, len(items))
+    if count <= 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(work, items))
