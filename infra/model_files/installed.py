@@ -11,10 +11,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from infra.model_files import manifest
 from infra.model_files.fetch import file_sha256
 from infra.model_files.manifest import ModelFiles
 
@@ -32,18 +33,39 @@ def _describe(path: Path) -> dict[str, Any]:
     }
 
 
-def write_record(folder: Path, model: ModelFiles) -> None:
-    """Write the record of all files of a finished folder."""
+def write_record(directory: Path, folder: Path, model: ModelFiles) -> None:
+    """Write the record of all files of a finished folder.
+
+    Args:
+        directory: the model directory, which holds what the model needs.
+        folder: the finished folder.
+        model: what it holds.
+    """
     files = {path.name: _describe(path) for path in sorted(folder.iterdir()) if path.name != RECORD}
-    record = {"name": model.name, "madeFrom": model.made_from, "files": files}
+    record = {
+        "name": model.name,
+        "madeFrom": model.made_from,
+        "madeWith": {name: _digests(directory, manifest.MODELS[name]) for name in model.needs},
+        "files": files,
+    }
     _write_json(folder / RECORD, record)
+
+
+def _digests(directory: Path, model: ModelFiles) -> dict[str, str]:
+    """Return the recorded digests of an installed model's files by name."""
+    files = _recorded_files(read_record(directory, model))
+    return {name: str(known.get("sha256")) for name, known in files.items()}
 
 
 def _write_json(path: Path, value: object) -> None:
     """Write a JSON file so that it is there whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(part, path)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        os.replace(part, path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def read_record(directory: Path, model: ModelFiles) -> dict[str, Any]:
@@ -56,6 +78,14 @@ def read_record(directory: Path, model: ModelFiles) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
+def _recorded_files(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what a record says of its files; nothing when it was tampered with."""
+    files = record.get("files")
+    if not isinstance(files, dict) or not all(isinstance(known, dict) for known in files.values()):
+        return {}
+    return files
+
+
 def _is_same(path: Path, known: dict[str, Any], *, thorough: bool) -> bool:
     """Say whether a file is the one recorded; its content is read only when in doubt."""
     try:
@@ -65,7 +95,7 @@ def _is_same(path: Path, known: dict[str, Any], *, thorough: bool) -> bool:
         if facts.st_mtime_ns == known["mtime_ns"] and not thorough:
             return True
         return bool(file_sha256(path) == known["sha256"])
-    except (OSError, KeyError):
+    except (OSError, ValueError, KeyError):
         return False
 
 
@@ -78,28 +108,51 @@ def broken_files(directory: Path, model: ModelFiles, *, thorough: bool = False) 
         thorough: read every file, not only those whose size or time changed.
 
     Returns:
-        File names; the record's own name when the model is not installed or an older one is.
+        File names; the record's own name when the model is not installed, an older one is, or
+        what it was made with has been replaced by something else.
     """
     record = read_record(directory, model)
-    if record.get("madeFrom") != model.made_from or not record.get("files"):
+    files = _recorded_files(record)
+    if record.get("madeFrom") != model.made_from or not files:
+        return [RECORD]
+    if not _fits_its_needs(directory, model, record):
         return [RECORD]
     folder = directory / model.folder
     return [
         name
-        for name, known in record["files"].items()
+        for name, known in files.items()
         if not _is_same(folder / name, known, thorough=thorough)
     ]
 
 
+def _fits_its_needs(directory: Path, model: ModelFiles, record: dict[str, Any]) -> bool:
+    """Say whether what a model was made with is still there.
+
+    A prebuilt model answers with the very encoders it was fitted on. A need that is missing is
+    missed by its own name; records of older installations do not tell.
+    """
+    made_with = record.get("madeWith")
+    if not isinstance(made_with, dict):
+        return True
+    present = {name: _digests(directory, manifest.MODELS[name]) for name in model.needs}
+    return all(not found or found == made_with.get(name) for name, found in present.items())
+
+
 def touch_record(directory: Path, model: ModelFiles) -> None:
-    """Note the times of intact files anew, so that a copied folder is read once only."""
+    """Note the times of intact files anew, so that a copied folder is read once only.
+
+    Where that cannot be written, or another process replaces the folder meanwhile, the files are
+    read again the next time.
+    """
     record = read_record(directory, model)
+    files = _recorded_files(record)
     folder = directory / model.folder
-    times = {name: (folder / name).stat().st_mtime_ns for name in record["files"]}
-    if any(times[name] != known["mtime_ns"] for name, known in record["files"].items()):
-        for name, known in record["files"].items():
-            known["mtime_ns"] = times[name]
-        _write_json(folder / RECORD, record)
+    with suppress(OSError):
+        times = {name: (folder / name).stat().st_mtime_ns for name in files}
+        if any(times[name] != known.get("mtime_ns") for name, known in files.items()):
+            for name, known in files.items():
+                known["mtime_ns"] = times[name]
+            _write_json(folder / RECORD, record)
 
 
 def put_in_place(staged: Path, directory: Path, model: ModelFiles) -> None:

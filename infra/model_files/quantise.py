@@ -8,6 +8,7 @@ scale for each block of 32 weights and of 32 activations.
 from __future__ import annotations
 
 import logging
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,19 @@ def _quiet() -> Iterator[None]:
         logging.disable(before)
 
 
+@contextmanager
+def _scratch_beside(target: Path) -> Iterator[None]:
+    """Let the quantiser write its copy of the graph where room for it was made sure of.
+
+    It takes as much as the graph in full precision, which a small temporary folder has not.
+    """
+    before, tempfile.tempdir = tempfile.tempdir, str(target.parent)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
 def quantise(model: onnx.ModelProto, target: Path, exclude: Sequence[str] = ()) -> None:
     """Write a graph with 8-bit weights per channel.
 
@@ -51,7 +65,7 @@ def quantise(model: onnx.ModelProto, target: Path, exclude: Sequence[str] = ()) 
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     del model.graph.value_info[:]
-    with _quiet():
+    with _quiet(), _scratch_beside(target):
         quantize_dynamic(
             model,
             str(target),

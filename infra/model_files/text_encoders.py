@@ -61,6 +61,7 @@ def build(
     write_encoder_facts(model, exact)
     progress(f"{model.name}: comparing the graph in full precision")
     references.check_vectors(load(exact), model.name, references.EXACT)
+    (exact / "model.onnx").unlink()
     progress(f"{model.name}: rounding to 8 bits")
     conversion.write_quantised(graph, result)
     (exact / "tokenizer.json").rename(result / "tokenizer.json")

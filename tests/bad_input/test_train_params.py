@@ -39,7 +39,14 @@ BAD = [
     ("profile", True),
     ("outOfDomainRate", 0),
     ("outOfDomainRate", 1),
+    ("outOfDomainRate", -1),
     ("outOfDomainRate", "x"),
+    ("outOfDomainRate", "NaN"),
+    ("outOfDomainRate", True),
+    ("outOfDomainRate", [0.05]),
+    ("outOfDomainRate", 1e-400),
+    ("profile", ["fast"]),
+    ("profile", "FAST"),
 ]
 
 

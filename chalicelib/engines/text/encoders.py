@@ -58,14 +58,34 @@ def _read_facts(folder: Path) -> Mapping[str, Any]:
     return facts if isinstance(facts, dict) else {}
 
 
-def _is_complete(folder: Path, files: Mapping[str, Any]) -> bool:
-    """Say whether every listed file is there with its size."""
+def _is_complete(folder: Path, files: object) -> bool:
+    """Say whether every listed file is there with its size; a damaged list says that none is."""
     try:
-        return bool(files) and all(
-            (folder / name).stat().st_size == file["bytes"] for name, file in files.items()
+        return (
+            isinstance(files, dict)
+            and bool(files)
+            and all((folder / name).stat().st_size == file["bytes"] for name, file in files.items())
         )
-    except OSError:
+    except (OSError, ValueError, TypeError, KeyError):
         return False
+
+
+def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
+    """Return what the facts file tells.
+
+    Raises:
+        EncoderNotInstalled: it was damaged.
+    """
+    try:
+        return EncoderFacts(
+            name=name,
+            title=facts["title"],
+            sha256=facts["sha256"],
+            licence=facts["licence"],
+            dimensions=facts["dimensions"],
+        )
+    except KeyError as cause:
+        raise EncoderNotInstalled(name) from cause
 
 
 def is_installed(directory: Path, name: str) -> bool:
@@ -88,13 +108,7 @@ def load_encoder(directory: Path, name: str) -> Encoder:
     facts = _read_facts(folder)
     if not _is_complete(folder, facts.get("files", {})):
         raise EncoderNotInstalled(name)
-    known = EncoderFacts(
-        name=name,
-        title=facts["title"],
-        sha256=facts["sha256"],
-        licence=facts["licence"],
-        dimensions=facts["dimensions"],
-    )
+    known = _known(name, facts)
     # The encoders import native modules, which the API loads with the first prediction only.
     if name == "use":
         from chalicelib.engines.text.use_encoder import UseEncoder

@@ -7,6 +7,7 @@ See: chalicelib/engines/text/training.py
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _SEPARATORS = re.compile(r"[\s_\-./:|+&#,;()\[\]]+")
 _CAMEL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -28,7 +29,8 @@ def label_phrase(name: str) -> str | None:
         The words, such as `card payment`; None when the name is a code or a number and would
         teach nothing.
     """
-    words = [word for part in _SEPARATORS.split(name) for word in _CAMEL.split(part) if word]
+    plain = unicodedata.normalize("NFKC", name)
+    words = [word for part in _SEPARATORS.split(plain) for word in _CAMEL.split(part) if word]
     return " ".join(words) if any(_has_meaning(word) for word in words) else None
 
 

@@ -81,7 +81,8 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
         for digest, label in zip(training_set.digests, labels, strict=True)
     ]
     ranks = shuffled_ranks(keys, options.seed)
-    groups = group_near_duplicates(training_set.digests, labels, features_of)
+    words = training_set.word_digests or training_set.digests
+    groups = group_near_duplicates(words, labels, features_of)
     held = hold_out(labels, groups, ranks, options.split_ratio)
     units = groups
     if not held.any():
@@ -100,13 +101,19 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
     )
     size = len(training_set.label_names)
     tried = _folds_to_try(examples, examples * features.shape[1] * size)
-    return Plan(layout, size, tried, arithmetic, scaling, _duplicates(groups, held))
+    return Plan(layout, size, tried, arithmetic, scaling, _duplicates(groups, units, held))
 
 
-def _duplicates(groups: Ints, held: Bools) -> Duplicates:
-    """Count the near-duplicates; group, int, and side, bool, of every example, (examples,)."""
+def _duplicates(groups: Ints, units: Ints, held: Bools) -> Duplicates:
+    """Count the near-duplicates.
+
+    Args:
+        groups: which texts say the same, int, shape (examples,).
+        units: what was divided, int, shape (examples,).
+        held: which are held out, bool, shape (examples,).
+    """
     trained = np.isin(groups, groups[~held])
-    return Duplicates(len(groups) - len(np.unique(groups)), int((trained & held).sum()))
+    return Duplicates(len(units) - len(np.unique(units)), int((trained & held).sum()))
 
 
 def _fold_count(examples: int) -> int:

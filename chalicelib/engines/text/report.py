@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chalicelib.domain.example import text_digest
 from chalicelib.engines import data_report as reports
+from chalicelib.engines.interface import TextConflict
+from chalicelib.engines.text.conflicts import equal_texts
+from chalicelib.engines.text.same_words import same_words
 
 if TYPE_CHECKING:
     from chalicelib.domain.training_texts import TrainingTexts
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 200
 """Characters of a text that the report shows; the whole text is found by its id."""
-_PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half"))
+_PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 """What is right of the list from so many examples a label on; tests/bench/text_data_report.py."""
 
 
@@ -32,19 +36,57 @@ def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
     suspects = reports.likely_label_errors(folds.probabilities, folds.truth)
     return {
         "likelyLabelErrors": [_suspect_record(texts, folds, one) for one in suspects],
-        "expectedPrecision": expected_precision(texts),
+        "expectedPrecision": f"{expected_precision(texts)} {_scope(texts, folds)}",
         "conflictingNearDuplicates": [
             {
                 "examples": [_example(texts, pair.left), _example(texts, pair.right)],
                 "similarity": pair.similarity,
             }
-            for pair in report.conflicts
+            for pair in _conflicts(texts, report)
         ],
         "confusedLabels": _confusions(texts, folds),
         "duplicatesAcrossSplit": report.duplicates_across_split,
         "duplicatesKeptTogether": report.duplicates_kept_together,
-        "examined": len(folds.examples),
+        "examined": _examined(folds),
     }
+
+
+def _conflicts(texts: TrainingTexts, report: TextReport) -> list[TextConflict]:
+    """Put texts of the same words, differently written, behind the equal ones.
+
+    Their vectors may be further apart than those of near-duplicates, but no reader sees why they
+    should have different labels.
+    """
+    equal = [pair for pair in report.conflicts if pair.similarity == 1.0]
+    named = {place for pair in equal for place in (pair.left, pair.right)}
+    words = [text_digest(same_words(text)) for text in texts.texts]
+    _, found = equal_texts(words, np.array(texts.label_indexes, np.int64), 2 * reports.MAX_LISTED)
+    alike = [
+        TextConflict(pair.left, pair.right, 1.0)
+        for pair in found
+        if not named.issuperset((pair.left, pair.right))
+    ]
+    told = {(pair.left, pair.right) for pair in alike}
+    close = [pair for pair in report.conflicts if pair.similarity < 1.0]
+    rest = [pair for pair in close if (pair.left, pair.right) not in told]
+    return [*equal, *alike, *rest][: reports.MAX_LISTED]
+
+
+def _examined(folds: OutOfFold) -> int:
+    """Count the examples whose labels could be doubted: the others are too few to compare with."""
+    counts = np.bincount(folds.truth)
+    return int(counts[counts >= reports.LEAST_EXAMPLES].sum())
+
+
+def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
+    """Say which examples stayed out of the list of likely label errors."""
+    least = reports.LEAST_EXAMPLES
+    if len(folds.examples) == len(texts.texts):
+        return f"Labels with fewer than {least} examples are not examined."
+    return (
+        f"Only {len(folds.examples)} of {len(texts.texts)} examples could be held out; the others, "
+        f"and labels with fewer than {least} among them, are not examined."
+    )
 
 
 def expected_precision(texts: TrainingTexts) -> str:
@@ -53,18 +95,17 @@ def expected_precision(texts: TrainingTexts) -> str:
     Args:
         texts: what was learnt from; a typical label decides.
     """
-    counts = np.bincount(texts.label_indexes)
-    typical = int(np.median(counts[counts > 0]))
+    counts = np.sort(np.bincount(texts.label_indexes))
+    counts = counts[counts > 0]
+    # The lower of two middle ones: a label of that size exists.
+    typical = int(counts[(len(counts) - 1) // 2])
     share = next((share for least, share in _PRECISIONS if typical >= least), None)
     measured = (
         f"about {share} listed examples were flipped ones at so many"
         if share
         else "fewer than half of the listed examples were flipped ones at so few"
     )
-    return (
-        f"A typical label has {typical} examples; in trials with flipped labels, {measured}. "
-        f"Labels with fewer than {reports.LEAST_EXAMPLES} examples are not examined."
-    )
+    return f"A typical label has {typical} examples; in trials with flipped labels, {measured}."
 
 
 def _suspect_record(

@@ -16,7 +16,7 @@ import numpy as np
 
 from chalicelib.domain.dates import date_text
 from chalicelib.domain.example import text_digest
-from chalicelib.domain.limits import TEXT_SPLIT_RATIO
+from chalicelib.domain.limits import OUT_OF_DOMAIN_RATE, TEXT_SPLIT_RATIO
 from chalicelib.domain.model import OUT_OF_DOMAIN, Model
 from chalicelib.domain.training_texts import TrainingTexts
 from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
@@ -26,6 +26,7 @@ from chalicelib.engines.text.documents import card_document, curve_record, metri
 from chalicelib.engines.text.encoders import FAST
 from chalicelib.engines.text.labels import label_phrase
 from chalicelib.engines.text.report import data_report
+from chalicelib.engines.text.same_words import same_words
 from chalicelib.engines.text.training import fit
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
 SEED = 0
 """Every training draws its split and folds from this seed; equal data gives equal models."""
-DEFAULT_OUT_OF_DOMAIN_RATE = 0.05
-"""Share of in-domain texts that an out-of-domain model may reject."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +157,7 @@ def _training_set(texts: TrainingTexts, vectors: Vectors) -> TextTrainingSet:
         label_indexes=np.array(texts.label_indexes, np.int64),
         label_names=texts.labels,
         digests=[text_digest(text) for text in texts.texts],
+        word_digests=[text_digest(same_words(text)) for text in texts.texts],
         label_blocks={name: vectors.of_phrases(name, phrases) for name in names},
         encoder_digests={encoder.name: encoder.sha256 for encoder in vectors.encoders},
     )
@@ -180,7 +180,7 @@ def _options(model: Model, threads: int) -> TextFitOptions:
 
 def _rate(sent: object) -> float:
     """Return the share of in-domain texts that may be rejected."""
-    return DEFAULT_OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))
+    return OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))
 
 
 def _encoder_facts(encoder: Encoder) -> dict[str, str]:

@@ -122,7 +122,13 @@ def test_round_trip(threshold: float) -> None:
         {"encoders": ENCODERS[:1]},
         {"norms": (1.0,)},
         {"norms": (0.0, 1.0)},
+        {"norms": (float("inf"), 1.0)},
+        {"norms": (1e-45, 1.0)},
         {"temperature": 0.0},
+        {"temperature": float("nan")},
+        {"temperature": float("inf")},
+        {"temperature": 1e-320},
+        {"threshold": float("nan")},
         {"biases": np.array([float("nan"), 0], np.float32)},
         {"weights": np.zeros((3, 3), np.float16)},
     ],
@@ -135,6 +141,41 @@ def test_parts_that_do_not_fit_are_refused(change: dict[str, object]) -> None:
 
     with pytest.raises(ArtifactError):
         load(dump(trained))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": "ab"},
+        {"labels": [1, 2]},
+        {"labels": None},
+        {"encoders": [["minilm", "a", 1e999], ["use", "b", 1]]},
+        {"encoders": [["minilm", "a", "2"], ["use", "b", 1]]},
+        {"encoders": {}},
+        {"norms": [10**400, 1]},
+        {"norms": None},
+        {"temperature": "x"},
+        {"threshold": 1e999},
+        {"threshold": []},
+    ],
+    ids=str,
+)
+def test_a_header_of_another_shape_is_refused(change: dict[str, object]) -> None:
+    """Whatever a header holds in place of its parts, it is an ArtifactError."""
+    content = artifact.load(dump(TrainedText(_parameters())), KIND, VERSION)
+
+    with pytest.raises(ArtifactError):
+        load(artifact.dump(content.header | change, content.arrays))
+
+
+@pytest.mark.parametrize("kind", [np.complex64, np.float64, "<U1", np.int8])
+def test_arrays_of_another_kind_are_refused(kind: object) -> None:
+    """Numbers are never turned into others that might answer differently."""
+    content = artifact.load(dump(TrainedText(_parameters())), KIND, VERSION)
+    weights = {"weights": np.zeros((3, 2), kind)}
+
+    with pytest.raises(ArtifactError, match="weights holds"):
+        load(artifact.dump(content.header, {**content.arrays, **weights}))
 
 
 def test_an_artifact_without_its_parts_is_refused() -> None:

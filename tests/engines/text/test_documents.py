@@ -37,7 +37,9 @@ def report() -> TextReport:
     return made
 
 
-def _card(report: TextReport, **facts: object) -> dict[str, Any]:
+def _card(
+    report: TextReport, params: dict[str, object] | None = None, **facts: object
+) -> dict[str, Any]:
     model = Model(
         account_id="A",
         model_id="M",
@@ -50,7 +52,7 @@ def _card(report: TextReport, **facts: object) -> dict[str, Any]:
         progress=1.0,
         created_at=NOW,
         updated_at=NOW,
-        request=TrainRequest(algorithm="multilingual-intent-ood"),
+        request=TrainRequest(algorithm="multilingual-intent-ood", params=params),
     )
     return card_document(model, report, {**FACTS, **facts}, 0)
 
@@ -83,6 +85,7 @@ def test_limits_are_told(report: TextReport) -> None:
     """A threshold from few texts, torn duplicates, a drawn sample and float32 are all admitted."""
     usual = _card(report)["limits"]
     assert "only 90 texts" in usual
+    assert "whatever rate is asked for" in usual
     assert "same artifact on every processor" in usual
     assert "near-duplicate" not in usual
 
@@ -93,3 +96,51 @@ def test_limits_are_told(report: TextReport) -> None:
     assert "4 of them have a near-duplicate" in torn
     assert "The dataset has 1000 texts" in torn
     assert "not promised on another processor" in torn
+
+
+@pytest.mark.parametrize(("params", "share"), [(None, "5%"), ({"outOfDomainRate": 0.125}, "12.5%")])
+def test_the_rate_that_was_asked_for_is_told(
+    report: TextReport, params: dict[str, object] | None, share: str
+) -> None:
+    """With enough texts the limits name the share that may be rejected, with few they do not."""
+    assert report.rejection is not None
+    many = replace(report, rejection=replace(report.rejection, judged_by=100))
+
+    assert f"is to reject {share} of texts of the domain" in _card(many, params)["limits"]
+    assert "is to reject" not in _card(report, params)["limits"]
+
+
+def test_a_rate_without_effect_is_told(report: TextReport) -> None:
+    """A rate sent with an algorithm that never rejects is not passed over in silence."""
+    never = replace(report, rejection=None)
+
+    assert "never rejects" in _card(never, {"outOfDomainRate": 0.1})["limits"]
+    assert "never rejects" not in _card(never)["limits"]
+
+
+def test_the_card_names_what_it_was_made_of(report: TextReport) -> None:
+    """Profile, encoders with digests, seed and the artifact's digest stand in the card."""
+    encoders = [{"name": "all-MiniLM-L6-v2", "sha256": "f" * 64, "licence": "Apache-2.0"}]
+
+    card = _card(report, profile="accurate", encoders=encoders)
+
+    engine = card["engine"]
+    assert (engine["profile"], engine["encoders"], engine["seed"]) == ("accurate", encoders, 0)
+    assert engine["isReproducible"] is True
+    assert card["artifactSha256"] == "0" * 64
+    assert _card(replace(report, is_exact=False))["engine"]["isReproducible"] is False
+
+
+def test_labels_without_a_test_are_named(report: TextReport) -> None:
+    """A zero that stands for nothing held out is told from one that was earned; names are few."""
+    labels = [f"label {number}" for number in range(14)]
+    matrix = [[0] * 15 for _ in range(15)]
+    matrix[3][3], matrix[4][5] = 6, 6
+    tested = replace(report.metrics, labels=labels, confusion_matrix=matrix)
+
+    limits = _card(replace(report, metrics=tested))["limits"]
+
+    assert "Not tested" in limits
+    assert "'label 2', 'label 5'" in limits
+    assert "and 2 more labels" in limits
+    assert "Not tested" not in _card(report)["limits"]

@@ -186,6 +186,33 @@ def test_is_installed_notices_a_cut_file(tmp_path):
     assert not is_installed(tmp_path, "minilm")
 
 
+DAMAGED = ("[]", "{}", '{"files": 7}', '{"files": {"a": 7}}', '{"files": {"a": {}}}', "{", "\0")
+
+
+@pytest.mark.parametrize("facts", DAMAGED)
+def test_damaged_facts_are_those_of_a_missing_encoder(tmp_path, facts):
+    """Whatever stands in the facts file, the encoder is named as missing, with the command."""
+    folder = tmp_path / "use"
+    folder.mkdir()
+    (folder / "a").write_bytes(b"")
+    (folder / "encoder.json").write_text(facts)
+
+    assert not is_installed(tmp_path, "use")
+    with pytest.raises(EncoderNotInstalled, match=r"infra\.models install"):
+        load_encoder(tmp_path, "use")
+
+
+def test_facts_without_a_title_are_those_of_a_missing_encoder(tmp_path):
+    """Complete files of which nothing is known cannot be named in a card."""
+    folder = tmp_path / "use"
+    folder.mkdir()
+    (folder / "a").write_bytes(b"1")
+    (folder / "encoder.json").write_text('{"files": {"a": {"bytes": 1}}}')
+
+    with pytest.raises(EncoderNotInstalled):
+        load_encoder(tmp_path, "use")
+
+
 def test_importing_encoders_loads_no_native_module():
     """The module can be imported by the API before its first prediction at no cost."""
     code = (

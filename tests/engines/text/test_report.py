@@ -72,6 +72,20 @@ def test_contradictory_labels_are_named() -> None:
     assert told["duplicatesKeptTogether"] >= 3
 
 
+def test_texts_of_the_same_words_are_contradictions() -> None:
+    """Punctuation and capitals do not hide a text under two labels, whatever its vectors say."""
+    texts, report = _trained(doubled=1)
+    texts.texts[5] = "Where is my parcel?"
+    other = next(row for row in range(90) if texts.label_indexes[row] != texts.label_indexes[5])
+    texts.texts[other] = "where is  my parcel"
+    object.__setattr__(report, "conflicts", report.conflicts[:1])
+
+    found = data_report(texts, report)["conflictingNearDuplicates"]
+
+    pairs = [tuple(one["id"] for one in pair["examples"]) for pair in found]
+    assert pairs == [(1_080, 1_090), (1_000 + min(5, other), 1_000 + max(5, other))]
+
+
 def test_mixed_up_labels_are_named() -> None:
     """Two labels whose examples cannot be told apart are named with how often chance does it."""
     texts, report = _trained()
@@ -88,7 +102,7 @@ def test_mixed_up_labels_are_named() -> None:
 
 @pytest.mark.parametrize(
     ("count", "told"),
-    [(60, "four of five"), (25, "two of three"), (12, "about half"), (6, "fewer than half")],
+    [(60, "four of five"), (25, "two of three"), (12, "about half of"), (6, "fewer than half")],
 )
 def test_the_list_says_how_far_to_trust_it(count: int, told: str) -> None:
     """The fewer examples a label has, the less is promised."""
@@ -96,6 +110,48 @@ def test_the_list_says_how_far_to_trust_it(count: int, told: str) -> None:
 
     assert told in sentence
     assert f"{count} examples" in sentence
+
+
+def test_a_typical_label_is_one_that_exists() -> None:
+    """Between 990 examples and 10 nothing has 500, and the list is as doubtful as the fewer say."""
+    sentence = expected_precision(TrainingTexts(label_indexes=[0] * 990 + [1] * 10))
+
+    assert "has 10 examples" in sentence
+    assert "half of the" in sentence
+
+
+def test_what_was_not_examined_is_told() -> None:
+    """Where one part alone is held out, labels that are rare in it count as not examined."""
+    texts, report = _trained()
+    folds = report.out_of_fold
+    held = np.flatnonzero(folds.truth == 0)[:4].tolist() + np.flatnonzero(folds.truth == 1).tolist()
+    part = OutOfFold(folds.examples[held], folds.probabilities[held], folds.truth[held])
+    object.__setattr__(report, "out_of_fold", part)
+
+    told = data_report(texts, report)
+
+    assert told["examined"] == 30
+    assert "Only 34 of 90 examples" in told["expectedPrecision"]
+    assert {one["label"] for one in told["likelyLabelErrors"]} <= {LABELS[1]}
+
+
+def test_the_lists_are_ranked_and_end_at_a_hundred() -> None:
+    """Of 400 wrong labels the hundred least likely ones are named, the worst first."""
+    texts, report = _trained()
+    rows = np.tile(np.arange(60), 20)
+    shares = np.zeros((1_200, 3), np.float32)
+    truth = np.repeat([0, 1], 600)
+    own = np.random.default_rng(0).uniform(0.6, 0.9, 1_200).astype(np.float32)
+    own[::3] = 1 - own[::3]
+    shares[np.arange(1_200), truth], shares[np.arange(1_200), 1 - truth] = own, 1 - own
+    object.__setattr__(report, "out_of_fold", OutOfFold(rows, shares, truth))
+
+    told = data_report(texts, report)
+
+    confidences = [one["confidence"] for one in told["likelyLabelErrors"]]
+    assert len(confidences) == 100
+    assert confidences == sorted(confidences, reverse=True)
+    assert confidences[0] > 0.89
 
 
 def test_nothing_of_the_texts_stays_after_deletion() -> None:

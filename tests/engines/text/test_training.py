@@ -110,6 +110,42 @@ def test_the_test_part_is_unseen() -> None:
     assert model.report.accuracy_interval.low < 0.25 < model.report.accuracy_interval.high
 
 
+def test_curve_and_thresholds_are_of_the_held_out_part() -> None:
+    """Labels drawn at random give a curve of chance, and recall is counted in held-out texts."""
+    examples = a_training_set([100] * 4)
+    labels = np.random.default_rng(1).integers(0, 4, 400)
+
+    model = _fit(dataclasses.replace(examples, label_indexes=labels))
+    good = _fit(examples)
+
+    assert model.report is not None
+    assert good.report is not None
+    assert max(model.report.curve.f1) < 0.5
+    assert max(good.report.curve.f1) > 0.9
+    # Recall is counted in held-out texts: every point is a whole number of the eighty.
+    hits = np.array(good.report.curve.recall) * good.report.test_examples
+    np.testing.assert_allclose(hits, hits.round(), atol=1e-3)
+    assert set(good.report.thresholds) == set(examples.label_names)
+    assert min(good.report.thresholds.values()) > 0.25
+
+
+def test_a_data_set_of_contradictions_alone_is_all_doubt() -> None:
+    """Every text under both labels: even shares, chance as accuracy, every pair named, no tear."""
+    examples = a_training_set([30, 30], spread=0.5)
+    rows = np.tile(np.arange(60), 2)
+    doubled = dataclasses.replace(_part(examples, rows), label_indexes=np.repeat([0, 1], 60))
+
+    model = _fit(doubled, out_of_domain_rate=0.05)
+
+    np.testing.assert_allclose(model.predict(examples.blocks), 0.5, atol=0.01)
+    report = model.report
+    assert report is not None
+    assert report.metrics.test_accuracy == 0.5
+    assert report.calibration_error < 0.2
+    assert [one.similarity for one in report.conflicts[:60]] == [1.0] * 60
+    assert report.duplicates_across_split == 0
+
+
 def test_out_of_domain_texts_are_rejected_at_about_the_asked_rate() -> None:
     """In-domain texts are rejected at the rate, foreign ones mostly; the matrix has a column."""
     examples = a_training_set([120] * 4, dims=(24,), spread=0.5)
