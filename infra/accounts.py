@@ -40,6 +40,15 @@ TOKEN_PATH = "/v2/oauth2/token"  # noqa: S105 - a path
 _DONE, _REFUSED = 0, 1
 
 
+class NoToken(CommandError):
+    """The service refused a token or did not answer."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+        """Status of a refusal; 0 when there was no answer."""
+
+
 def create_account(
     settings: Settings,
     email: str,
@@ -95,7 +104,8 @@ def request_token(url: str, email: str, key_file: Path, minutes: float = 60) -> 
     """Obtain an access token from a running service.
 
     Raises:
-        CommandError: the key file cannot be used, or the service refused or did not answer.
+        CommandError: the key file cannot be used.
+        NoToken: the service refused or did not answer.
     """
     import jwt  # loads cryptography, which only this command needs
 
@@ -186,7 +196,8 @@ def _ask_token(url: str, assertion: str) -> str:
     """Exchange an assertion for a token.
 
     Raises:
-        CommandError: the service refused or did not answer.
+        CommandError: the URL is none.
+        NoToken: the service refused or did not answer.
     """
     if not url.startswith(("http://", "https://")):
         raise CommandError(f"PRESAGE_URL must begin with http:// or https://, not {url!r}")
@@ -200,7 +211,7 @@ def _ask_token(url: str, assertion: str) -> str:
             if trouble.status
             else "start the service with `make run`, or set PRESAGE_URL to where it listens"
         )
-        raise CommandError(f"{trouble}; {remedy}") from trouble
+        raise NoToken(f"{trouble}; {remedy}", trouble.status) from trouble
 
 
 def _create(target: Target, options: argparse.Namespace) -> None:

@@ -98,7 +98,9 @@ def build(plan: Plan, progress: Progress) -> dict[str, Any]:
         digest = file_sha256(finished / ZIP)
         said = report.describe(plan.architecture, digest, weight, shipped, (byte_code, stripping))
         _write(finished, template, said)
-        sources.note(finished, fingerprint, finished / ZIP)
+        if said["byte_code"] is not None or not plan.compiles:
+            # Without this note the next build starts anew, and makes byte code if it can by then.
+            sources.note(finished, fingerprint, finished / ZIP)
         os.replace(finished, plan.target)
     return said
 

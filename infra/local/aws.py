@@ -14,7 +14,7 @@ from moto import backends
 from moto.moto_server import werkzeug_app
 from werkzeug.serving import DechunkedInput, ThreadedWSGIServer
 
-from infra.local import item_calls
+from infra.local import item_calls, moto_memory
 from infra.local.guard import Guard
 from infra.local.large_objects import FileStream
 from infra.local.polls import Polls
@@ -145,6 +145,7 @@ def run(listener: socket.socket, secret_key: str, region: str) -> None:
     # Moto lists a folder of its package at every request; the answer never changes.
     modules = tuple(backends.list_of_moto_modules())
     backends.list_of_moto_modules = lambda: modules
+    moto_memory.bound()
     item_calls.install()
     moto = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
     guard = Guard(moto, Polls(region), S3Access(secret_key))

@@ -12,26 +12,16 @@ import zipfile
 import pytest
 
 from infra import build as command
-from infra.build import Plan, build
+from infra.build import build
 from infra.packaging.errors import NoCompiler, PackageError
 from infra.packaging.report import Limits, render
-from tests.infra import tiny_package
-from tests.infra.tiny_package import REQUIRED, X86, make_packages, make_project, write
+from tests.infra.tiny_package import make_packages, make_project, tiny_plan, write
 
 
 @pytest.fixture
 def plan(tmp_path):
     """A plan for a tiny package."""
-    return Plan(
-        X86,
-        project=make_project(tmp_path / "project"),
-        out=tmp_path / "out" / "package",
-        required=REQUIRED,
-        functions=("APIHandler", "Sweep"),
-        described=dict,
-        install=tiny_package.install,
-        compiler=tiny_package.compile_here,
-    )
+    return tiny_plan(tmp_path)
 
 
 def quiet(line):
@@ -42,16 +32,7 @@ def quiet(line):
 def built(tmp_path_factory):
     """A finished package: its folder and its report."""
     folder = tmp_path_factory.mktemp("built")
-    plan = Plan(
-        X86,
-        project=make_project(folder / "project"),
-        out=folder / "package",
-        required=REQUIRED,
-        functions=("APIHandler", "Sweep"),
-        described=dict,
-        install=tiny_package.install,
-        compiler=tiny_package.compile_here,
-    )
+    plan = tiny_plan(folder)
     return plan.target, build(plan, quiet)
 
 

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from infra import build as command
 from infra.build import Plan, build
+from infra.packaging.errors import NoCompiler
 from infra.packaging.sources import fingerprint
-from tests.infra import tiny_package
-from tests.infra.tiny_package import REQUIRED, X86, make_project, write
+from tests.infra.tiny_package import tiny_plan, write
 
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
     """A plan for a tiny package."""
-    return Plan(
-        X86,
-        project=make_project(tmp_path / "project"),
-        out=tmp_path / "out" / "package",
-        required=REQUIRED,
-        functions=("APIHandler", "Sweep"),
-        described=dict,
-        install=tiny_package.install,
-        compiler=tiny_package.compile_here,
-    )
+    return tiny_plan(tmp_path)
 
 
 @pytest.fixture
@@ -66,6 +58,19 @@ def test_every_change_is_seen(run, plan: Plan):
     assert run("--if-changed") == 3
     (plan.target / "sources.json").unlink()
     assert run("--if-changed") == 4
+
+
+def test_package_without_byte_code_is_built_again(plan: Plan, monkeypatch: pytest.MonkeyPatch):
+    """A package that fell short is never kept: the build fails each time until it has all."""
+
+    def compiler(*_: object):
+        raise NoCompiler("no Python anywhere")
+
+    short = replace(plan, compiler=compiler)
+    monkeypatch.setattr(command, "Plan", lambda *args, **kwargs: short)
+    assert [command.main(["--if-changed"]) for _ in range(2)] == [1, 1]
+    monkeypatch.setattr(command, "Plan", lambda *args, **kwargs: plan)
+    assert command.main(["--if-changed"]) == 0
 
 
 def test_fingerprint_knows_names_contents_and_options(tmp_path: Path):

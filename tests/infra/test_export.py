@@ -10,11 +10,10 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
-from chalicelib.domain.model import SUCCEEDED, Model
 from chalicelib.domain.new_example import PictureFile
 from chalicelib.domain.upload import UploadFields, UploadSource
 from infra.exports.account import ExportIncomplete, FolderNotEmpty, export_account
-from tests.builders import World, empty_aws, some_rows
+from tests.builders import World, a_model, empty_aws, some_rows
 from tests.conftest import MovableClock
 from tests.pictures import annotations, draw, label_folders, make_zip
 
@@ -98,24 +97,6 @@ def test_boxes_come_back_as_they_were(world: World, tmp_path: Path) -> None:
     export_account(world.container, world.account, tmp_path / "out")
 
     assert examples(world, again(world, view, tmp_path / "out")) == examples(world, view)
-
-
-def a_model(view: DatasetView) -> Model:
-    """A model of a data set, as far as feedback asks."""
-    row = view.dataset
-    return Model(
-        account_id=row.account_id,
-        model_id="M" * 26,
-        name="model",
-        dataset_id=row.dataset_id,
-        family=row.family,
-        type=row.type,
-        language=row.language,
-        status=SUCCEEDED,
-        progress=1,
-        created_at=row.created_at,
-        updated_at=row.created_at,
-    )
 
 
 def check_feedback(world: World, view: DatasetView, folder: Path) -> None:

@@ -7,6 +7,7 @@ import sys
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
+from infra.build import Plan
 from infra.packaging.bytecode import compile_with
 from infra.packaging.target import ARCHITECTURES
 
@@ -117,3 +118,17 @@ def install(architecture, folder):
 def compile_here(folder, downloads, progress):
     """Make byte code with the Python that runs the tests."""
     return compile_with([sys.executable, "-I", str(SCRIPT)], folder, "this Python", MAGIC_NUMBER)
+
+
+def tiny_plan(folder):
+    """Plan a tiny package of a tiny project; both lie in the folder."""
+    return Plan(
+        X86,
+        project=make_project(folder / "project"),
+        out=folder / "out" / "package",
+        required=REQUIRED,
+        functions=("APIHandler", "Sweep"),
+        described=dict,
+        install=install,
+        compiler=compile_here,
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.domain.dataset import VISION, DatasetView
 from chalicelib.domain.limits import MAX_IMAGE_BYTES
-from chalicelib.domain.model import SUCCEEDED, Model
+from chalicelib.domain.model import Model
 from chalicelib.domain.new_example import PictureFile
 from chalicelib.errors import (
     BadRequest,
@@ -18,7 +18,7 @@ from chalicelib.errors import (
     TooLarge,
     UnsupportedType,
 )
-from tests.builders import World
+from tests.builders import World, a_model
 from tests.pictures import draw, label_folders
 
 FILES = label_folders({"cat": 2, "dog": 2})
@@ -28,24 +28,6 @@ BIRD = draw("cross", "green")
 def _view(world: World, kind: str = "image") -> DatasetView:
     """Upload a dataset."""
     return world.pictures(FILES, kind)
-
-
-def _model(view: DatasetView, kind: str | None = None) -> Model:
-    """A model of the dataset; feedback asks for no more than what its row holds."""
-    row = view.dataset
-    return Model(
-        account_id=row.account_id,
-        model_id="M" * 26,
-        name="model",
-        dataset_id=row.dataset_id,
-        family=row.family,
-        type=kind or row.type,
-        language=row.language,
-        status=SUCCEEDED,
-        progress=1,
-        created_at=row.created_at,
-        updated_at=row.created_at,
-    )
 
 
 def _send(world: World, model: Model, content: bytes, label: str = "cat", **names: str):
@@ -59,7 +41,7 @@ def test_feedback_stands_behind_uploads(world: World, kind: str) -> None:
     """Feedback has the expected label, a temporary URL, and its place behind the uploads."""
     view = _view(world, kind)
 
-    sent = _send(world, _model(view), BIRD, "dog", file_name="bird.png")
+    sent = _send(world, a_model(view), BIRD, "dog", file_name="bird.png")
 
     page = world.container.examples.list_dataset(world.account, world.get(view), "all", 0, 100)
     assert [item.example.name for item in page.items][-2:] == ["dog-1.png", "bird.png"]
@@ -74,7 +56,7 @@ def test_feedback_stands_behind_uploads(world: World, kind: str) -> None:
 def test_name_that_is_in_use(world: World) -> None:
     """A name of an upload or of feedback, of any label, is refused; another one is taken."""
     view = _view(world)
-    model = _model(view)
+    model = a_model(view)
     _send(world, model, BIRD, "dog", file_name="bird.png")
 
     for name in ("cat-0.png", "dog-1.png", "bird.png"):
@@ -86,7 +68,7 @@ def test_name_that_is_in_use(world: World) -> None:
 
 def test_name_is_compared_as_it_is_kept(world: World) -> None:
     """Names that become one by cutting are one; another case is another name."""
-    model = _model(_view(world))
+    model = a_model(_view(world))
     _send(world, model, BIRD, name="n" * 150)
 
     with pytest.raises(ExampleNameTaken):
@@ -97,7 +79,7 @@ def test_name_is_compared_as_it_is_kept(world: World) -> None:
 def test_names_of_what_came_later(world: World) -> None:
     """Names that single additions and other processes bring are seen at once."""
     view = _view(world)
-    model = _model(view)
+    model = a_model(view)
     _send(world, model, BIRD, file_name="bird.png")
     world.container.examples.add_picture(
         world.account, view, PictureFile(BIRD, "single.png"), None, "a new label"
@@ -112,7 +94,7 @@ def test_names_of_what_came_later(world: World) -> None:
 def test_same_feedback_again(world: World) -> None:
     """A repeated call is answered with what is there, although the name is in use by then."""
     view = _view(world)
-    model = _model(view)
+    model = a_model(view)
     first = _send(world, model, BIRD, file_name="bird.png")
     again = _send(world, model, BIRD, file_name="bird.png")
     renamed = _send(world, model, BIRD, file_name="other.png")
@@ -124,7 +106,7 @@ def test_same_feedback_again(world: World) -> None:
 def test_uploaded_picture_may_be_feedback(world: World) -> None:
     """A picture of the upload is feedback under a name of its own."""
     view = _view(world)
-    sent = _send(world, _model(view), FILES["cat/cat-0.png"], "dog", name="was no cat.png")
+    sent = _send(world, a_model(view), FILES["cat/cat-0.png"], "dog", name="was no cat.png")
 
     assert (sent.example.name, sent.label.name) == ("was no cat.png", "dog")
 
@@ -132,7 +114,7 @@ def test_uploaded_picture_may_be_feedback(world: World) -> None:
 def test_one_of_many_gets_the_name(world: World) -> None:
     """Of callers who send different pictures of one name at once, one succeeds."""
     view = _view(world)
-    model = _model(view)
+    model = a_model(view)
     world.one_call_at_a_time()
 
     def send(salt: int) -> bool:
@@ -153,14 +135,14 @@ def test_one_of_many_gets_the_name(world: World) -> None:
 def test_refused_feedback(world: World) -> None:
     """What cannot be used is refused with its remedy, and leaves nothing."""
     view = _view(world)
-    model, before = _model(view), world.objects()
+    model, before = a_model(view), world.objects()
 
     with pytest.raises(InvalidParameter, match="it has: cat, dog"):
         _send(world, model, BIRD, "bird")
     with pytest.raises(InvalidParameter, match=r"image-detection; .*PUT /v2/vision/bulkfeedback"):
-        _send(world, _model(view, "image-detection"), BIRD)
+        _send(world, a_model(view, type="image-detection"), BIRD)
     with pytest.raises(InvalidParameter, match="use a model of type image or image-multi-label"):
-        _send(world, _model(view, "text-intent"), BIRD)
+        _send(world, a_model(view, type="text-intent"), BIRD)
     with pytest.raises(TooLarge):
         _send(world, model, BIRD + bytes(MAX_IMAGE_BYTES))
     with pytest.raises(UnsupportedType, match="an HTML page"):
@@ -174,8 +156,8 @@ def test_feedback_to_a_deleted_dataset(world: World) -> None:
     view = _view(world)
     world.container.deletions.delete_dataset(world.account, VISION, view.dataset.dataset_id)
     with pytest.raises(DatasetBeingDeleted):
-        _send(world, _model(view), BIRD)
+        _send(world, a_model(view), BIRD)
     world.work()
     with pytest.raises(BadRequest, match="was deleted, so it takes no feedback"):
-        _send(world, _model(view), BIRD)
+        _send(world, a_model(view), BIRD)
     assert not world.objects()

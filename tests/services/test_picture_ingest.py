@@ -11,14 +11,13 @@ import pytest
 from chalicelib.domain import growth
 from chalicelib.domain.dataset import FEEDBACK, UPLOAD
 from chalicelib.domain.example import Example
-from chalicelib.domain.model import Model, TrainRequest
 from chalicelib.domain.upload import UploadFields, UploadSource
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores import picture_writer
 from chalicelib.stores.pictures import PictureStore
 from chalicelib.stores.queues import EMBED
 from chalicelib.stores.tables import DatasetRow, LabelRow
-from tests.builders import World, an_archive
+from tests.builders import World, a_model, an_archive
 from tests.pictures import (
     a_box,
     annotations,
@@ -182,28 +181,10 @@ def test_boxes_are_examples(world: World) -> None:
 def feedback(world: World, view: Any, files: Any) -> Any:
     """Send an archive as feedback of a model and read it."""
     world.clock.advance(seconds=1)
-    model = a_model(view.dataset)
+    model = a_model(view)
     world.container.uploads.add_feedback(world.account, model, an_archive(files))
     world.read_files()
     return world.get(view)
-
-
-def a_model(dataset: Any, kind: str = "image-detection") -> Model:
-    """Make a model of a dataset, as its row would hold it."""
-    return Model(
-        account_id=dataset.account_id,
-        model_id="7JYVH57NDS3MB7HS76ZPVQQXJA",
-        name="model",
-        dataset_id=dataset.dataset_id,
-        family=dataset.family,
-        type=kind,
-        language="N/A",
-        status="SUCCEEDED",
-        progress=1.0,
-        created_at=dataset.created_at,
-        updated_at=dataset.created_at,
-        request=TrainRequest(),
-    )
 
 
 def test_feedback_in_bulk(world: World) -> None:

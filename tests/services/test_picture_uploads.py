@@ -15,7 +15,6 @@ import pytest
 from chalicelib.domain.clock import system_clock
 from chalicelib.domain.dataset import VISION
 from chalicelib.domain.limits import MAX_DATASET_BYTES
-from chalicelib.domain.model import Model, TrainRequest
 from chalicelib.domain.upload import UploadFields, UploadSource
 from chalicelib.errors import (
     BadRequest,
@@ -30,7 +29,7 @@ from chalicelib.errors import (
 )
 from chalicelib.services.datasets import NewDataset
 from chalicelib.stores.tables import DatasetRow
-from tests.builders import World, an_archive
+from tests.builders import World, a_model, an_archive
 from tests.pictures import detection_files, draw, label_folders, make_zip
 
 PETS = label_folders({"cat": 2, "dog": 2})
@@ -229,36 +228,17 @@ def test_put_in_states_that_take_no_file(world: World) -> None:
         uploads.add(world.account, full, source)
 
 
-def a_model(dataset: Any, **more: Any) -> Model:
-    """Make a model of a dataset, as its row would hold it."""
-    facts: dict[str, Any] = {
-        "account_id": dataset.account_id,
-        "model_id": "7JYVH57NDS3MB7HS76ZPVQQXJA",
-        "name": "model",
-        "dataset_id": dataset.dataset_id,
-        "family": dataset.family,
-        "type": "image-detection",
-        "language": "N/A",
-        "status": "SUCCEEDED",
-        "progress": 1.0,
-        "created_at": dataset.created_at,
-        "updated_at": dataset.created_at,
-        "request": TrainRequest(),
-    }
-    return Model(**{**facts, **more})
-
-
 def test_feedback_is_queued_like_a_put(world: World) -> None:
     """The answer is the dataset, UPLOADING, with its labels of before."""
     view = world.pictures(detection_files(1), "image-detection")
     more = an_archive(detection_files(1, salt=5))
 
-    started = world.container.uploads.add_feedback(world.account, a_model(view.dataset), more)
+    started = world.container.uploads.add_feedback(world.account, a_model(view), more)
 
     assert (started.dataset.status_message, started.dataset.available) == ("UPLOADING", False)
     assert started.labels == view.labels
     with pytest.raises(DatasetNotYetAvailable):
-        world.container.uploads.add_feedback(world.account, a_model(view.dataset), more)
+        world.container.uploads.add_feedback(world.account, a_model(view), more)
     world.read_files()
     assert world.get(view).dataset.total == 4
 
@@ -270,14 +250,14 @@ def test_feedback_of_another_model(world: World, kind: str) -> None:
 
     with pytest.raises(InvalidParameter, match=f"'modelId'.* of type {kind}; .*image-detection"):
         world.container.uploads.add_feedback(
-            world.account, a_model(view.dataset, type=kind), an_archive(detection_files(1))
+            world.account, a_model(view, type=kind), an_archive(detection_files(1))
         )
 
 
 def test_feedback_of_a_deleted_dataset(world: World) -> None:
     """While the dataset is being deleted it is a 409; when it is gone, a 400."""
     view = world.pictures(detection_files(1), "image-detection")
-    model, more = a_model(view.dataset), an_archive(detection_files(1, salt=5))
+    model, more = a_model(view), an_archive(detection_files(1, salt=5))
     world.container.deletions.delete_dataset(world.account, VISION, view.dataset.dataset_id)
     with pytest.raises(DatasetBeingDeleted):
         world.container.uploads.add_feedback(world.account, model, more)
@@ -293,5 +273,5 @@ def test_feedback_that_is_no_archive(world: World) -> None:
 
     with pytest.raises(UnsupportedType):
         world.container.uploads.add_feedback(
-            world.account, a_model(view.dataset), UploadSource(content=draw())
+            world.account, a_model(view), UploadSource(content=draw())
         )

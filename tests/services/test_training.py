@@ -174,8 +174,10 @@ def test_dataset_that_cannot_be_trained(world: World) -> None:
     with pytest.raises(DatasetNotReady, match="its status is UPLOADING"):
         world.train(uploading)
     failed = world.dataset([("one cell",)])
-    with pytest.raises(DatasetNotReady, match="its status is FAILED: None of the 1 rows"):
+    with pytest.raises(DatasetNotReady, match="its status is FAILED: None of the 1 rows") as found:
         world.train(failed)
+    assert str(found.value).endswith("Delete it and upload the data again.")
+    assert ".." not in str(found.value)
     view = world.get(uploading)
     world.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
     with pytest.raises(DatasetBeingDeleted):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 import pytest
 
@@ -31,10 +32,16 @@ def issued(store: IncomingStore, clock: MovableClock) -> Incoming:
     return incoming
 
 
-def send(clients: Clients, settings: Settings, incoming: Incoming, content: bytes) -> str:
-    """Put a file where the form would put it; return its version."""
-    answer = clients.s3.put_object(Bucket=settings.bucket, Key=incoming.key, Body=content)
-    return str(answer["ETag"])
+@pytest.fixture
+def send(clients: Clients, settings: Settings, issued: Incoming) -> Callable[[bytes], str]:
+    """Puts a file where the form would put it; returns its version."""
+
+    def call(content: bytes) -> str:
+        """Put one."""
+        answer = clients.s3.put_object(Bucket=settings.bucket, Key=issued.key, Body=content)
+        return str(answer["ETag"])
+
+    return call
 
 
 def test_a_form_fixes_place_type_and_size(store: IncomingStore, clock: MovableClock) -> None:
@@ -47,10 +54,10 @@ def test_a_form_fixes_place_type_and_size(store: IncomingStore, clock: MovableCl
 
 
 def test_a_file_is_lent_once(
-    store: IncomingStore, issued: Incoming, clients: Clients, settings: Settings
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str]
 ) -> None:
     """The second user is refused, the first may repeat, and a use that failed is given back."""
-    send(clients, settings, issued, b"content")
+    send(b"content")
     found, size = store.find("1", issued.path)
     target = io.BytesIO()
     store.read(found, target)
@@ -88,14 +95,10 @@ def test_what_is_not_there_is_refused(
 
 
 def test_an_hour_later_it_is_dead(
-    store: IncomingStore,
-    issued: Incoming,
-    clients: Clients,
-    settings: Settings,
-    clock: MovableClock,
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str], clock: MovableClock
 ) -> None:
     """A file that was sent in time cannot be used late."""
-    send(clients, settings, issued, b"content")
+    send(b"content")
     clock.advance(seconds=3600)
 
     with pytest.raises(DownloadFailed, match="expired after 60 minutes"):
@@ -103,13 +106,13 @@ def test_an_hour_later_it_is_dead(
 
 
 def test_a_file_that_is_replaced_is_not_used(
-    store: IncomingStore, issued: Incoming, clients: Clients, settings: Settings
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str]
 ) -> None:
     """What was checked is what is read, or nothing is."""
-    etag = send(clients, settings, issued, b"first")
+    etag = send(b"first")
     assert store.receive("1", ID, etag.strip('"'))
     found, _ = store.find("1", issued.path)
-    send(clients, settings, issued, b"another")
+    send(b"another")
 
     with pytest.raises(DownloadFailed, match="sent twice"):
         store.find("1", issued.path)
@@ -125,10 +128,10 @@ def test_only_the_first_arrival_counts(store: IncomingStore, issued: Incoming) -
 
 
 def test_a_late_notification_changes_nothing(
-    store: IncomingStore, issued: Incoming, clients: Clients, settings: Settings
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str]
 ) -> None:
     """What was used before the bucket told of it stays used."""
-    send(clients, settings, issued, b"content")
+    send(b"content")
     found, _ = store.find("1", issued.path)
     store.use(found, "first")
 
@@ -139,15 +142,11 @@ def test_a_late_notification_changes_nothing(
 
 
 def test_a_file_that_arrives_too_late_is_dead(
-    store: IncomingStore,
-    issued: Incoming,
-    clients: Clients,
-    settings: Settings,
-    clock: MovableClock,
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str], clock: MovableClock
 ) -> None:
     """A file that was sent at the last moment and arrives after the hour cannot be used."""
     clock.advance(seconds=3601)
-    send(clients, settings, issued, b"content")
+    send(b"content")
     store.receive("1", ID, "etag")
 
     with pytest.raises(DownloadFailed, match="send the file again by a new one"):
