@@ -16,7 +16,8 @@ not_found       NotFound 404              ├─ DatasetNotFound  ├─ ModelNo
 conflict        Conflict 409              ├─ DatasetInTraining  ├─ DatasetNotReady
                                           ├─ DatasetBeingDeleted  ├─ ExampleNameTaken
                                           ├─ ModelBusy  ├─ ModelNotReady  ├─ ModelUnreadable
-                                          ├─ EncoderMissing ── BackboneMissing
+                                          ├─ EncoderMissing
+                                          │  ├─ EncoderUnreadable  └─ BackboneMissing
                                           └─ ProfileMissing
 quota_exceeded  QuotaExceeded 429         ├─ PredictionQuotaExceeded  ├─ ExampleQuotaExceeded
                                           └─ TooManyOpen
@@ -49,6 +50,7 @@ from chalicelib.errors.conflict import (
     DatasetInTraining,
     DatasetNotReady,
     EncoderMissing,
+    EncoderUnreadable,
     ExampleNameTaken,
     ModelBusy,
     ModelNotReady,
@@ -89,6 +91,7 @@ __all__ = [
     "DeletionNotFound",
     "DownloadFailed",
     "EncoderMissing",
+    "EncoderUnreadable",
     "ExampleNameTaken",
     "ExampleQuotaExceeded",
     "InvalidGrant",

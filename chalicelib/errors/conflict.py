@@ -99,12 +99,21 @@ class EncoderMissing(Conflict):
 
     code = "encoder_missing"
     what = "encoder"
+    remedy = "is not installed. Run python -m infra.models install"
 
     def __init__(self, model_id: str, name: str) -> None:
         super().__init__(
-            f"Model {model_id} needs the {self.what} {name} that it was trained on, which is not "
-            "installed. Run python -m infra.models install, or train the model again."
+            f"Model {model_id} needs the {self.what} {name} that it was trained on, which "
+            f"{self.remedy}, or train the model again."
         )
+
+
+class EncoderUnreadable(EncoderMissing):
+    """The model needs an encoder whose files are damaged."""
+
+    remedy = (
+        "has damaged files. Run python -m infra.models verify, then python -m infra.models install"
+    )
 
 
 class BackboneMissing(EncoderMissing):

@@ -13,7 +13,8 @@ from chalicelib.domain.prediction import Probability, ranked
 from chalicelib.domain.warm import WarmModels
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.errors import EncoderMissing, ModelNotReady, ModelUnreadable
+from chalicelib.engines.text.encoders import EncoderDamaged
+from chalicelib.errors import EncoderMissing, EncoderUnreadable, ModelNotReady, ModelUnreadable
 from chalicelib.stores.served_models import ServedModels
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class PredictionService:
             InvalidParameter: it is of another type.
             ModelNotReady: it has not succeeded yet.
             EncoderMissing: it needs an encoder that is not installed.
+            EncoderUnreadable: it needs one whose files are damaged.
             ModelUnreadable: its artifact is damaged or of another version.
             StorageUnavailable: the storage did not answer.
         """
@@ -59,8 +61,7 @@ class PredictionService:
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)
         for use in self._load(model).encoders:
-            installed = self._encoders.is_installed(use.name)
-            if not installed or self._encoders.get(use.name).sha256 != use.sha256:
+            if self._sha256(model, use.name) != use.sha256:
                 raise EncoderMissing(model.model_id, use.name)
 
     def predict_text(
@@ -78,6 +79,20 @@ class PredictionService:
             return ()
         row = trained.predict(blocks)[0].tolist()
         return ranked(trained.labels, row, count)
+
+    def _sha256(self, model: ServedModel, encoder: str) -> str:
+        """Return the digest of an installed encoder, empty when it is not there.
+
+        Raises:
+            EncoderUnreadable: its files are damaged.
+            StorageUnavailable: its files could not be brought.
+        """
+        if not self._encoders.is_installed(encoder):
+            return ""
+        try:
+            return self._encoders.get(encoder).sha256
+        except EncoderDamaged as cause:
+            raise EncoderUnreadable(model.model_id, encoder) from cause
 
     def _load(self, model: ServedModel) -> TrainedText:
         """Return the trained model, from memory when it is warm."""

@@ -10,8 +10,10 @@ import pytest
 from chalicelib.domain.dataset import LANGUAGE
 from chalicelib.domain.model import Model, TrainRequest
 from chalicelib.engines import artifact
+from chalicelib.engines.text.encoders import EncoderDamaged
 from chalicelib.errors import (
     EncoderMissing,
+    EncoderUnreadable,
     InvalidParameter,
     ModelNotFound,
     ModelNotReady,
@@ -171,6 +173,22 @@ def test_encoder_of_another_digest(world: World) -> None:
     other.container.encoders._encoders["use"] = changed
 
     with pytest.raises(EncoderMissing, match="needs the encoder use"):
+        _predict(other, model.model_id, "book")
+
+
+def test_encoder_with_damaged_files(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An encoder that cannot be read is a conflict that names the way out, not a fault of ours."""
+    model = world.model(world.dataset(ROWS))
+    other = world.another()
+    encoders = other.container.encoders
+
+    def damaged(name: str) -> TinyEncoder:
+        raise EncoderDamaged(name)
+
+    monkeypatch.setattr(encoders, "is_installed", lambda name: True)
+    monkeypatch.setattr(encoders, "get", damaged)
+
+    with pytest.raises(EncoderUnreadable, match=r"damaged files.*infra\.models verify"):
         _predict(other, model.model_id, "book")
 
 

@@ -30,11 +30,20 @@ _MINILM = ("minilm", "minilm-sentiment")
 class EncoderNotInstalled(FileNotFoundError):
     """The files of an encoder are missing or incomplete; infra/models.py installs them."""
 
+    remedy = "is not installed. Install it with: python -m infra.models install"
+
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"The encoder {name} is not installed. Install it with: python -m infra.models install"
-        )
+        super().__init__(f"The encoder {name} {self.remedy}")
         self.name = name
+
+
+class EncoderDamaged(EncoderNotInstalled):
+    """The files of an encoder have their size, but cannot be read."""
+
+    remedy = (
+        "has damaged files. Run: python -m infra.models verify, which names and removes them, "
+        "then python -m infra.models install"
+    )
 
 
 def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> tuple[str, ...]:
@@ -103,12 +112,29 @@ def load_encoder(directory: Path, name: str) -> Encoder:
 
     Raises:
         EncoderNotInstalled: its files are missing, or no encoder has this name.
+        EncoderDamaged: they cannot be read.
     """
     folder = directory / name
     facts = _read_facts(folder)
     if not _is_complete(folder, facts.get("files", {})):
         raise EncoderNotInstalled(name)
     known = _known(name, facts)
+    try:
+        return _open(folder, known)
+    except (EncoderNotInstalled, MemoryError):
+        raise
+    # What the packages raise for a damaged file has no narrower type.
+    except Exception as cause:
+        raise EncoderDamaged(name) from cause
+
+
+def _open(folder: Path, known: EncoderFacts) -> Encoder:
+    """Load complete files.
+
+    Raises:
+        EncoderNotInstalled: no encoder has this name.
+    """
+    name = known.name
     # The encoders import native modules, which the API loads with the first prediction only.
     if name == "use":
         from chalicelib.engines.text.use_encoder import UseEncoder

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from chalicelib.engines.text.encoders import (
+    EncoderDamaged,
     EncoderNotInstalled,
     encoder_names,
     is_installed,
@@ -211,6 +212,21 @@ def test_facts_without_a_title_are_those_of_a_missing_encoder(tmp_path):
 
     with pytest.raises(EncoderNotInstalled):
         load_encoder(tmp_path, "use")
+
+
+def test_damaged_files_are_named_with_the_remedy(tmp_path):
+    """Files of the right size that cannot be read say which command finds and removes them."""
+    folder = tmp_path / "mpnet"
+    folder.mkdir()
+    for name in ("model.onnx", "tokenizer.json"):
+        (folder / name).write_bytes(bytes(100))
+    files = {"model.onnx": {"bytes": 100}, "tokenizer.json": {"bytes": 100}}
+    facts = {"title": "t", "sha256": "0", "licence": "l", "dimensions": 768, "files": files}
+    (folder / "encoder.json").write_text(json.dumps(facts))
+    assert is_installed(tmp_path, "mpnet")
+
+    with pytest.raises(EncoderDamaged, match=r"mpnet .*infra\.models verify"):
+        load_encoder(tmp_path, "mpnet")
 
 
 def test_importing_encoders_loads_no_native_module():
