@@ -53,7 +53,8 @@ check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 	@$(BIN)/interrogate --quiet app.py chalicelib infra
 
-test: check fast-models ## everything that must pass: checks and all tests (ARGS="tests/web -x" runs some)
+test: $(INSTALLED) ## everything that must pass: checks and all tests (ARGS="tests/web -x" runs some)
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check fast-models
 	@$(BIN)/python -m $(if $(ARGS),pytest $(ARGS),tests.parts)
 
 test-fast: $(INSTALLED) ## only the tests that need neither the emulator nor model files
@@ -105,8 +106,9 @@ bench-ocr: $(INSTALLED) fast-models ## accuracy and cost of OCR beside Tesseract
 package: $(INSTALLED) ## build the zip of the deployed functions (ARCH=x86_64|arm64)
 	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)
 
-deploy: package models ## deploy a stage into your AWS account (STAGE=prod [REGION= DOMAIN= CERT= SET="NAME=VALUE" WATCH=minutes YES=1])
+deploy: models ## deploy a stage into your AWS account (STAGE=prod [REGION= DOMAIN= CERT= SET="NAME=VALUE" WATCH=minutes YES=1])
 	@test -n "$(STAGE)" || { echo "Name the stage: make deploy STAGE=dev" >&2; exit 1; }
+	@$(BIN)/python -m infra.build --arch $(ARCH) --if-changed $(ARGS)
 	@$(BIN)/python -m infra.deploy deploy --stage "$(STAGE)" --region "$(REGION)" --models $(MODEL_DIR) \
 	  --package build/package/$(or $(ARCH),x86_64) --domain "$(DOMAIN)" --certificate "$(CERT)" \
 	  --watch $(or $(WATCH),0) $(if $(YES),--yes) $(if $(SET),--set $(SET))

@@ -23,6 +23,7 @@ from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.formats.rsa_key import new_private_pem
 from chalicelib.stores.clients import Clients
+from infra.local import item_calls
 from infra.local.testing import ENDPOINT
 from infra.resources import provision
 
@@ -118,6 +119,7 @@ def aws_in_memory() -> Iterator[None]:
 
     A session reads megabytes of service descriptions, so all tests share one.
     """
+    item_calls.install()
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(boto3.session, "Session", cache(boto3.session.Session))
         patch.setattr("chalicelib.stores.clients.Session", cache(Session))

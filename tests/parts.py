@@ -1,12 +1,14 @@
-"""Runs the whole suite as two processes at a time, then what measures time alone; one summary.
+"""Runs the whole suite in parts, three beside each other, then what measures time alone.
 
-Run: python -m tests.parts [OPTIONS OF PYTEST]. Tests that start whole stacks mostly wait, so the
-others run beside them. Lines are shown as they come, with the name of their part; what a part
-says of its failures is shown in one piece at its end. The exit status is 0 when all passed.
+Run: python -m tests.parts [OPTIONS OF PYTEST]. Whoever is free takes the next part. Tests of whole
+stacks often wait, so three keep two processors busy. Lines are shown as they come, with the name
+of their part; what a part says of its failures is shown in one piece at its end. One summary
+follows, and the exit status is 0 when all passed.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -18,15 +20,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-STACKS = ("tests/faults", "tests/flows", "tests/policies", "tests/schemathesis")
-"""Start whole stacks and wait for them, and what makes both halves equally long."""
+BESIDE_EACH_OTHER = 3
+"""Parts that run at the same time."""
+DIVISION = {
+    "flows": ("tests/flows",),
+    "kills": ("tests/flows/kills",),
+    "calls": ("tests/bad_input", "tests/spec", "tests/schemathesis"),
+    "faults": ("tests/faults", "tests/policies"),
+    "service": ("tests/services", "tests/stores"),
+    "engines": ("tests/engines",),
+    "infra": ("tests/infra",),
+    "local": ("tests/local",),
+}
+"""Folders by part, the longest parts first; a last part has all others. The tests of `calls` share
+one stack."""
 TIMED = (
     "tests/formats/test_archive_cost.py",
     "tests/formats/test_jpeg_file.py",
     "tests/local/test_aws.py",
     "tests/local/test_front.py",
+    "tests/local/test_worker.py",
 )
 """Hold times on the clock that another busy process would lengthen."""
+ENVIRONMENT = {
+    "PRESAGE_NICENESS": "0",  # workers that step back would wait for all the other tests
+    "OPENBLAS_NUM_THREADS": "1",  # more threads than processors wait for each other actively
+    "PYTHONDONTWRITEBYTECODE": "",  # hundreds of interpreters start, each would compile anew
+}
+"""What differs from the environment that this command was started in."""
 _ENDED_WELL = (0, 5)  # all passed; nothing was selected
 _DETAILS = re.compile(r"=+ (ERRORS|FAILURES|warnings summary|short test summary.*|slowest .*) =+")
 _TOTALS = re.compile(r"(\d+) (passed|failed|errors?|skipped|deselected|warnings?)\b")
@@ -50,8 +71,14 @@ class Part:
     def run(self) -> None:
         """Run, showing its progress and keeping its details."""
         command = [sys.executable, "-m", "pytest", *self.arguments]
+        started = time.monotonic()
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=ROOT,
+            env={**os.environ, **ENVIRONMENT},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         assert process.stdout is not None
         for line in process.stdout:
@@ -59,8 +86,9 @@ class Part:
             if self.details or _DETAILS.match(line):
                 self.details.append(line)
             elif line.strip():
-                say(f"{self.name:7}{line}")
+                say(f"{self.name:8}{line}")
         self.status = process.wait()
+        say(f"{self.name:8}took {clock(time.monotonic() - started)}\n")
         if self.details:
             say(f"\n{self.name}:\n{''.join(self.details)}\n")
 
@@ -72,17 +100,24 @@ def say(text: str) -> None:
 
 
 def parts(options: Sequence[str]) -> tuple[list[Part], Part]:
-    """Divide the suite: the parts that run together, and the one that runs alone.
+    """Divide the suite: the parts that run beside each other, and the one that runs alone.
 
     Args:
         options: of pytest, for every part.
     """
-    elsewhere = [f"--ignore={path}" for path in (*STACKS, *TIMED)]
-    together = [
-        Part("stacks", [*STACKS, *options]),
-        Part("others", ["tests", *elsewhere, *options]),
+    division = {**DIVISION, "others": ("tests",)}
+    queue = [Part(name, [*paths, *_left_out(paths), *options]) for name, paths in division.items()]
+    return queue, Part("timed", [*TIMED, *options])
+
+
+def _left_out(paths: Sequence[str]) -> list[str]:
+    """List what of some folders is for another part, as options of pytest."""
+    elsewhere = [path for chosen in (*DIVISION.values(), TIMED) for path in chosen]
+    return [
+        f"--ignore={path}"
+        for path in elsewhere
+        if path not in paths and any(Path(path).is_relative_to(folder) for folder in paths)
     ]
-    return together, Part("timed", [*TIMED, *options])
 
 
 def summary(found: Sequence[Part], seconds: float) -> str:
@@ -94,18 +129,23 @@ def summary(found: Sequence[Part], seconds: float) -> str:
     counted = ", ".join(f"{number:,} {kind}" for kind, number in sorted(totals.items()))
     bad = [f"{p.name} ended with {p.status}" for p in found if p.status not in _ENDED_WELL]
     verdict = "; ".join([counted or "nothing ran", *bad])
-    return f"{verdict} in {seconds // 60:.0f}:{seconds % 60:02.0f}"
+    return f"{verdict} in {clock(seconds)}"
+
+
+def clock(seconds: float) -> str:
+    """Write a duration as minutes:seconds."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
 def main(options: Sequence[str]) -> int:
     """Run everything; returns the exit status."""
     started = time.monotonic()
-    together, alone = parts(options)
-    with ThreadPoolExecutor(len(together)) as threads:
-        for _ in threads.map(Part.run, together):
+    queue, alone = parts(options)
+    with ThreadPoolExecutor(BESIDE_EACH_OTHER) as threads:
+        for _ in threads.map(Part.run, queue):
             pass
     alone.run()
-    found = [*together, alone]
+    found = [*queue, alone]
     say(f"{summary(found, time.monotonic() - started)}\n")
     return max(part.status not in _ENDED_WELL for part in found)
 

@@ -16,6 +16,7 @@ _NUMBERS = (
     ("--sweep-seconds", float, "PRESAGE_SWEEP_SECONDS", "5", "time between two sweeps"),
     ("--save-seconds", float, "PRESAGE_SAVE_SECONDS", "60", "time within which a write is saved"),
     ("--visibility-seconds", int, "PRESAGE_VISIBILITY_SECONDS", "15", "redelivery of lost jobs"),
+    ("--niceness", int, "PRESAGE_NICENESS", "10", "how far workers step back for the service"),
 )
 
 
@@ -49,6 +50,8 @@ class Options:
     """Time within which a write is saved, in seconds."""
     visibility_seconds: int
     """How long a message stays hidden after a receive or a heartbeat, in seconds."""
+    niceness: int
+    """How far the workers step back, so that the HTTP front stays quick."""
 
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
@@ -85,6 +88,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         sweep_seconds=found.sweep_seconds,
         save_seconds=found.save_seconds,
         visibility_seconds=found.visibility_seconds,
+        niceness=found.niceness,
     )
 
 

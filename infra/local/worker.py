@@ -37,8 +37,6 @@ RETRY_SECONDS = 1.0
 """Pause after the queues could not be reached, in seconds."""
 STOP_SECONDS = 2.0
 """How long a stopping worker waits for its handlers, in seconds."""
-NICENESS = 10
-"""Workers step back so that the HTTP front stays quick."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +200,7 @@ def run(app: Any, settings: Settings, is_training: bool, options: Options) -> No
         is_training: whether this is the process of training or the one of everything else.
         options: the stack's options.
     """
-    os.nice(NICENESS)
+    os.nice(options.niceness)
     threads: list[threading.Thread] = []
     made: list[Lane] = []
     for sources_of_lane in lanes(sources(app, settings), settings, is_training):

@@ -16,7 +16,7 @@ from typing import Any
 
 from chalicelib.domain.limits import MAX_ARCHIVE_BYTES_BY_PATH
 from infra.local.testing import LocalStack
-from tests.bench.report import Bar, Report, say
+from tests.bench.report import Bar, Report, ceiling, say
 from tests.flows.big_archive import IMAGE_BYTES, post_file, write_archive
 from tests.flows.client import VISION, Client
 from tests.flows.memory import MEGABYTE, PROCESSES, Memory, watched
@@ -27,11 +27,6 @@ MEMORY_BARS = {"aws": 200, "front": 200, "ingest": 400, "train": 400}
 """The most that a process may take on top, in megabytes."""
 READ_SECONDS = 900
 """What a deployed function has to read an upload, in seconds."""
-
-
-def ceiling(limit: float) -> Bar:
-    """A bar that a value must not pass."""
-    return Bar(limit, is_ceiling=True)
 
 
 def issue(client: Client) -> dict[str, Any]:

@@ -44,11 +44,11 @@ def learn_once(patch: pytest.MonkeyPatch) -> None:
     """Replace the text engine by one that learns once for each set of labels."""
     learn = engine.train_text
 
-    def train_text(model, texts, vectors, watchers, now):
+    def train_text(model, texts, vectors, watchers, now, **options):
         """Make the calls of a training without its arithmetic."""
         key = tuple(texts.labels)
         if key not in ONE_RESULT:
-            ONE_RESULT[key] = learn(model, texts, vectors, watchers, now)
+            ONE_RESULT[key] = learn(model, texts, vectors, watchers, now, **options)
         else:
             for encoder in vectors.encoders:
                 vectors.of_texts(encoder.name)

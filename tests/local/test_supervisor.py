@@ -15,6 +15,7 @@ import urllib.request
 
 import pytest
 
+from infra.local.options import parse
 from infra.local.process import fork
 from infra.local.state import State
 from infra.local.surroundings import ROOT
@@ -34,8 +35,8 @@ def is_alive(pid):
 @pytest.fixture
 def fresh(tmp_path):
     """A stack of its own for one test."""
-    stack = LocalStack(TINY, environment={"TINY_DIARY": str(tmp_path / "notes.txt")})
-    with stack:
+    environment = {"TINY_DIARY": str(tmp_path / "notes.txt"), "PRESAGE_NICENESS": "3"}
+    with LocalStack(TINY, environment=environment) as stack:
         yield stack
 
 
@@ -76,6 +77,21 @@ def test_dead_data_plane_stops_the_stack(fresh):
 
     wait_until(lambda: "since the last save is lost" in fresh.log())
     assert fresh.stop() == 1
+
+
+def test_workers_step_back_for_the_front(fresh):
+    """Workers are as nice as asked, by default 10, and the front and the data are not."""
+    usual = os.getpriority(os.PRIO_PROCESS, 0)
+    found = fresh.processes
+
+    wait_until(lambda: all(niceness(found[name]) == usual + 3 for name in ("ingest", "train")))
+    assert {niceness(found[name]) for name in ("aws", "front")} == {usual}
+    assert parse([], {}).niceness == 10
+
+
+def niceness(pid):
+    """Read how far a process steps back."""
+    return os.getpriority(os.PRIO_PROCESS, pid)
 
 
 def test_state_folder_is_private_and_closes_behind(fresh):

@@ -123,7 +123,12 @@ def test_an_interrupted_run_stops_everything(tmp_path: Path, number: int):
         "print(status, Fake.stopped)\n"
     )
     run = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        # A shell lets what it starts in the background ignore Ctrl-C, tests as well.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     deadline = time.monotonic() + 30
     while not (tmp_path / "began").exists() and time.monotonic() < deadline:
