@@ -42,11 +42,12 @@ def test_broken_vectors_cannot_be_learnt(value: float) -> None:
     [
         {"blocks": {}},
         {"digests": [b"one"]},
+        {"word_digests": [b"one"]},
         {"label_indexes": np.array([0, 1, 2] + [0] * 7)},
         {"label_indexes": np.array([0, 1, -1] + [0] * 7)},
         {"label_blocks": {"encoder0": np.zeros((2, 12), np.float32)}},
     ],
-    ids=["no-block", "digests", "index-above", "index-below", "phrases"],
+    ids=["no-block", "digests", "word-digests", "index-above", "index-below", "phrases"],
 )
 def test_parts_that_do_not_fit_are_the_callers_mistake(change: dict[str, object]) -> None:
     """Wrong shapes are a ValueError at once, not a wrong model."""
