@@ -45,12 +45,17 @@ class TextTrainingSet:
     digests: Sequence[bytes]
     """Digest of every example's text: equal texts have equal digests."""
     word_digests: Sequence[bytes] | None = None
-    """Digest of every text's words: they stay on one side of the split; None: as `digests`."""
+    """Digest of every text's words, whatever its capitals and punctuation; None: `digests`."""
     label_blocks: Blocks | None = None
     """Vectors of the labels' phrases by encoder, float32, shape (labels, dims); rows of labels
     without a phrase are ignored."""
     encoder_digests: Mapping[str, str] = field(default_factory=dict)
     """Sha256 of every encoder's model file, by encoder name."""
+
+    @property
+    def words(self) -> Sequence[bytes]:
+        """What tells whether two texts say the same to a reader: one digest per example."""
+        return self.word_digests or self.digests
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,7 @@ class TextConflict:
     right: int
     """Place of the other."""
     similarity: float
-    """Cosine of their feature vectors; 1 for equal texts."""
+    """Cosine of their feature vectors; 1 for texts of the same words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from chalicelib.domain.model import ServedModel
+from chalicelib.engines.text.encoder_pool import EncoderPool
+from chalicelib.services.predictions import PredictionService
 
 
 class FolderModels:
@@ -16,6 +18,11 @@ class FolderModels:
     def artifact(self, model: ServedModel) -> bytes:
         """Read a model's file."""
         return (self._folder / model.model_id).read_bytes()
+
+
+def prediction_service(folder: Path, encoders: EncoderPool) -> PredictionService:
+    """The service as it is, on models of a folder."""
+    return PredictionService(FolderModels(folder), encoders)
 
 
 def served(model_id: str) -> ServedModel:

@@ -142,7 +142,7 @@ def some_of_each(examples: TextTrainingSet, shots: int, seed: int) -> TextTraini
         blocks={name: block[rows] for name, block in examples.blocks.items()},
         label_indexes=labels[rows],
         digests=[examples.digests[row] for row in rows],
-        word_digests=[(examples.word_digests or examples.digests)[row] for row in rows],
+        word_digests=[examples.words[row] for row in rows],
     )
 
 

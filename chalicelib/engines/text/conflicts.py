@@ -49,7 +49,7 @@ def conflicting_pairs(
     Returns:
         Pairs, the most alike first.
     """
-    firsts, equal = equal_texts(digests, labels, limit)
+    firsts, equal = _equal_texts(digests, labels, limit)
     close: list[Conflict] = []
     for rows in buckets(features, firsts) if len(equal) < limit else ():
         found = _close_rows(rows, features, labels, limit)
@@ -57,17 +57,8 @@ def conflicting_pairs(
     return [*equal, *close][:limit]
 
 
-def equal_texts(digests: Sequence[bytes], labels: Ints, limit: int) -> tuple[Ints, list[Conflict]]:
-    """Find equal texts with different labels; each is named beside the first one of its text.
-
-    Args:
-        digests: one per row; equal texts have equal digests.
-        labels: label indexes, int, shape (rows,).
-        limit: most pairs to name.
-
-    Returns:
-        First row of every text, int, shape (texts,), and the pairs.
-    """
+def _equal_texts(digests: Sequence[bytes], labels: Ints, limit: int) -> tuple[Ints, list[Conflict]]:
+    """First row of every text, int, shape (texts,), and equal texts with different labels."""
     seen: dict[bytes, int] = {}
     firsts: list[int] = []
     pairs: dict[tuple[int, int], int] = {}

@@ -72,7 +72,10 @@ class EncoderPool:
 
     @cached_property
     def _helpers(self) -> ThreadPoolExecutor:
-        """Threads beside the caller's; made by the first text, so processes may fork before."""
+        """Threads beside the caller's; made by the first text, so processes may fork before.
+
+        They are kept: starting some for each text takes a good part of what they save.
+        """
         return ThreadPoolExecutor(self._threads, "encoder")
 
     def is_loaded(self, name: str) -> bool:

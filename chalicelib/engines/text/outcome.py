@@ -43,7 +43,7 @@ class Epochs:
 
 
 def make_report(
-    plan: Plan, chosen: CrossValidation, judge: Judge, epochs: Epochs, digests: Sequence[bytes]
+    plan: Plan, chosen: CrossValidation, judge: Judge, epochs: Epochs, words: Sequence[bytes]
 ) -> TextReport:
     """Gather everything that the metrics record and the card tell.
 
@@ -52,7 +52,7 @@ def make_report(
         chosen: penalty, temperatures and out-of-fold logits.
         judge: both sides of the split.
         epochs: how the fit went.
-        digests: of the examples' texts, in the order of the training set.
+        words: digests of the examples' words, in the order of the training set.
     """
     scores, truth = judge.scores(epochs.head)
     last, tests, examples = epochs.last.metrics, len(truth), len(plan.layout.order)
@@ -75,17 +75,17 @@ def make_report(
         is_exact=examples <= EXACT_EXAMPLES,
         duplicates_kept_together=plan.duplicates.kept_together,
         duplicates_across_split=plan.duplicates.across_split,
-        conflicts=_conflicts(plan, digests),
+        conflicts=_conflicts(plan, words),
         rejection=_rejection(chosen, judge, matrix),
         out_of_fold=OutOfFold(chosen.examples, shares, chosen.truth),
     )
 
 
-def _conflicts(plan: Plan, digests: Sequence[bytes]) -> tuple[TextConflict, ...]:
+def _conflicts(plan: Plan, words: Sequence[bytes]) -> tuple[TextConflict, ...]:
     """Near-duplicates with different labels, by their places in the training set."""
     order, layout = plan.layout.order, plan.layout
     found = conflicting_pairs(
-        [digests[row] for row in order.tolist()],
+        [words[row] for row in order.tolist()],
         layout.labels[: len(order)],
         layout.features[: len(order)],
         MAX_LISTED,

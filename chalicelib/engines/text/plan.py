@@ -81,8 +81,7 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
         for digest, label in zip(training_set.digests, labels, strict=True)
     ]
     ranks = shuffled_ranks(keys, options.seed)
-    words = training_set.word_digests or training_set.digests
-    groups = group_near_duplicates(words, labels, features_of)
+    groups = group_near_duplicates(training_set.words, labels, features_of)
     held = hold_out(labels, groups, ranks, options.split_ratio)
     units = groups
     if not held.any():

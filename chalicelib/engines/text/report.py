@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.domain.example import text_digest
 from chalicelib.engines import data_report as reports
-from chalicelib.engines.interface import TextConflict
-from chalicelib.engines.text.conflicts import equal_texts
-from chalicelib.engines.text.same_words import same_words
 
 if TYPE_CHECKING:
     from chalicelib.domain.training_texts import TrainingTexts
@@ -42,34 +38,13 @@ def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
                 "examples": [_example(texts, pair.left), _example(texts, pair.right)],
                 "similarity": pair.similarity,
             }
-            for pair in _conflicts(texts, report)
+            for pair in report.conflicts
         ],
         "confusedLabels": _confusions(texts, folds),
         "duplicatesAcrossSplit": report.duplicates_across_split,
         "duplicatesKeptTogether": report.duplicates_kept_together,
         "examined": _examined(folds),
     }
-
-
-def _conflicts(texts: TrainingTexts, report: TextReport) -> list[TextConflict]:
-    """Put texts of the same words, differently written, behind the equal ones.
-
-    Their vectors may be further apart than those of near-duplicates, but no reader sees why they
-    should have different labels.
-    """
-    equal = [pair for pair in report.conflicts if pair.similarity == 1.0]
-    named = {place for pair in equal for place in (pair.left, pair.right)}
-    words = [text_digest(same_words(text)) for text in texts.texts]
-    _, found = equal_texts(words, np.array(texts.label_indexes, np.int64), 2 * reports.MAX_LISTED)
-    alike = [
-        TextConflict(pair.left, pair.right, 1.0)
-        for pair in found
-        if not named.issuperset((pair.left, pair.right))
-    ]
-    told = {(pair.left, pair.right) for pair in alike}
-    close = [pair for pair in report.conflicts if pair.similarity < 1.0]
-    rest = [pair for pair in close if (pair.left, pair.right) not in told]
-    return [*equal, *alike, *rest][: reports.MAX_LISTED]
 
 
 def _examined(folds: OutOfFold) -> int:

@@ -1,7 +1,8 @@
 """What is left of a text when capitals, spaces and punctuation are not looked at.
 
-Encoders see a question mark; a person who checks labels does not. Used by the data report.
-See: chalicelib/engines/text/report.py, chalicelib/engines/text/conflicts.py
+Encoders see a question mark; a person who checks labels does not. Such texts stay on one side of
+the split, and under two labels they are contradictions.
+See: chalicelib/engines/text/near_duplicates.py, chalicelib/engines/text/conflicts.py
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def fit(
     on_progress(0.5 + 0.5 * _CROSS_VALIDATION_SHARE)
     head = _refit(plan, chosen, epochs.head, options)
     on_progress(1.0)
-    report = make_report(plan, chosen, judge, epochs, training_set.digests)
+    report = make_report(plan, chosen, judge, epochs, training_set.words)
     return TrainedText(_parameters(training_set, plan, head, chosen, threshold), report)
 
 

@@ -60,8 +60,8 @@ def _check_shapes(training_set: TextTrainingSet, labels: npt.NDArray[np.int64]) 
     """
     if not training_set.blocks:
         raise ValueError("A training set needs the vectors of at least one encoder.")
-    digests = (training_set.digests, training_set.word_digests or training_set.digests)
-    sizes = {len(labels), *map(len, digests), *map(len, training_set.blocks.values())}
+    parts = (labels, training_set.digests, training_set.words, *training_set.blocks.values())
+    sizes = set(map(len, parts))
     if len(sizes) != 1:
         raise ValueError(f"Blocks, labels and digests have different lengths: {sorted(sizes)}.")
     names = len(training_set.label_names)

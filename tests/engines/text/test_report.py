@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
 from chalicelib.domain.data_report import without_examples
+from chalicelib.domain.example import text_digest
 from chalicelib.domain.training_texts import TrainingTexts
 from chalicelib.engines.interface import OutOfFold, TextReport
 from chalicelib.engines.text import training
 from chalicelib.engines.text.report import MAX_CHARACTERS, data_report, expected_precision
+from chalicelib.engines.text.same_words import same_words
 from tests.engines.text.clusters import a_training_set
 
 LABELS = ["order", "refund", "address"]
 
 
-def _trained(flipped: int = 0, doubled: int = 0) -> tuple[TrainingTexts, TextReport]:
-    """Thirty examples of three labels; some have a wrong label, some stand there twice."""
+def _trained(
+    flipped: int = 0, doubled: int = 0, written: Mapping[int, str] | None = None
+) -> tuple[TrainingTexts, TextReport]:
+    """Thirty examples of three labels: some flipped, some there twice, some with a given text."""
     examples = a_training_set([30] * 3, dims=(24,), spread=0.3)
     labels = examples.label_indexes.copy()
     labels[:flipped] = (labels[:flipped] + 1) % 3
@@ -26,7 +31,7 @@ def _trained(flipped: int = 0, doubled: int = 0) -> tuple[TrainingTexts, TextRep
     given = np.concatenate([labels, (labels[80 : 80 + doubled] + 1) % 3])
     texts = TrainingTexts(
         labels=LABELS,
-        texts=[f"text {row} " + "é" * 300 for row in rows],
+        texts=[(written or {}).get(row) or f"text {row} " + "é" * 300 for row in rows.tolist()],
         label_indexes=given.tolist(),
         example_ids=[1_000 + place for place in range(len(rows))],
     )
@@ -35,6 +40,7 @@ def _trained(flipped: int = 0, doubled: int = 0) -> tuple[TrainingTexts, TextRep
         label_indexes=given,
         label_names=LABELS,
         digests=[examples.digests[row] for row in rows],
+        word_digests=[text_digest(same_words(text)) for text in texts.texts],
     )
     report = training.fit(training_set, training.TextFitOptions(), [].append).report
     assert report is not None
@@ -74,16 +80,16 @@ def test_contradictory_labels_are_named() -> None:
 
 def test_texts_of_the_same_words_are_contradictions() -> None:
     """Punctuation and capitals do not hide a text under two labels, whatever its vectors say."""
-    texts, report = _trained(doubled=1)
-    texts.texts[5] = "Where is my parcel?"
-    other = next(row for row in range(90) if texts.label_indexes[row] != texts.label_indexes[5])
-    texts.texts[other] = "where is  my parcel"
-    object.__setattr__(report, "conflicts", report.conflicts[:1])
+    labels = a_training_set([30] * 3, dims=(24,), spread=0.3).label_indexes
+    other = next(row for row in range(90) if labels[row] != labels[5])
+    texts, report = _trained(
+        doubled=1, written={5: "Where is my parcel?", other: "where is  my parcel"}
+    )
 
     found = data_report(texts, report)["conflictingNearDuplicates"]
 
-    pairs = [tuple(one["id"] for one in pair["examples"]) for pair in found]
-    assert pairs == [(1_080, 1_090), (1_000 + min(5, other), 1_000 + max(5, other))]
+    pairs = {tuple(one["id"] for one in pair["examples"]): pair["similarity"] for pair in found[:2]}
+    assert pairs == {(1_080, 1_090): 1, (1_000 + min(5, other), 1_000 + max(5, other)): 1}
 
 
 def test_mixed_up_labels_are_named() -> None:
