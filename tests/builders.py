@@ -175,6 +175,13 @@ class World:
         self.work()
         return self.get(view)
 
+    def unembedded(self, rows: Iterable[tuple[str, str]]) -> tuple[DatasetView, list[Message]]:
+        """Upload a file and read it; the jobs of its parts are returned, not done."""
+        view = self.upload(rows)
+        [reading] = self.messages()
+        self.deliver(reading)
+        return self.get(view), self.messages()
+
     def get(self, view: DatasetView) -> DatasetView:
         """Read a dataset again."""
         dataset = view.dataset

@@ -1,7 +1,7 @@
 """Embeddings of a dataset's texts: computed once, kept by digest beside the dataset.
 
 The ingest queue embeds the parts of an upload from the first one on; a training that begins
-meanwhile takes parts from the end, so that both work on one dataset and nothing is done twice.
+meanwhile takes parts from the end, so that both work on one dataset and meet once.
 What no part has, feedback or another encoder, the training embeds afterwards.
 """
 

@@ -259,10 +259,7 @@ def test_part_of_a_deleted_dataset_is_not_kept(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Embeddings that are computed while their dataset is deleted do not stay."""
-    view = world.upload(ROWS)
-    [reading] = world.messages()
-    world.deliver(reading)
-    [part] = world.messages()
+    view, [part] = world.unembedded(ROWS)
 
     def delete() -> None:
         """Delete the dataset while its part is being embedded."""

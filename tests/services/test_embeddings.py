@@ -20,13 +20,12 @@ def _encoder(world: World, name: str = "use") -> TinyEncoder:
 
 def test_parts_of_an_upload_are_embedded(world: World) -> None:
     """Each part of an upload becomes one shard of each encoder, and disappears."""
-    view = world.upload(some_rows({"a": PART_TEXTS, "b": 1}))
-    [reading] = world.messages()
-    world.deliver(reading)
+    view, parts = world.unembedded(some_rows({"a": PART_TEXTS, "b": 1}))
     prefix = f"datasets/{view.dataset.dataset_id}/"
-    assert len(world.objects(f"{prefix}parts/")) == 2
+    assert len(world.objects(f"{prefix}parts/")) == len(parts) == 2
 
-    world.work()
+    for part in parts:
+        world.deliver(part)
 
     assert world.objects(f"{prefix}parts/") == []
     assert len(world.objects(f"{prefix}embeddings/")) == 4
@@ -35,10 +34,7 @@ def test_parts_of_an_upload_are_embedded(world: World) -> None:
 
 def test_part_that_arrives_twice(world: World) -> None:
     """A part that is done is not embedded again."""
-    world.upload(some_rows({"a": 3}))
-    [reading] = world.messages()
-    world.deliver(reading)
-    [part] = world.messages()
+    _, [part] = world.unembedded(some_rows({"a": 3}))
 
     world.deliver(part)
     world.deliver(part)
@@ -110,11 +106,8 @@ def test_other_languages_use_one_encoder(world: World) -> None:
 def test_training_and_queue_share_the_parts_of_an_upload(world: World) -> None:
     """A training takes waiting parts from the end, the queue finds them gone: no text twice."""
     total = 3 * PART_TEXTS
-    view = world.upload(some_rows({"a": total}))
-    [reading] = world.messages()
-    world.deliver(reading)
-    parts = world.messages()
-    dataset = world.get(view).dataset
+    view, parts = world.unembedded(some_rows({"a": total}))
+    dataset = view.dataset
     shown: list[tuple[int, int]] = []
 
     def queue_works_too(done: int, count: int) -> None:
@@ -134,10 +127,8 @@ def test_training_and_queue_share_the_parts_of_an_upload(world: World) -> None:
 
 def test_parts_of_later_uploads_are_left_to_the_queue(world: World) -> None:
     """A training ends although somebody goes on to upload."""
-    view = world.upload(some_rows({"a": 3}))
-    [reading] = world.messages()
-    world.deliver(reading)
-    dataset = world.get(view).dataset
+    view, _ = world.unembedded(some_rows({"a": 3}))
+    dataset = view.dataset
     later = f"datasets/{dataset.dataset_id}/parts/later/00000.json"
 
     world.container.embeddings.finish_parts(

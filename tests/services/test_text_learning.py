@@ -21,11 +21,8 @@ def test_a_fit_that_would_not_end_is_left_to_the_next_function(
 ) -> None:
     """A function that spent its time on vectors hands over; the next one makes none and learns."""
     monkeypatch.setattr(run, "expected_seconds", lambda examples, dims, labels: 500.0)
-    view = world.upload(ROWS)
-    [reading] = world.messages()
-    world.deliver(reading)
-    [_part] = world.messages()
-    model_id = world.train(world.get(view)).model.model_id
+    view, _ = world.unembedded(ROWS)
+    model_id = world.train(view).model.model_id
     [first] = world.messages()
     encoder = world.container.encoders.get("use")
     assert isinstance(encoder, TinyEncoder)
@@ -43,32 +40,12 @@ def test_a_fit_that_would_not_end_is_left_to_the_next_function(
     assert encoder.texts == len(ROWS) + 2 * phrases
 
 
-def test_the_queue_finds_nothing_to_do_after_a_training(world: World) -> None:
-    """A training that begins before the embedding does its work, and no text is embedded twice."""
-    view = world.upload(ROWS)
-    [reading] = world.messages()
-    world.deliver(reading)
-    [part] = world.messages()
-    world.train(world.get(view))
-    [training] = world.messages()
-
-    world.deliver(training)
-    world.deliver(part)
-
-    encoder = world.container.encoders.get("use")
-    assert isinstance(encoder, TinyEncoder)
-    assert encoder.texts == len(ROWS) + len({label for _, label in ROWS})
-
-
 def test_slow_steps_need_more_time_in_reserve(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a step takes five minutes, a function with five left begins no other."""
-    view = world.upload(ROWS)
-    [reading] = world.messages()
-    world.deliver(reading)
-    world.messages()
-    model_id = world.train(world.get(view)).model.model_id
+    view, _ = world.unembedded(ROWS)
+    model_id = world.train(view).model.model_id
     [training] = world.messages()
     clock = itertools.count(0.0, 300.0)
     monkeypatch.setattr(text_learning, "monotonic", lambda: next(clock))

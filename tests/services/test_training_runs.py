@@ -90,17 +90,16 @@ def test_embeddings_of_the_upload_are_used(world: World) -> None:
 
 
 def test_training_embeds_what_is_missing(world: World) -> None:
-    """A training that comes before the embedding jobs does their work itself."""
-    view = world.upload(ROWS)
-    [reading] = world.messages()
-    world.deliver(reading)
-    [part] = world.messages()
-    view = world.get(view)
+    """A training that comes before the embedding jobs does their work, and leaves them none."""
+    view, [part] = world.unembedded(ROWS)
+    encoder = world.container.encoders.get("use")
+    assert isinstance(encoder, TinyEncoder)
 
     model = world.model(view)
     world.deliver(part)
 
     assert model.status == SUCCEEDED
+    assert encoder.texts == len(ROWS) + len({label for _, label in ROWS})
     assert not world.objects(f"datasets/{view.dataset.dataset_id}/parts/")
 
 
