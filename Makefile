@@ -64,14 +64,14 @@ cover: check fast-models ## tests with branch coverage
 	@$(BIN)/python -m pytest --cov=chalicelib --cov=infra --cov-branch --cov-report=term-missing:skip-covered $(ARGS)
 
 test-localstack: fast-models ## every flow test and the template's CloudFormation, on LocalStack
-	@$(BIN)/python -m infra.emulators run $(BIN)/python -m pytest tests/localstack tests/flows \
+	@$(BIN)/python -m tests.emulators run $(BIN)/python -m pytest tests/localstack tests/flows \
 	  --ignore tests/flows/kills --timeout 300 $(ARGS)
 
 fuzz: check fast-models ## 2,000 generated calls against the OpenAPI document
 	@PRESAGE_FUZZ_CALLS=2000 $(BIN)/python -m pytest tests/schemathesis --timeout 1800 $(ARGS)
 
 test-deploy: fast-models ## the packaged functions on an emulated AWS (needs Python 3.13, x86-64)
-	@$(BIN)/python -m infra.emulators.ministack
+	@$(BIN)/python -m tests.emulators.ministack
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed
 	@PRESAGE_PACKAGE=build/package/x86_64 $(BIN)/python -m pytest tests/deployed --timeout 1800 $(ARGS)
 

@@ -29,7 +29,7 @@ from chalicelib.services.accounts import (
 from chalicelib.stores.accounts import AccountStore
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tokens import RefreshTokenStore
-from infra.local.calls import CallFailed, Service
+from infra.local.client import CallFailed, Service
 from infra.target import CommandError, Target, add_options, chosen_target, explained_causes
 
 PUBLIC_AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from infra.model_files.client import Progress
-from infra.model_files.fetch import file_sha256
+from infra.model_files.sources.client import Progress
+from infra.model_files.sources.fetch import file_sha256
 from infra.packaging import licences, lock, natives, overrides, report, sources, staging, vendor
 from infra.packaging.archive import write_zip
 from infra.packaging.bytecode import ByteCode, compile_all

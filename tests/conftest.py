@@ -23,9 +23,9 @@ from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.formats.rsa_key import new_private_pem
 from chalicelib.stores.clients import Clients
-from infra.local import item_calls
-from infra.local.testing import ENDPOINT
+from infra.local.aws import item_calls
 from infra.resources import provision
+from tests.local_stack import ENDPOINT
 
 # Before any client is made: no test may reach a real account, whatever the shell has set.
 for _name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN", "AWS_CONFIG_FILE"):

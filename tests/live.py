@@ -27,7 +27,7 @@ from chalicelib.services.accounts import AccountService
 from chalicelib.stores.accounts import AccountStore
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tokens import RefreshTokenStore
-from infra.local.testing import LocalStack
+from tests.local_stack import LocalStack
 from tests.studio import Studio
 from tests.tricks import Tricks
 

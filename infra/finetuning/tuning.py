@@ -16,9 +16,10 @@ from infra.finetuning.own_sentences import own_sentences
 from infra.finetuning.sentences import Sentences, split_sentences
 from infra.finetuning.states import frozen_states
 from infra.finetuning.training import Recipe, train
-from infra.model_files import text_cards, text_encoders
+from infra.model_files.conversion import text_encoders
 from infra.model_files.manifest import MODELS
-from infra.model_files.sentiment_data import LABELS
+from infra.model_files.prebuilt import text_cards
+from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.tuned_encoder import (
     FIGURES_FILE,
     LAYERS_FILE,

@@ -1,6 +1,6 @@
 """The events and the context that Lambda hands to a function, as the local workers build them.
 
-See infra/local/worker.py (queues and schedule) and infra/local/front.py (HTTP).
+See infra/local/worker.py (queues and schedule) and infra/local/http/front.py (HTTP).
 """
 
 from __future__ import annotations

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.config import Settings, SettingsError
-from infra.local import pieces, process
+from infra.local import children, process
+from infra.local.children import say
+from infra.local.environment import SHARED, surroundings
 from infra.local.logs import put_aside
 from infra.local.options import MOTO, Options
-from infra.local.pieces import say
 from infra.local.state import State
-from infra.local.surroundings import SHARED, surroundings
 
 STOP_SECONDS = 3.0
 """How long children may take to stop before they are killed, in seconds."""
@@ -113,16 +113,16 @@ class Supervisor:
         )
         settings = Settings.from_environment(os.environ)
         if options.backend == MOTO:
-            self._add(AWS_PIECE, lambda: pieces.run_aws(self._aws, settings.region))
+            self._add(AWS_PIECE, lambda: children.run_aws(self._aws, settings.region))
         app = load(options.app)
-        if not self._task("provision", lambda: pieces.provision(settings, options)):
+        if not self._task("provision", lambda: children.provision(settings, options)):
             self._fail("the tables, queues and bucket could not be made.")
             return
         if not self._restore(settings):
             return
-        self._add("front", lambda: pieces.run_front(app, self._front, settings, options))
-        self._add("ingest", lambda: pieces.run_worker(app, settings, False, options))
-        self._add("train", lambda: pieces.run_worker(app, settings, True, options))
+        self._add("front", lambda: children.run_front(app, self._front, settings, options))
+        self._add("ingest", lambda: children.run_worker(app, settings, False, options))
+        self._add("train", lambda: children.run_worker(app, settings, True, options))
         self._describe(settings)
         self._settings = settings
         self._welcome(settings)
@@ -134,20 +134,20 @@ class Supervisor:
             put_aside(self._state)
         if not options.keeps_data:
             return True
-        if not self._task("restore", lambda: pieces.restore(settings, self._state)):
+        if not self._task("restore", lambda: children.restore(settings, self._state)):
             self._fail(
                 f"the data in {folder} could not be restored, and is left as it is. Move the "
                 "folder away to start empty, or start without it by --forget."
             )
             return False
-        self._add(KEEPER_PIECE, lambda: pieces.run_keeper(settings, self._state, options))
+        self._add(KEEPER_PIECE, lambda: children.run_keeper(settings, self._state, options))
         return True
 
     def _welcome(self, settings: Settings) -> None:
         """Make the demo account, show a first prediction, and print the ready line."""
         url = address(self._front)
         welcomed = self._options.is_bare or self._task(
-            "demo", lambda: pieces.run_demo(settings, self._state, self._options, url)
+            "demo", lambda: children.run_demo(settings, self._state, self._options, url)
         )
         if self._is_stopping:
             return
@@ -161,7 +161,7 @@ class Supervisor:
 
     def _bring_models(self, settings: Settings) -> None:
         """Install what only the accurate profile needs beside the running stack."""
-        pid = process.fork("presage-models", lambda: pieces.run_models(settings))
+        pid = process.fork("presage-models", lambda: children.run_models(settings))
         self._tasks[pid] = None
 
     def _add(self, name: str, work: Callable[[], None]) -> None:

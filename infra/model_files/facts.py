@@ -1,6 +1,6 @@
 """Describes the files of a converted model: what cards say, and what must be there.
 
-See: infra/model_files/install.py, infra/model_files/ocr_models.py
+See: infra/model_files/install.py, infra/model_files/conversion/ocr_models.py
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from infra.model_files.fetch import file_sha256
 from infra.model_files.manifest import ModelFiles
+from infra.model_files.sources.fetch import file_sha256
 
 
 def model_facts(model: ModelFiles, folder: Path, facts_file: str) -> dict[str, Any]:

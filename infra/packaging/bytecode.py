@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from infra.model_files.client import Progress
+from infra.model_files.sources.client import Progress
 from infra.packaging.errors import PackageError
 from infra.packaging.pyodide import PYODIDE, unpack_pyodide
 from infra.packaging.target import PYC_MAGIC, PYTHON_VERSION, TASK_ROOT

@@ -1,7 +1,7 @@
 """CPython 3.13 on WebAssembly, for machines that have no Python of the target's version.
 
 Fetched like model files, by sha256; used while building, neither installed nor shipped.
-See: infra/model_files/fetch.py
+See: infra/model_files/sources/fetch.py
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
-from infra.model_files import npm, sources
-from infra.model_files.client import Progress
 from infra.model_files.errors import InstallError
-from infra.model_files.fetch import fetch
-from infra.model_files.sources import Registry, Source
+from infra.model_files.sources import npm, packages
+from infra.model_files.sources.client import Progress
+from infra.model_files.sources.fetch import fetch
+from infra.model_files.sources.packages import Registry, Source
 from infra.packaging.errors import NoCompiler
 
 PYODIDE = Source(
@@ -47,7 +47,7 @@ def unpack_pyodide(downloads: Path, folder: Path, progress: Progress) -> tuple[P
     """
     try:
         archive = fetch(PYODIDE, downloads, progress)
-        wheel = fetch(sources.NODE, downloads, progress)
+        wheel = fetch(packages.NODE, downloads, progress)
         node = npm.unpack_node(wheel, folder / "node")
         with tarfile.open(archive, "r:gz") as packed:
             packed.extractall(folder, filter="data")

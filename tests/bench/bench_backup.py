@@ -20,7 +20,6 @@ from typing import Any
 
 from infra.backups.folder import MANIFEST, PIECES
 from infra.backups.objects import found
-from infra.local.testing import LocalStack
 from infra.resources import table_resources
 from tests.bench.bench_http import BIG_TEXTS, big_file, ceiling
 from tests.bench.report import Bar, Report, say
@@ -28,6 +27,7 @@ from tests.flows.client import LANGUAGE, Client
 from tests.flows.load import Journal, Load, complaints, settle
 from tests.flows.pictures import folders_zip
 from tests.flows.world import World, csv_file, made_rows
+from tests.local_stack import LocalStack
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "bench"

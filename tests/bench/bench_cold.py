@@ -19,14 +19,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from infra.emulators.environment import find_python
-from infra.local.testing import LocalStack
 from infra.models import default_directory
 from infra.packaging.target import PYTHON_VERSION
 from tests.api.conftest import make_event
 from tests.bench.report import Bar, Report
+from tests.emulators.environment import find_python
 from tests.flows.client import LANGUAGE
 from tests.flows.world import World, weather
+from tests.local_stack import LocalStack
 
 ROOT = Path(__file__).parents[2]
 IMPORT_SECONDS = 0.3

@@ -20,11 +20,11 @@ from datetime import datetime
 from pathlib import Path
 
 from chalicelib.container import Container
-from infra.local.testing import LocalStack
 from tests.bench.report import Bar, Report, ceiling, say
 from tests.flows.client import LANGUAGE, Client
 from tests.flows.crowd import Asked, mixed_calls, run_crowd, spend
 from tests.flows.world import World, csv_file, weather
+from tests.local_stack import LocalStack
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "bench"

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.domain.limits import MAX_ARCHIVE_BYTES_BY_PATH
-from infra.local.testing import LocalStack
 from tests.bench.report import Bar, Report, ceiling, say
 from tests.flows.big_archive import IMAGE_BYTES, post_file, write_archive
 from tests.flows.client import VISION, Client
 from tests.flows.memory import MEGABYTE, PROCESSES, Memory, watched
 from tests.flows.world import World
+from tests.local_stack import LocalStack
 
 BUILD = Path(__file__).parents[2] / "build" / "bench"
 MEMORY_BARS = {"aws": 200, "front": 200, "ingest": 400, "train": 400}

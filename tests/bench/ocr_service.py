@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
-from infra.local.testing import LocalStack
 from tests.bench.bench_http import ceiling, milliseconds, peak_bytes, quantile, resident_bytes
 from tests.bench.ocr_data import eight_pages, read_rendered, read_sroie
 from tests.bench.report import say
 from tests.flows.client import VISION, Client
 from tests.flows.world import World
+from tests.local_stack import LocalStack
 
 if TYPE_CHECKING:
     from tests.bench.bench_ocr import Bench

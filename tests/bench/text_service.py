@@ -14,11 +14,11 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from infra.local.testing import LocalStack
 from tests.bench.bench_http import peak_bytes
 from tests.bench.report import Report, ceiling, say
 from tests.flows.client import Client
 from tests.flows.world import World
+from tests.local_stack import LocalStack
 
 TEXTS, WORDS, WAIT_SECONDS = 100_000, 3_000_000, 2_400
 POLL_SECONDS = 1.0

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from infra.local.testing import LocalStack
 from tests.bench.bench_http import ceiling, milliseconds, peak_bytes, quantile, resident_bytes
 from tests.bench.report import Report, say
 from tests.flows.client import Client
 from tests.flows.world import World
+from tests.local_stack import LocalStack
 
 WARM_UP = 5
 CALLS = 40

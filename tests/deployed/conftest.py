@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.emulators.ministack import Ministack
 from infra.models import default_directory
 from tests.deployed.client import StageClient
 from tests.deployed.stage import Deployment
 from tests.deployed.unproved import UNPROVED
+from tests.emulators.ministack import Ministack
 
 PACKAGE = Path(os.environ.get("PRESAGE_PACKAGE", ""))
 """Folder of what is deployed. Without the variable nothing here is collected: tests/conftest.py."""

@@ -16,9 +16,9 @@ from typing import Any
 
 import boto3
 
-from infra.emulators.ministack import ACCOUNT_ID, REGION, Ministack
 from infra.template.gateway import API
 from infra.template.names import API_STAGE, BUCKET, SECRET
+from tests.emulators.ministack import ACCOUNT_ID, REGION, Ministack
 
 ROOT = Path(__file__).parents[2]
 STAGE = "test"

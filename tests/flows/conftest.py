@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra.local.testing import LocalStack
 from tests.flows.client import Client
 from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes_zip
 from tests.flows.world import FileServer, World, weather
+from tests.local_stack import LocalStack
 from tests.pictures import make_zip
 
 

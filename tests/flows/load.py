@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from infra.local.testing import LocalStack
 from tests.flows.client import LANGUAGE, OPEN, Client
 from tests.flows.world import csv_file, made_rows
+from tests.local_stack import LocalStack
 
 ROWS = 40
 """Texts of each data set that is uploaded."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.local.testing import LocalStack
+from tests.local_stack import LocalStack
 
 PROCESSES = ("aws", "front", "ingest", "train")
 MEGABYTE = 1_000_000

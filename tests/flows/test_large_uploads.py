@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from infra.local.testing import LocalStack
 from tests.flows.big_archive import post_file
 from tests.flows.client import LANGUAGE, VISION, Answer, Client, encode_multipart
 from tests.flows.memory import watched
 from tests.formats.drawn import encoded
+from tests.local_stack import LocalStack
 from tests.papers import paper
 from tests.pictures import draw, make_zip
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.testing import LocalStack
 from tests.flows.client import VISION, Client
 from tests.flows.crowd import run_crowd
 from tests.flows.world import World
 from tests.formats.drawn import encoded
+from tests.local_stack import LocalStack
 from tests.papers import grid, paper
 from tests.pdfs import image_pdf, text_pdf
 

@@ -18,10 +18,10 @@ from chalicelib.domain.example import picture_digest
 from chalicelib.domain.model import SUCCEEDED, Model
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tables import ModelRow
-from infra.local.testing import ENDPOINT
 from tests.flows.client import VISION as PATH
 from tests.flows.client import Answer, Client
 from tests.flows.world import World
+from tests.local_stack import ENDPOINT
 from tests.pictures import draw
 
 CAT, DOG = draw("circle"), draw("square", "blue", kind="JPEG")

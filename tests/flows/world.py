@@ -22,9 +22,9 @@ from chalicelib.stores.accounts import AccountStore
 from chalicelib.stores.clients import Clients
 from chalicelib.stores.tokens import RefreshTokenStore
 from infra.accounts import GRANT_TYPE, PUBLIC_AUDIENCE, ensure_account
-from infra.local.testing import LocalStack
 from infra.target import DUMMY_CREDENTIALS
 from tests.flows.client import Answer, Client
+from tests.local_stack import LocalStack
 
 WEATHER = Path(__file__).parents[1] / "data" / "weather.csv"
 TOKEN = "/v2/oauth2/token"

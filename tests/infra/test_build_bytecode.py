@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from infra.model_files import sources
+from infra.model_files.sources import packages
 from infra.packaging import bytecode, pyodide
 from infra.packaging.bytecode import compile_with, find_python
 from infra.packaging.compile_tree import code_file, try_sample
@@ -162,7 +162,7 @@ def test_named_python_must_be_the_targets(no_python, monkeypatch):
 def test_without_any_compiler_the_build_stops(no_python, tmp_path, monkeypatch):
     """Neither a Python nor Pyodide: the text says both."""
     monkeypatch.setattr(
-        "infra.model_files.fetch.PIP", (sys.executable, "-c", "raise SystemExit(1)")
+        "infra.model_files.sources.fetch.PIP", (sys.executable, "-c", "raise SystemExit(1)")
     )
     monkeypatch.setattr(bytecode.sys, "executable", "/nonexistent")
 
@@ -175,7 +175,7 @@ def test_pyodide_is_pinned_and_credited():
     source = pyodide.PYODIDE
     notice = " ".join((SCRIPT.parents[2] / "NOTICE").read_text().split())
 
-    assert source.registry is sources.Registry.NODE
+    assert source.registry is packages.Registry.NODE
     assert len(source.sha256) == 64
     assert f"{source.package} {source.version}, under the {source.licence}" in notice
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.testing import LocalStack
 from tests.local.wire import TINY, Diary
+from tests.local_stack import LocalStack
 
 
 @pytest.fixture(scope="module")

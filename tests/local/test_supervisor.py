@@ -15,12 +15,12 @@ import urllib.request
 
 import pytest
 
+from infra.local.environment import ROOT
 from infra.local.options import parse
 from infra.local.process import fork
 from infra.local.state import State
-from infra.local.surroundings import ROOT
-from infra.local.testing import LocalStack
 from tests.local.wire import TINY, talk, wait_until
+from tests.local_stack import LocalStack
 
 
 def is_alive(pid):

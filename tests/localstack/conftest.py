@@ -1,6 +1,6 @@
 """An emulated account that runs already, and the names of what it cannot prove.
 
-`python -m infra.emulators run` starts it. A test marked `not_proved` asserts on the template, or on
+`python -m tests.emulators run` starts it. A test marked `not_proved` asserts on the template, or on
 what we send, because LocalStack answers without checking that.
 """
 
@@ -16,8 +16,8 @@ import pytest
 from chalicelib.config import Settings
 from chalicelib.stores.clients import Clients
 from infra.deploying.account import Target
-from infra.local.testing import ENDPOINT
 from tests.infra.template.conftest import template  # noqa: F401 - a fixture
+from tests.local_stack import ENDPOINT
 from tests.localstack.stack import Made, make
 
 REGION = "us-east-1"

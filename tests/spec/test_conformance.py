@@ -17,8 +17,8 @@ from schemathesis.specs.openapi import checks
 from werkzeug.datastructures import EnvironHeaders
 
 import app as module
-from infra.local.front import GATEWAY, Front
-from infra.local.http_server import HEADERS_KEY
+from infra.local.http.front import GATEWAY, Front
+from infra.local.http.server import HEADERS_KEY
 from tests.api.conftest import FakeServices
 
 load_all_checks()

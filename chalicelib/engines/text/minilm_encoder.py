@@ -1,6 +1,6 @@
 """all-MiniLM-L6-v2 in 8 bits: 384 dimensions, English.
 
-Its files are made by infra/model_files/convert_minilm.py.
+Its files are made by infra/model_files/conversion/convert_minilm.py.
 See: chalicelib/engines/text/encoders.py
 """
 

@@ -1,6 +1,6 @@
 """Encoders whose graph takes the tokens of one text and gives its vector: mpnet and e5.
 
-Their files are made by infra/model_files/convert_mpnet.py and convert_e5.py.
+Their files are made by infra/model_files/conversion/convert_mpnet.py and convert_e5.py.
 See: chalicelib/engines/text/encoders.py
 """
 

@@ -1,6 +1,6 @@
 """Universal Sentence Encoder, multilingual: 512 dimensions, all ten languages of the service.
 
-Its files are made by infra/model_files/convert_use.py. See: chalicelib/engines/text/encoders.py
+Its files are made by infra/model_files/conversion/convert_use.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Prebuilt models: a frozen network answers with some of its own labels.
 
-Made by infra/model_files/vision_prebuilt.py. See: chalicelib/engines/vision/interface.py
+Made by infra/model_files/prebuilt/vision_prebuilt.py. See: chalicelib/engines/vision/interface.py
 """
 
 from __future__ import annotations

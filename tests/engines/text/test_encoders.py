@@ -17,7 +17,7 @@ from chalicelib.engines.text.encoders import (
     load_encoder,
 )
 from chalicelib.engines.text.onnx_encoder import MAX_CHARACTERS, clean_text
-from infra.model_files import references
+from infra.model_files.verification import text_references
 from infra.models import default_directory
 
 NAMES = ("use", "minilm")
@@ -45,11 +45,11 @@ def encoders():
 
 
 @pytest.mark.parametrize(
-    ("name", "floor"), [("use", references.EXACT), ("minilm", references.QUANTISED)]
+    ("name", "floor"), [("use", text_references.EXACT), ("minilm", text_references.QUANTISED)]
 )
 def test_encode_gives_the_reference_vectors(encoders, name, floor):
     """The encoders installed compute what their makers' code computes."""
-    found = references.cosines(encoders[name], name)
+    found = text_references.cosines(encoders[name], name)
 
     assert found.mean() >= floor.mean
     assert found.min() >= floor.worst
@@ -58,7 +58,7 @@ def test_encode_gives_the_reference_vectors(encoders, name, floor):
 @pytest.mark.parametrize("name", NAMES)
 def test_encode_depends_on_neither_batch_nor_threads(encoders, name):
     """A text has the same vector bit for bit alone, among others and with two threads."""
-    texts = references.reference_texts()
+    texts = text_references.reference_texts()
 
     together = encoders[name].encode(texts)
 

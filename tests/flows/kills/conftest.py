@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra.local.testing import LocalStack
 from tests.flows.world import World
+from tests.local_stack import LocalStack
 
 ENVIRONMENT = {
     "PRESAGE_LEASE_SECONDS": "1.5",

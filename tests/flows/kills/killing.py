@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from infra.local.testing import LocalStack
+from tests.local_stack import LocalStack
 
 PATIENCE = 60.0
 """Longest wait for work that was killed, in seconds."""

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from infra.backups.folder import BackupFolder
-from infra.local.testing import LocalStack
 from tests.flows.client import LANGUAGE, Client
 from tests.flows.kills.conftest import ENVIRONMENT
 from tests.flows.load import Journal, Load, complaints, losses, settle
 from tests.flows.world import World, csv_file, made_rows
+from tests.local_stack import LocalStack
 
 SAVE_SECONDS = 1.0
 LOST_SECONDS = 60.0

@@ -6,7 +6,7 @@ import pytest
 from chalicelib.engines.text.encoder import EncoderFacts
 from infra.finetuning.figures import REFERENCES, measure
 from infra.finetuning.sentences import Sentences
-from infra.model_files.sentiment_data import LABELS
+from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.tuned_encoder import TunedLayers
 
 SIGNS = ("+", "-", "0")

@@ -1,5 +1,0 @@
-"""Emulators of AWS for the tests beyond moto: installed from locks, started, stopped.
-
-Nothing of them is in the development environment; each has one of its own, see
-infra/emulators/environment.py. `make test-localstack` and `make test-deploy` use them.
-"""

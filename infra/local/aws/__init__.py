@@ -1,0 +1,1 @@
+"""The emulated AWS of the local stack: moto, with what it leaves unchecked or does slowly."""

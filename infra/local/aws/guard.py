@@ -1,0 +1,177 @@
+"""Stands in front of moto: locks, long polls and S3's access checks.
+
+Moto is not safe under threads: eight of them lost 4 of 800 counter updates, and a limit of 100
+admitted 101. So calls to DynamoDB and SQS take turns, and calls to S3 among themselves. A long
+poll waits outside the lock. See infra/local/aws/server.py.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from infra.local.aws import item_calls, large_objects
+from infra.local.aws.polls import Poll, Polls
+from infra.local.aws.post_policy import Form
+from infra.local.aws.s3_access import Refused, S3Access
+from infra.local.aws.write_pause import HEADER, PATH, Stillness
+from infra.local.events import WAKE_HEADER
+
+S3_SCOPE = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, Signature=0"
+"""Stands in the place of a presigned request's header, once that has been let in."""
+WAKING_ACTIONS = frozenset(("SendMessage", "SendMessageBatch", "ChangeMessageVisibility"))
+"""SQS actions after which a message may be there to receive."""
+READING_TARGETS = ("GetItem", "BatchGetItem", "Query", "Scan", "Describe", "List")
+"""Beginnings of DynamoDB actions that change nothing."""
+
+Respond = Callable[..., Any]
+
+
+class Guard:
+    """WSGI application around moto's."""
+
+    def __init__(self, moto: Callable[..., Any], polls: Polls, s3_access: S3Access) -> None:
+        self._moto = moto
+        self._polls = polls
+        self._s3_access = s3_access
+        self._data_lock = threading.Lock()
+        self._s3_lock = threading.Lock()
+        self._stillness = Stillness()
+
+    def __call__(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+        """Answer one request."""
+        if environ.get("PATH_INFO") == PATH:
+            return self._still(environ, start_response)
+        service = _service(environ)
+        if service == "sqs":
+            return self._sqs(environ, start_response)
+        if service == "dynamodb":
+            with self._pass(environ, _is_row_write(environ)), self._data_lock:
+                return item_calls.answer(environ, start_response)
+        if service is not None and service != "s3":
+            return self._locked(self._data_lock, environ, start_response)
+        return self._s3(environ, start_response)
+
+    def _s3(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+        """Call S3, unless the request's signature or policy does not allow it."""
+        try:
+            form = self._s3_access.check(environ)
+        except Refused as refused:
+            start_response(refused.status, [("Content-Type", "application/xml")])
+            return [refused.body]
+        if form is not None and form.size > large_objects.LARGE_BYTES:
+            return self._store(form, start_response)
+        if form is not None:
+            form.file.close()
+        # With a scope moto need not guess the service from the body, which damages binary ones.
+        environ.setdefault("HTTP_AUTHORIZATION", S3_SCOPE)
+        if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
+            # Moto would read the object's bytes as a form and store nothing (curl --data-binary).
+            environ["CONTENT_TYPE"] = "binary/octet-stream"
+        is_write = environ["REQUEST_METHOD"] not in ("GET", "HEAD")
+        with self._pass(environ, is_write):
+            with self._s3_lock:
+                stream = large_objects.answer(self._moto, environ, start_response)
+            if stream is not None:
+                return stream
+            return self._locked(self._s3_lock, environ, start_response)
+
+    def _store(self, form: Form, start_response: Respond) -> Iterable[bytes]:
+        """Take the file of a large form as an object."""
+        version = large_objects.etag(form.file)
+        with self._pass({}, is_write=True), self._s3_lock:
+            is_stored = large_objects.store(form, version)
+        if not is_stored:
+            form.file.close()
+            refused = Refused("The bucket does not exist.", "NoSuchBucket", "404 Not Found")
+            start_response(refused.status, [("Content-Type", "application/xml")])
+            return [refused.body]
+        start_response("204 No Content", [("ETag", f'"{version}"')])
+        return []
+
+    def _pass(self, environ: dict[str, Any], is_write: bool) -> AbstractContextManager[None]:
+        """Wait while somebody copies everything."""
+        token = environ.get("HTTP_" + HEADER.upper().replace("-", "_"))
+        return self._stillness.passing(token, is_write)
+
+    def _still(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+        """Answer the one who copies."""
+        method, status, token = environ["REQUEST_METHOD"], "200 OK", ""
+        if method == "POST":
+            token = self._stillness.close() or ""
+            status = status if token else "409 Conflict"
+        elif method == "DELETE":
+            given = environ.get("HTTP_" + HEADER.upper().replace("-", "_"), "")
+            status = status if self._stillness.open(given) else "410 Gone"
+        start_response(status, [("Content-Type", "application/json")])
+        return [json.dumps({"token": token, "writes": self._stillness.writes}).encode()]
+
+    def _locked(
+        self, lock: threading.Lock, environ: dict[str, Any], start_response: Respond
+    ) -> Iterable[bytes]:
+        """Call moto while no other call under the same lock runs; collect the answer."""
+        with lock:
+            parts = self._moto(environ, start_response)
+            try:
+                return [b"".join(parts)]
+            finally:
+                if hasattr(parts, "close"):
+                    parts.close()
+
+    def _sqs(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+        """Call SQS; a long poll is waited for first, then asked without waiting."""
+        action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
+        request = _json_body(environ)
+        if request is None:
+            start_response("400 Bad Request", [("Content-Type", "application/json")])
+            return [b'{"__type": "InvalidRequest", "message": "Only the JSON protocol is spoken."}']
+        queue = str(request.get("QueueUrl", "")).rpartition("/")[2]
+        if action == "ReceiveMessage":
+            self._wait(queue, int(request.get("WaitTimeSeconds") or 0), environ)
+            _replace_body(environ, {**request, "WaitTimeSeconds": 0})
+        answer = self._locked(self._data_lock, environ, start_response)
+        if action in WAKING_ACTIONS:
+            self._polls.wake()
+        return answer
+
+    def _wait(self, queue: str, seconds: int, environ: dict[str, Any]) -> None:
+        """Wait until a message is there, the time is over or the client has gone."""
+        others = environ.get("HTTP_" + WAKE_HEADER.upper().replace("-", "_"), "")
+        watched = (queue, *(name for name in others.split(",") if name))
+        poll = Poll(watched, min(seconds, 20), environ["werkzeug.socket"])
+        self._polls.wait(poll, self._data_lock)
+
+
+def _service(environ: dict[str, Any]) -> str | None:
+    """Name the service of a signed request; None when nothing but S3's own checks may tell."""
+    scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2]
+    parts = scope.partition(",")[0].split("/")
+    return parts[3].lower() if len(parts) == 5 else None
+
+
+def _is_row_write(environ: dict[str, Any]) -> bool:
+    """Tell whether a DynamoDB call may change a row."""
+    action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
+    return not action.startswith(READING_TARGETS)
+
+
+def _json_body(environ: dict[str, Any]) -> dict[str, Any] | None:
+    """Read a JSON request, leaving the body to be read again; None when it is none."""
+    body = environ["wsgi.input"].read()
+    environ["wsgi.input"] = io.BytesIO(body)
+    try:
+        request = json.loads(body)
+    except ValueError:
+        return None
+    return request if isinstance(request, dict) else None
+
+
+def _replace_body(environ: dict[str, Any], request: dict[str, Any]) -> None:
+    """Put another JSON request in place of the one that came."""
+    body = json.dumps(request).encode("utf-8")
+    environ["wsgi.input"] = io.BytesIO(body)
+    environ["CONTENT_LENGTH"] = str(len(body))

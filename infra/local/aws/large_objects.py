@@ -1,0 +1,155 @@
+"""Takes large objects in and gives them out without holding them in memory.
+
+Moto keeps an object above 16 MB in a temporary file, but its web framework reads a form whole,
+and a download as well, even one of a few bytes. So the file of a large form becomes the object
+as it is, and a download is read from the object's file block by block; moto still answers
+everything else, the headers of such a download too. Needs a look at each new version of moto.
+See infra/local/aws/guard.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from urllib.parse import parse_qsl
+
+from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.s3 import notifications
+from moto.s3.models import FakeKey, s3_backends
+
+from infra.local.aws.post_policy import Form, Spool
+
+LARGE_BYTES = 16 * 1024 * 1024
+"""An object above this size lies in a file: moto's own limit. See moto's S3_DEFAULT_KEY_BUFFER."""
+_BLOCK = 1 << 20
+_RANGE = re.compile(r"bytes ([0-9]+)-([0-9]+)/[0-9]+")
+
+Application = Callable[..., Iterable[bytes]]
+
+
+class FileStream:
+    """A part of an open file, read by blocks; its length is known."""
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        """Keep a file; it is closed by `close`.
+
+        Args:
+            descriptor: of the file; nobody else closes it.
+            size: bytes from its beginning.
+        """
+        self._descriptor = descriptor
+        self._start, self._end = 0, size
+
+    def cut(self, first: int, last: int) -> None:
+        """Keep only the bytes between two places, both included."""
+        self._start, self._end = first, last + 1
+
+    def __len__(self) -> int:
+        """Return the number of bytes."""
+        return self._end - self._start
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Read the bytes; where others read or write in the file does not matter."""
+        place = self._start
+        while place < self._end:
+            block = os.pread(self._descriptor, min(_BLOCK, self._end - place), place)
+            if not block:
+                return
+            yield block
+            place += len(block)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+
+def answer(
+    moto: Application, environ: dict[str, Any], start_response: Callable[..., Any]
+) -> FileStream | None:
+    """Answer a download of a large object; None for whatever else a request is.
+
+    Called while no other call to S3 runs.
+    """
+    if environ["REQUEST_METHOD"] != "GET":
+        return None
+    key = _large_key(environ)
+    if key is None:
+        return None
+    status, headers = _headers(moto, environ)
+    if status[:3] not in ("200", "206"):
+        return None
+    stream = FileStream(os.dup(key._value_buffer.fileno()), int(key.contentsize))
+    given = {name.lower(): value for name, value in headers}
+    if found := _RANGE.fullmatch(given.get("content-range", "")):
+        stream.cut(int(found[1]), int(found[2]))
+    start_response(status, headers)
+    return stream
+
+
+def etag(file: Spool) -> str:
+    """Return the version that S3 gives to a file: its MD5."""
+    file.seek(0)
+    digest = hashlib.md5(usedforsecurity=False)
+    while block := file.read(_BLOCK):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def store(form: Form, version: str) -> bool:
+    """Make the file of a form an object and tell the bucket's queues; False without a bucket.
+
+    Called while no other call to S3 runs. The file belongs to the object afterwards.
+
+    Args:
+        form: what was sent; its file is on disk.
+        version: of the file, by `etag`.
+    """
+    backend = s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
+    bucket = backend.buckets.get(form.bucket)
+    if bucket is None:
+        return False
+    key = backend.put_object(
+        form.bucket,
+        form.fields["key"],
+        b"",
+        etag=version,
+        request_method="POST",
+        disable_notification=True,
+    )
+    key._value_buffer.close()
+    key._value_buffer = form.file
+    key.contentsize = form.size
+    key.set_metadata({"Content-Type": form.fields.get("content-type", "binary/octet-stream")})
+    created = notifications.S3NotificationEvent.OBJECT_CREATED_POST_EVENT
+    notifications.send_event(DEFAULT_ACCOUNT_ID, created, bucket, key)
+    return True
+
+
+def _large_key(environ: dict[str, Any]) -> FakeKey | None:
+    """Find the large object that a request downloads."""
+    names = [name for name, _ in parse_qsl(environ["QUERY_STRING"], keep_blank_values=True)]
+    if not all(name.lower().startswith("x-") for name in names):
+        return None  # a property of the object, one of its versions, or other headers
+    path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
+    bucket_name, _, name = path.lstrip("/").partition("/")
+    bucket = s3_backends[DEFAULT_ACCOUNT_ID]["aws"].buckets.get(bucket_name)
+    key = bucket.keys.get(name) if bucket is not None else None
+    is_large = isinstance(key, FakeKey) and int(key.contentsize) > LARGE_BYTES
+    return key if is_large else None
+
+
+def _headers(moto: Application, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:
+    """Ask moto for status and headers of a download, without its content."""
+    started: list[tuple[str, list[tuple[str, str]]]] = []
+
+    def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
+        """Take status and headers."""
+        started.append((status, headers))
+
+    parts = moto({**environ, "REQUEST_METHOD": "HEAD"}, start_response)
+    if hasattr(parts, "close"):
+        parts.close()
+    return started[-1]

@@ -1,0 +1,95 @@
+"""Long polls of the emulated SQS: they wait outside the lock and notice a dead client.
+
+A poll left open by a killed worker would take the next message with it for its whole visibility
+time. See infra/local/aws/guard.py.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+import time
+from dataclasses import dataclass
+
+from moto.sqs.models import sqs_backends
+
+from infra.local.events import ACCOUNT
+
+TICK_SECONDS = 0.25
+"""How often a waiting poll looks at its client and at messages that become visible by time."""
+
+
+class ClientGone(ConnectionError):
+    """The client of a poll has closed its connection."""
+
+
+@dataclass(frozen=True)
+class Poll:
+    """One waiting call of ReceiveMessage."""
+
+    queues: tuple[str, ...]
+    """Names of the queues whose messages end the wait."""
+    seconds: int
+    """Longest wait, in seconds."""
+    connection: socket.socket
+    """Connection of the client."""
+
+
+class Polls:
+    """Waiting calls of one region."""
+
+    def __init__(self, region: str) -> None:
+        self._region = region
+        self._sent = threading.Condition()
+        self._count = 0
+
+    def wake(self) -> None:
+        """Let every waiting poll look again: a message may be there."""
+        with self._sent:
+            self._count += 1
+            self._sent.notify_all()
+
+    def wait(self, poll: Poll, lock: threading.Lock) -> None:
+        """Wait until one of the queues has a visible message or the time is over.
+
+        Args:
+            poll: what is waited for.
+            lock: the lock around moto's data; held only while looking.
+
+        Raises:
+            ClientGone: the client has closed its connection; nothing must be received for it.
+        """
+        deadline = time.monotonic() + poll.seconds
+        while True:
+            with self._sent:
+                seen = self._count
+            with lock:
+                has_message = any(self._has_message(queue) for queue in poll.queues)
+            if not is_open(poll.connection):
+                raise ClientGone
+            left = deadline - time.monotonic()
+            if has_message or left <= 0:
+                return
+            with self._sent:
+                if self._count == seen:
+                    self._sent.wait(min(left, TICK_SECONDS))
+
+    def _has_message(self, name: str) -> bool:
+        """Look whether a queue has a message that may be received."""
+        queue = sqs_backends[ACCOUNT][self._region].queues.get(name)
+        return queue is not None and any(
+            message.visible and not message.delayed for message in queue._messages
+        )
+
+
+def is_open(connection: socket.socket) -> bool:
+    """Tell whether the other side still holds the connection, without taking bytes from it."""
+    watch = select.poll()
+    watch.register(connection, select.POLLIN)
+    if not watch.poll(0):
+        return True
+    try:
+        return connection.recv(1, socket.MSG_PEEK) != b""
+    except OSError:
+        return False

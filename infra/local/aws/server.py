@@ -1,0 +1,155 @@
+"""The data plane of the local stack: moto under a threaded server on 127.0.0.1, guarded.
+
+Runs as its own process; see infra/local/aws/guard.py for the locks and infra/local/supervisor.py.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import tempfile
+from typing import IO, Any, cast
+
+from moto import backends
+from moto.moto_server import werkzeug_app
+from werkzeug.serving import DechunkedInput, ThreadedWSGIServer
+
+from infra.local.aws import item_calls, moto_memory
+from infra.local.aws.guard import Guard
+from infra.local.aws.large_objects import FileStream
+from infra.local.aws.polls import Polls
+from infra.local.aws.s3_access import S3Access
+
+SPOOL_BYTES = 16 * 1024 * 1024
+"""Bodies above this size wait on disk."""
+STALLED_SECONDS = 300.0
+"""A connection that sends nothing for so long while it is read is closed."""
+
+
+class TruncatedBody(ConnectionError):
+    """The client went away in the middle of a body."""
+
+
+class Handler(werkzeug_app.MotoRequestHandler):
+    """Serves one connection: keep-alive, whole bodies in, whole answers out.
+
+    Werkzeug's own handler closes after every answer and then waits for stray data.
+    """
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    timeout = STALLED_SECONDS
+    wbufsize = -1
+
+    def handle_expect_100(self) -> bool:
+        """Ask the client to go on, at once: the answer buffer would hold the line back."""
+        self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self.wfile.flush()
+        del self.headers["Expect"]
+        return True
+
+    def run_wsgi(self) -> None:
+        """Read a request whole, call the application, and write the answer whole."""
+        environ = self.make_environ()
+        with self._read_body(environ) as body:
+            environ["wsgi.input"] = body
+            status, headers, content = call(self.server.app, environ)
+        try:
+            self._write(status, headers, content)
+        finally:
+            if isinstance(content, FileStream):
+                content.close()
+
+    def _read_body(self, environ: dict[str, Any]) -> IO[bytes]:
+        """Read the body to its end and set its length.
+
+        Raises:
+            TruncatedBody: the connection ended before the body did.
+        """
+        spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - the caller closes it
+        if "chunked" in environ.pop("HTTP_TRANSFER_ENCODING", "").lower():
+            source = DechunkedInput(cast(IO[bytes], self.rfile))
+            while block := source.read(65536):
+                spool.write(block)
+        else:
+            missing = int(environ.get("CONTENT_LENGTH") or 0)
+            while missing:
+                block = self.rfile.read(min(missing, 65536))
+                if not block:
+                    raise TruncatedBody
+                spool.write(block)
+                missing -= len(block)
+        environ["CONTENT_LENGTH"] = str(spool.tell())
+        spool.seek(0)
+        return spool
+
+    def _write(
+        self, status: str, headers: list[tuple[str, str]], content: bytes | FileStream
+    ) -> None:
+        """Write one answer with its length."""
+        code, _, reason = status.partition(" ")
+        self.send_response(int(code), reason)
+        dropped = {"content-length", "connection", "transfer-encoding", "date", "server"}
+        is_head = self.command == "HEAD"
+        length = _length_of_head(headers) if is_head else str(len(content))
+        for name, value in headers:
+            if name.lower() not in dropped:
+                self.send_header(name, value)
+        if int(code) not in (204, 304) and length is not None:
+            self.send_header("Content-Length", length)
+        self.end_headers()
+        if not is_head:
+            self.wfile.writelines([content] if isinstance(content, bytes) else content)
+        self.wfile.flush()
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Keep quiet; the applications log what they do."""
+
+
+def _length_of_head(headers: list[tuple[str, str]]) -> str | None:
+    """Find the length that an answer without a body announces."""
+    return next((value for name, value in headers if name.lower() == "content-length"), None)
+
+
+def call(
+    application: Any, environ: dict[str, Any]
+) -> tuple[str, list[tuple[str, str]], bytes | FileStream]:
+    """Call a WSGI application and collect its whole answer; a stream is left to be read."""
+    started: list[Any] = []
+
+    def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
+        """Take status and headers."""
+        started[:] = [status, headers]
+        return None
+
+    parts = application(environ, start_response)
+    if isinstance(parts, FileStream):
+        return started[0], started[1], parts
+    try:
+        content = b"".join(parts)
+    finally:
+        if hasattr(parts, "close"):
+            parts.close()
+    return started[0], started[1], content
+
+
+def run(listener: socket.socket, secret_key: str, region: str) -> None:
+    """Serve the emulated AWS until the process ends.
+
+    Args:
+        listener: bound socket.
+        secret_key: the one secret access key, which presigned requests are checked against.
+        region: region that the stack uses.
+    """
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    # Moto lists a folder of its package at every request; the answer never changes.
+    modules = tuple(backends.list_of_moto_modules())
+    backends.list_of_moto_modules = lambda: modules
+    moto_memory.bound()
+    item_calls.install()
+    moto = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
+    guard = Guard(moto, Polls(region), S3Access(secret_key))
+    host, port = listener.getsockname()[:2]
+    server = ThreadedWSGIServer(host, port, guard, handler=Handler, fd=listener.fileno())
+    server.socket.listen(256)
+    server.serve_forever()

@@ -1,0 +1,139 @@
+"""What a start shows: models, a demo account with a token, and its first trained models.
+
+Runs as a child of the supervisor, which prints the ready line afterwards.
+See infra/local/supervisor.py.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from chalicelib.config import Settings
+from chalicelib.errors import ServiceError
+from infra.accounts import ensure_account, request_token
+from infra.local.client import CallFailed, Service
+from infra.local.demo.first_models import (
+    PICTURE,
+    PICTURES,
+    QUESTION,
+    SAMPLES,
+    TEXTS,
+    Sample,
+    Trained,
+    train_first,
+)
+from infra.local.options import Options
+from infra.local.state import State
+from infra.models import InstallError, install, missing
+from infra.provision import install_globals
+from infra.target import CommandError
+
+DEMO_EMAIL = "demo@presage.example"
+UNKNOWN = Trained("DATASET_ID", "MODEL_ID")
+"""Stands in the commands when the demo was left out."""
+
+
+class Teller:
+    """Prints lines of progress with the time since the start, in seconds."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+
+    def __call__(self, line: str) -> None:
+        """Print one line."""
+        print(f"[{time.monotonic() - self._started:6.1f} s] {line}", flush=True)
+
+
+def run(settings: Settings, state: State, options: Options, url: str) -> None:
+    """Prepare the demo and print how to go on; ends the process with 1 when something fails."""
+    tell = Teller()
+    try:
+        _install_models(settings, tell)
+        account = ensure_account(settings, DEMO_EMAIL, state.demo_key)
+        token = request_token(url, DEMO_EMAIL, state.demo_key, minutes=24 * 60)
+        tell(f"account {account.account_id}: {DEMO_EMAIL}, its key is {_shown(state.demo_key)}")
+        service = Service(url, token)
+        samples = (TEXTS, PICTURES) if options.has_demo else ()
+        trained = {sample.family: train_first(service, sample, tell) for sample in samples}
+        # Last, because its embeddings keep the ingest worker busy for a while.
+        _install_globals(settings, tell)
+    except (CallFailed, CommandError, ServiceError) as trouble:
+        print(f"the demo failed: {trouble}", file=sys.stderr, flush=True)
+        sys.exit(1)
+    print(_instructions(url, state, settings, token, trained), flush=True)
+
+
+def _install_models(settings: Settings, tell: Teller) -> None:
+    """Install what is missing; without it the service runs, and says so where it is needed."""
+    folder = Path(settings.model_dir)
+    absent = missing(folder)
+    if not absent:
+        return
+    tell(f"installing model files: {', '.join(absent)}")
+    try:
+        install(folder, absent, tell)
+    except InstallError as trouble:
+        tell(f"model files are missing: {trouble}")
+
+
+def _install_globals(settings: Settings, tell: Teller) -> None:
+    """Install the data sets that every account may read."""
+    try:
+        install_globals(settings, tell)
+    except RuntimeError as trouble:
+        tell(f"global data sets are missing: {trouble}")
+
+
+def _instructions(
+    url: str, state: State, settings: Settings, token: str, trained: dict[str, Trained]
+) -> str:
+    """Write what a newcomer may type next."""
+    key = _shown(state.demo_key)
+    lines = [
+        "",
+        f"  HTTP      {url}",
+        f"  AWS       {settings.endpoint_url or f'region {settings.region}'}",
+        f"  account   {DEMO_EMAIL}",
+        f"  key       {key}",
+        f"  token     {token}",
+        "",
+        f"  TOKEN=$({_shown(Path(sys.executable))} -m infra.accounts token {DEMO_EMAIL} "
+        f"--key-file {key})",
+    ]
+    for sample in (TEXTS, PICTURES):
+        lines += _commands(f"{url}/v2/{sample.family}", sample, trained.get(sample.family, UNKNOWN))
+    return "\n".join([*lines, "", _reading(f"{url}/v2/vision"), ""])
+
+
+def _reading(base: str) -> str:
+    """Write the call that reads the sample page."""
+    page = _shown(SAMPLES / "sample_page.png")
+    return (
+        '  curl -H "Authorization: Bearer $TOKEN" -F modelId=OCRModel -F task=text '
+        f"-F sampleContent=@{page} {base}/ocr"
+    )
+
+
+def _commands(base: str, sample: Sample, trained: Trained) -> list[str]:
+    """Write the calls that upload, train and ask."""
+    curl = '  curl -H "Authorization: Bearer $TOKEN"'
+    asks = {
+        "language": f"-F 'document={QUESTION}' {base}/intent",
+        "vision": f"-F sampleContent=@{_shown(PICTURE)} {base}/predict",
+    }
+    return [
+        "",
+        f"{curl} -F type={sample.type} -F data=@{_shown(sample.file)} {base}/datasets/upload",
+        f"{curl} {base}/datasets/{trained.dataset_id}",
+        f"{curl} -F name=first -F datasetId={trained.dataset_id} {base}/train",
+        f"{curl} {base}/train/{trained.model_id}",
+        f"{curl} -F modelId={trained.model_id} {asks[sample.family]}",
+    ]
+
+
+def _shown(path: Path) -> str:
+    """Write a path as short as the current folder allows."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -1,0 +1,173 @@
+"""The HTTP door of the local stack: every request becomes a real API Gateway event.
+
+Runs as its own process; see infra/local/supervisor.py. Whatever the application raises becomes
+a 500 in infra/local/http/server.py.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from chalicelib.domain.limits import MAX_BODY_BYTES
+from chalicelib.errors import RouteNotFound, ServiceError, TimedOut, TooLarge
+from infra.local.events import WORKER_SECONDS, LambdaContext
+from infra.local.http.gateway import (
+    HttpAnswer,
+    HttpRequest,
+    RouteTable,
+    http_answer,
+    proxy_event,
+)
+from infra.local.http.server import HEADERS_KEY, THREADS, error_body, serve, too_large_message
+
+GATEWAY_SECONDS = 29.0
+"""API Gateway's longest wait for an answer, in seconds."""
+GATEWAY_BODY_BYTES = 10 * 1024 * 1024
+"""API Gateway's largest body."""
+LAMBDA_EVENT_BYTES = 6 * 1024 * 1024
+"""Largest event that a function receives, and largest result: as JSON, base64 included."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the gateway and the function behind it take."""
+
+    body_bytes: int = MAX_BODY_BYTES
+    """Largest body on the wire, in bytes."""
+    event_bytes: int | None = None
+    """Largest event and result of a function, in bytes; None for no such limit."""
+    seconds: float | None = None
+    """Longest wait for an answer, in seconds; None for no such limit."""
+
+
+GATEWAY = Limits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS)
+"""The limits of AWS."""
+
+
+class Front:
+    """WSGI application that calls a Chalice application as API Gateway does."""
+
+    def __init__(self, app: Any, function_name: str, limits: Limits) -> None:
+        self._app = app
+        self._function_name = function_name
+        self._limits = limits
+        self._routes = RouteTable(app.routes)
+        self._runner = ThreadPoolExecutor(THREADS, "function")
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """Answer one request."""
+        request = _read_request(environ)
+        answer = self._answer(request)
+        status = f"{answer.status} {_reason(answer.status)}"
+        has_length = answer.status >= 200 and answer.status not in (204, 304)
+        length = [("Content-Length", str(len(answer.body)))] if has_length else []
+        start_response(status, [*answer.headers, *length])
+        return [] if request.method == "HEAD" or not has_length else [answer.body]
+
+    def _answer(self, request: HttpRequest) -> HttpAnswer:
+        """Call the application, or refuse what a gateway would refuse."""
+        match = self._routes.match(request.method, request.path)
+        if match is None:
+            return _refusal(RouteNotFound())
+        context = LambdaContext(self._function_name, self._limits.seconds or WORKER_SECONDS)
+        event = proxy_event(
+            request, match, self._app.api.binary_types, request_id=context.aws_request_id
+        )
+        if refused := self._too_large(request, event):
+            return refused
+        try:
+            result = self._call(event, context)
+        except TimeoutError:
+            return _refusal(
+                TimedOut(f"The work took longer than {self._limits.seconds:g} seconds.")
+            )
+        if refused := self._too_large_result(result):
+            return refused
+        answer = http_answer(result)
+        answer.headers.append(("x-amzn-RequestId", context.aws_request_id))
+        return answer
+
+    def _too_large(self, request: HttpRequest, event: dict[str, Any]) -> HttpAnswer | None:
+        """Refuse a request whose event no function takes; says how large its body may be."""
+        limit = self._limits.event_bytes
+        if limit is None or (size := _json_bytes(event)) <= limit:
+            return None
+        if event["isBase64Encoded"]:
+            limit, size = limit // 4 * 3, len(request.body)
+        return _refusal(TooLarge(too_large_message(limit, size)))
+
+    def _too_large_result(self, result: dict[str, Any]) -> HttpAnswer | None:
+        """Fail as the gateway does where a function could not return so much."""
+        limit = self._limits.event_bytes
+        if limit is None or (size := _json_bytes(result)) <= limit:
+            return None
+        text = f"The answer has {size} bytes; a function may return {limit}."
+        headers = [("Content-Type", "application/json")]
+        return HttpAnswer(502, headers, error_body(text, ServiceError.code))
+
+    def _call(self, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+        """Run the application, for as long as the limits allow.
+
+        Raises:
+            TimeoutError: it has no answer yet.
+        """
+        if self._limits.seconds is None:
+            return dict(self._app(event, context))
+        running = self._runner.submit(self._app, event, context)
+        return dict(running.result(self._limits.seconds))
+
+
+def _read_request(environ: dict[str, Any]) -> HttpRequest:
+    """Read a request out of the WSGI environment, path and query as they were sent."""
+    target = environ["REQUEST_URI"]
+    if not target.startswith("/"):
+        parts = urlsplit(target)
+        target = f"{parts.path or '/'}?{parts.query}"
+    path, _, query = target.partition("#")[0].partition("?")
+    return HttpRequest(
+        method=environ["REQUEST_METHOD"],
+        path=path,
+        query=query,
+        headers=environ[HEADERS_KEY],
+        body=environ["wsgi.input"].read(),
+        address=environ["REMOTE_ADDR"],
+    )
+
+
+def _json_bytes(value: object) -> int:
+    """Return the size of an event or a result as Lambda hands it over."""
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def _reason(status: int) -> str:
+    """Phrase that follows the status on the wire."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Unknown"
+
+
+def _refusal(error: ServiceError) -> HttpAnswer:
+    """Answer in the application's place."""
+    headers = [("Content-Type", "application/json")]
+    return HttpAnswer(error.status, headers, error_body(error.message, error.code))
+
+
+def run(app: Any, listener: socket.socket, name: str, has_gateway_limits: bool) -> None:
+    """Serve an application until the process ends."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    limits = GATEWAY if has_gateway_limits else Limits()
+    serve(Front(app, f"{name}-api", limits), listener, limits.body_bytes)

@@ -1,0 +1,220 @@
+"""Turns an HTTP request into the proxy event of an API Gateway REST API, and an answer back.
+
+Pure; the server around it is infra/local/http/front.py.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+from infra.local.events import ACCOUNT
+
+STAGE = "api"
+"""Stage of the gateway."""
+HOP_BY_HOP = frozenset(
+    (
+        "connection",
+        "expect",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    )
+)
+"""Headers that a gateway keeps to itself, in small letters."""
+
+
+@dataclass(frozen=True)
+class HttpRequest:
+    """One request as it came over the wire."""
+
+    method: str
+    """Method, in capital letters."""
+    path: str
+    """Path as sent, not decoded, without the query."""
+    query: str
+    """Query as sent, without the question mark."""
+    headers: Sequence[tuple[str, str]]
+    """Headers in their order and spelling."""
+    body: bytes
+    """Body, without transfer encoding."""
+    address: str = "127.0.0.1"
+    """Address of the caller."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The operation that a request names."""
+
+    resource: str
+    """Path template."""
+    parameters: dict[str, str]
+    """Path parameters, not decoded."""
+
+
+class RouteTable:
+    """Finds the path template of a request; a literal segment wins over a variable one."""
+
+    def __init__(self, routes: Mapping[str, Iterable[str]]) -> None:
+        self._methods = {template: frozenset(methods) for template, methods in routes.items()}
+        self._by_length: dict[int, list[tuple[str, list[str]]]] = {}
+        for template in sorted(self._methods, key=_rank):
+            segments = template.split("/")
+            self._by_length.setdefault(len(segments), []).append((template, segments))
+
+    def match(self, method: str, path: str) -> Match | None:
+        """Find the operation, or None for an unknown path or method."""
+        if len(path) > 1:
+            path = path.removesuffix("/")
+        parts = path.split("/")
+        for template, segments in self._by_length.get(len(parts), ()):
+            parameters = _parameters(segments, parts)
+            if parameters is not None and method in self._methods[template]:
+                return Match(template, parameters)
+        return None
+
+
+def _rank(template: str) -> list[bool]:
+    """Order templates so that literal segments come before variables, from the left."""
+    return [segment.startswith("{") for segment in template.split("/")]
+
+
+def _parameters(segments: list[str], parts: list[str]) -> dict[str, str] | None:
+    """Read the variables of a template out of a path, or None when it does not fit."""
+    found: dict[str, str] = {}
+    for segment, part in zip(segments, parts, strict=True):
+        if segment.startswith("{") and part:
+            found[segment[1:-1]] = part
+        elif segment != part:
+            return None
+    return found
+
+
+def proxy_event(
+    request: HttpRequest, match: Match, binary_types: Sequence[str], request_id: str
+) -> dict[str, Any]:
+    """Build the event that API Gateway hands to a function.
+
+    Args:
+        request: what came over the wire.
+        match: its operation.
+        binary_types: content types whose bodies travel in base64, as the application lists them.
+        request_id: id of the invocation.
+    """
+    headers = _passed_headers(request)
+    query = parse_qsl(request.query, keep_blank_values=True, errors="replace")
+    body, is_base64 = _body(request, binary_types)
+    return {
+        "resource": match.resource,
+        "path": request.path,
+        "httpMethod": request.method,
+        "headers": dict(headers) or None,
+        "multiValueHeaders": _grouped(headers),
+        "queryStringParameters": dict(query) or None,
+        "multiValueQueryStringParameters": _grouped(query),
+        "pathParameters": match.parameters or None,
+        "stageVariables": None,
+        "requestContext": _request_context(request, match, request_id),
+        "body": body,
+        "isBase64Encoded": is_base64,
+    }
+
+
+def _request_context(request: HttpRequest, match: Match, request_id: str) -> dict[str, Any]:
+    """Describe the call itself."""
+    agent = next((v for n, v in request.headers if n.lower() == "user-agent"), None)
+    now = datetime.now(UTC)
+    return {
+        "resourceId": "local",
+        "resourcePath": match.resource,
+        "httpMethod": request.method,
+        "path": request.path,  # without the stage, as behind a domain of one's own
+        "accountId": ACCOUNT,
+        "apiId": "local",
+        "stage": STAGE,
+        "protocol": "HTTP/1.1",
+        "requestId": request_id,
+        "extendedRequestId": uuid.uuid4().hex[:16],
+        "requestTime": now.strftime("%d/%b/%Y:%H:%M:%S +0000"),
+        "requestTimeEpoch": int(time.time() * 1000),
+        "identity": {"sourceIp": request.address, "userAgent": agent},
+    }
+
+
+def _passed_headers(request: HttpRequest) -> list[tuple[str, str]]:
+    """Keep what a gateway passes on and add what it adds."""
+    passed = [(n, v) for n, v in request.headers if n.lower() not in HOP_BY_HOP]
+    return [
+        *((n, v) for n, v in passed if not n.lower().startswith("x-forwarded-")),
+        ("X-Forwarded-For", request.address),
+        ("X-Forwarded-Proto", "http"),
+    ]
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]] | None:
+    """Collect the values of repeated names in their order; None when there are none."""
+    grouped: dict[str, list[str]] = {}
+    for name, value in pairs:
+        grouped.setdefault(name, []).append(value)
+    return grouped or None
+
+
+def _body(request: HttpRequest, binary_types: Sequence[str]) -> tuple[str | None, bool]:
+    """Encode the body: base64 for binary types and for whatever is not UTF-8."""
+    if not request.body:
+        return None, False
+    kind = next((v for n, v in request.headers if n.lower() == "content-type"), "")
+    if not _is_binary(kind, binary_types):
+        try:
+            return request.body.decode("utf-8"), False
+        except UnicodeDecodeError:
+            pass
+    return base64.b64encode(request.body).decode("ascii"), True
+
+
+def _is_binary(content_type: str, binary_types: Sequence[str]) -> bool:
+    """Tell whether a content type is listed, also as `image/*` or `*/*`."""
+    kind = content_type.partition(";")[0].strip().lower()
+    family = kind.partition("/")[0]
+    return any(listed in (kind, f"{family}/*", "*/*") for listed in binary_types)
+
+
+@dataclass(frozen=True)
+class HttpAnswer:
+    """One answer, ready for the wire."""
+
+    status: int
+    """Status."""
+    headers: list[tuple[str, str]]
+    """Headers without the hop-by-hop ones and the length."""
+    body: bytes
+    """Body."""
+
+
+def http_answer(result: Mapping[str, Any]) -> HttpAnswer:
+    """Turn a function's proxy result into an answer.
+
+    Raises:
+        ValueError: the result is malformed; the gateway would answer 502.
+    """
+    multiple = result.get("multiValueHeaders") or {}
+    pairs = [(n, v) for n, values in multiple.items() for v in values]
+    pairs += [(n, v) for n, v in (result.get("headers") or {}).items() if n not in multiple]
+    dropped = HOP_BY_HOP | {"content-length"}
+    headers = [(n, str(v)) for n, v in pairs if n.lower() not in dropped]
+    body = result.get("body") or ""
+    if not isinstance(body, str):
+        raise ValueError("the body of a proxy result must be a text")  # noqa: TRY004 - as a gateway
+    content = base64.b64decode(body) if result.get("isBase64Encoded") else body.encode("utf-8")
+    return HttpAnswer(int(result["statusCode"]), headers, content)

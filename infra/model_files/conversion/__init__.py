@@ -1,0 +1,1 @@
+"""Makes the networks that the service runs out of the makers' files."""

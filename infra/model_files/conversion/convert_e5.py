@@ -1,0 +1,158 @@
+"""Converts multilingual-e5-small from its 4-bit weights into an 8-bit graph.
+
+The vocabulary is cut to the writing of the service's languages. Segmentation of what is left does
+not change by it: a text in that writing never used the other pieces.
+Called by infra/model_files/install.py. See: chalicelib/engines/text/transformer_encoder.py
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+
+from infra.model_files.conversion.quantise import quantise, quantise_by_block
+from infra.model_files.conversion.transformer_graph import (
+    FFN_OUTPUT,
+    MAX_TOKENS,
+    Shape,
+    build_graph,
+)
+from infra.model_files.errors import BrokenFile
+from infra.model_files.sources.four_bit_weights import FourBitWeights
+
+WRITING = (
+    (0x0000, 0x036F),  # Latin, its accents and modifiers
+    (0x1D00, 0x1EFF),  # phonetic and further Latin letters, further accents
+    (0x2000, 0x2BFF),  # punctuation, currency, arrows, mathematics, symbols
+    (0x2C60, 0x2C7F),  # further Latin letters
+    (0x2E00, 0x312F),  # punctuation, radicals, kana, bopomofo
+    (0x3190, 0x9FFF),  # Chinese characters and what goes with them
+    (0xA700, 0xA7FF),  # further Latin letters
+    (0xAB30, 0xAB6F),  # further Latin letters
+    (0xE000, 0xFAFF),  # private use, compatible Chinese characters
+    (0xFB00, 0xFB06),  # Latin ligatures
+    (0xFE00, 0xFE6F),  # variation selectors, half marks, vertical forms
+    (0xFF00, 0xFFFF),  # full-width and half-width forms
+    (0x1D400, 0x1D7FF),  # letters of mathematics
+    (0x1F000, 0x1FAFF),  # emoji and other pictures
+    (0x20000, 0x3FFFF),  # rare Chinese characters
+)
+"""Code points that are kept; fixed here, so that every Python makes the same files."""
+_SPECIAL = 4  # the ids of begin, padding, end and unknown come first
+_STARTS = [first for first, _ in WRITING]
+_EPSILON = 1e-12
+_LAYERS = 12
+_LAYER_PARTS = {
+    "query": "q",
+    "key": "k",
+    "value": "v",
+    "attention_output": "ao",
+    "attention": "aln",
+    "ffn_input": "fi",
+    "ffn_output": "fo",
+    "": "oln",
+}
+
+Floats = npt.NDArray[np.float32]
+
+
+class E5Weights:
+    """Gives the packed weights by the names of the graph."""
+
+    def __init__(self, packed: FourBitWeights, kept: npt.NDArray[np.int64]) -> None:
+        self._packed = packed
+        self._kept = kept
+
+    def __call__(self, name: str) -> Floats:
+        """Return a weight in the form of the graph."""
+        if name == "words":
+            return self._packed.matrix("emb.word", self._kept)
+        if name == "positions":
+            rows = self._packed.vector("emb.pos").reshape(-1, self._packed.width)
+            # Every token is of the first type, so its vector goes with the positions'.
+            return rows[:MAX_TOKENS] + self._packed.vector("emb.type")[: self._packed.width]
+        owner, _, kind = name.rpartition("_")
+        suffix = "w" if kind in ("scale", "weight") else "b"
+        layer, _, part = owner.partition("_")
+        module = f"{layer.replace('layer', 'l')}.{_LAYER_PARTS[part]}"
+        if layer == "embedding":
+            module = "emb.ln"
+        if kind == "weight":
+            return np.ascontiguousarray(self._packed.matrix(f"{module}.{suffix}").T)
+        return self._packed.vector(f"{module}.{suffix}")
+
+
+def is_kept(piece: str) -> bool:
+    """Say whether a piece is written in nothing but the writing that is kept."""
+    for character in piece:
+        place = bisect_right(_STARTS, ord(character)) - 1
+        if place < 0 or ord(character) > WRITING[place][1]:
+            return False
+    return True
+
+
+def kept_ids(vocabulary: list[list[Any]]) -> npt.NDArray[np.int64]:
+    """Return the ids of the pieces that are kept, in order: special ones and those of the writing.
+
+    Args:
+        vocabulary: pieces with their scores, as in `tokenizer.json`; the mask, last, is dropped.
+    """
+    ids = [
+        place
+        for place, (piece, _) in enumerate(vocabulary[:-1])
+        if place < _SPECIAL or is_kept(piece)
+    ]
+    return np.array(ids, np.int64)
+
+
+def _read_tokenizer(source: Path) -> dict[str, Any]:
+    """Read the source's `tokenizer.json`.
+
+    Raises:
+        BrokenFile: it is not the tokeniser that is expected.
+    """
+    tokenizer: dict[str, Any] = json.loads((source / "tokenizer.json").read_text("utf-8"))
+    vocabulary = tokenizer["model"]["vocab"]
+    if [piece for piece, _ in vocabulary[:_SPECIAL]] != ["<s>", "<pad>", "</s>", "<unk>"]:
+        raise BrokenFile("tokenizer.json has another beginning of its vocabulary.")
+    return tokenizer
+
+
+def build(source: Path) -> onnx.ModelProto:
+    """Author the graph in full precision from `weights.bin` and `tokenizer.json`.
+
+    Raises:
+        BrokenFile: they hold something else.
+    """
+    packed = FourBitWeights(source / "weights.bin")
+    if packed.layers != _LAYERS:
+        raise BrokenFile(f"weights.bin has {packed.layers} layers, not {_LAYERS}.")
+    kept = kept_ids(_read_tokenizer(source)["model"]["vocab"])
+    shape = Shape("e5", _LAYERS, packed.heads, packed.width, _EPSILON)
+    return build_graph(shape, E5Weights(packed, kept))
+
+
+def write_tokenizer(source: Path, target: Path) -> None:
+    """Write `tokenizer.json` with the pieces that are kept.
+
+    Raises:
+        BrokenFile: the source holds something else.
+    """
+    tokenizer = _read_tokenizer(source)
+    vocabulary = tokenizer["model"]["vocab"]
+    tokenizer["model"]["vocab"] = [vocabulary[place] for place in kept_ids(vocabulary)]
+    tokenizer["added_tokens"] = tokenizer["added_tokens"][:_SPECIAL]
+    text = json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
+    (target / "tokenizer.json").write_text(text, encoding="utf-8")
+
+
+def write_quantised(model: onnx.ModelProto, target: Path) -> None:
+    """Round the graph to 8 bits and write `model.onnx`; the graph is changed."""
+    quantise_by_block(model, [FFN_OUTPUT.format(number) for number in range(_LAYERS)])
+    quantise(model, target / "model.onnx")

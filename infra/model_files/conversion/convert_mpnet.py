@@ -1,0 +1,125 @@
+"""Converts all-mpnet-base-v2 from its published weights into an 8-bit graph.
+
+Called by infra/model_files/install.py. See: chalicelib/engines/text/transformer_encoder.py
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+
+from infra.model_files.conversion.quantise import quantise, quantise_by_block
+from infra.model_files.conversion.transformer_graph import (
+    FFN_OUTPUT,
+    MAX_TOKENS,
+    Shape,
+    build_graph,
+)
+from infra.model_files.sources.safetensors import open_member, read_tensors
+
+SLICES = tuple(f"slice{number}" for number in range(1, 6))
+"""Files of the sources that are one zip archive together."""
+_FOLDER = "all-mpnet-base-v2"
+_SHAPE = Shape("mpnet", layers=12, heads=12, width=768, epsilon=1e-5, has_bias=True)
+_FIRST_POSITION = 2  # positions count from the id of padding, 1, plus 1
+_BUCKETS, _FARTHEST = 32, 128
+_OUTLIERS = range(6, 11)  # layers whose activations have some that are very large
+
+Floats = npt.NDArray[np.float32]
+
+_LAYER_PARTS = {
+    "query": "attention.attn.q",
+    "key": "attention.attn.k",
+    "value": "attention.attn.v",
+    "attention_output": "attention.attn.o",
+    "attention": "attention.LayerNorm",
+    "ffn_input": "intermediate.dense",
+    "ffn_output": "output.dense",
+}
+
+
+class MpnetWeights:
+    """Gives the published weights by the names of the graph; each leaves memory when given."""
+
+    def __init__(self, tensors: dict[str, Floats]) -> None:
+        self._tensors = tensors
+
+    def __call__(self, name: str) -> Floats:
+        """Return a weight in the form of the graph."""
+        if name == "words":
+            return self._tensors.pop("embeddings.word_embeddings.weight")
+        if name == "positions":
+            rows = self._tensors.pop("embeddings.position_embeddings.weight")
+            return rows[_FIRST_POSITION : _FIRST_POSITION + MAX_TOKENS]
+        if name == "distances":
+            return distance_table(self._tensors.pop("encoder.relative_attention_bias.weight"))
+        return self._of_layer(name)
+
+    def _of_layer(self, name: str) -> Floats:
+        """Return a matrix, (in, out), or a vector of a layer or of the embedding."""
+        owner, _, kind = name.rpartition("_")
+        suffix = {"scale": "weight", "shift": "bias"}.get(kind, kind)
+        layer, _, part = owner.partition("_")
+        place = f"encoder.layer.{layer.removeprefix('layer')}."
+        module = place + _LAYER_PARTS.get(part, "output.LayerNorm")
+        if layer == "embedding":
+            module = "embeddings.LayerNorm"
+        values = self._tensors.pop(f"{module}.{suffix}")
+        return np.ascontiguousarray(values.T)
+
+
+def distance_table(buckets: Floats) -> Floats:
+    """Return the attention bias by distance, float32 (heads, 255), -127 first.
+
+    Args:
+        buckets: bias by bucket of distances, float32 (32, heads).
+    """
+    distances = range(1 - MAX_TOKENS, MAX_TOKENS)
+    return np.ascontiguousarray(buckets[[_bucket(distance) for distance in distances]].T)
+
+
+def _bucket(distance: int) -> int:
+    """Return the bucket of a key's distance from the query: exact near by, logarithmic beyond."""
+    half = _BUCKETS // 2
+    side, apart, exact = half * (distance > 0), abs(distance), half // 2
+    if apart < exact:
+        return side + apart
+    share = math.log(apart / exact) / math.log(_FARTHEST / exact)
+    return side + min(half - 1, exact + int(share * (half - exact)))
+
+
+def build(source: Path) -> onnx.ModelProto:
+    """Author the graph in full precision from the slices in a folder.
+
+    Raises:
+        BrokenFile: they hold something else.
+    """
+    slices = [source / name for name in SLICES]
+    with open_member(slices, f"{_FOLDER}/model.safetensors") as file:
+        tensors = {name: values.astype(np.float32) for name, values in read_tensors(file)}
+    return build_graph(_SHAPE, MpnetWeights(tensors))
+
+
+def write_tokenizer(source: Path, target: Path) -> None:
+    """Take `tokenizer.json` out of the slices in a folder.
+
+    Raises:
+        BrokenFile: they hold something else.
+    """
+    slices = [source / name for name in SLICES]
+    with (
+        open_member(slices, f"{_FOLDER}/tokenizer.json") as file,
+        (target / "tokenizer.json").open("wb") as output,
+    ):
+        shutil.copyfileobj(file, output)
+
+
+def write_quantised(model: onnx.ModelProto, target: Path) -> None:
+    """Round the graph to 8 bits and write `model.onnx`; the graph is changed."""
+    quantise_by_block(model, [FFN_OUTPUT.format(number) for number in _OUTLIERS])
+    quantise(model, target / "model.onnx", exclude=["pair_bias"])

@@ -1,0 +1,154 @@
+"""Cuts the recogniser of PP-OCRv6 to the documented characters; the detector stays as it is.
+
+The source knows 18,710 classes: blank, 18,708 characters, space. The answer has one column for
+blank and one for each documented character. Simply to leave the others out would have two
+faults: where a page shows "é" the blank wins and the letter vanishes, and probabilities that
+share out the rest are too great on a foreign alphabet. So the last layer keeps three groups of
+the source's columns, none of whose numbers changes:
+
+1. blank and the documented characters;
+2. characters that `chalicelib.domain.characters.kept` brings to one of these (accented letters,
+   full-width forms, look-alikes): behind the softmax their probability is added to its column;
+3. all other characters but the ideographs: their probability is dropped, so that the columns sum
+   to less than 1 where the page shows something that cannot be answered. Ideographs, nine tenths
+   of the classes, hardly take any probability from these groups and are left out.
+
+Called by infra/model_files/conversion/ocr_models.py.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import helper, numpy_helper
+
+from chalicelib.domain.characters import CHARACTERS, kept
+from infra.model_files.errors import BrokenFile
+
+DETECTOR = "detector.onnx"
+RECOGNISER = "recogniser.onnx"
+ALPHABET = "alphabet.json"
+BLANK, SPACE = "", " "
+_WEIGHT, _BIAS = "linear_8.w_0", "linear_8.b_0"  # of the last layer
+_FIRST_IDEOGRAPH = 0x3100  # behind the kana; emoji lie behind it too
+_FULL_WIDTH = range(0xFF00, 0xFFF0)
+_UNFOLDED = "every_class"  # output of the softmax
+
+Float32Array = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """What is kept of the source's classes."""
+
+    classes: npt.NDArray[np.int64]
+    """Places of the kept columns in the source: groups 1, 2 and 3, one behind the other."""
+    folding: Float32Array
+    """0 or 1, shape (columns of groups 1 and 2, alphabet): what is added to what."""
+
+
+def alphabet() -> list[str]:
+    """Return the answer's columns: blank, the documented characters, space last."""
+    return [BLANK, *CHARACTERS]
+
+
+def choose(classes: list[str]) -> Cut:
+    """Choose among the source's classes.
+
+    Args:
+        classes: what each of its columns stands for; blank first, space last.
+
+    Raises:
+        BrokenFile: a documented character is missing.
+    """
+    columns = alphabet()
+    missing = [name for name in columns if name not in classes]
+    if missing:
+        raise BrokenFile(f"ppocr: the recogniser does not know {' '.join(missing)}.")
+    first = [len(classes) - 1 if name == SPACE else classes.index(name) for name in columns]
+    chosen = set(first)
+    rest = [place for place in range(len(classes)) if place not in chosen]
+    second = [place for place in rest if len(kept(classes[place])) == 1]
+    folded = set(second)
+    third = [place for place in rest if place not in folded and not _is_ideograph(classes[place])]
+    folding = np.zeros((len(first) + len(second), len(columns)), np.float32)
+    targets = [*columns, *(kept(classes[place]) for place in second)]
+    folding[np.arange(len(targets)), [columns.index(target) for target in targets]] = 1
+    return Cut(np.array([*first, *second, *third], np.int64), folding)
+
+
+def _is_ideograph(name: str) -> bool:
+    """Say whether a class is a character of Han script, a syllable of Hangul or an emoji."""
+    return any(ord(part) >= _FIRST_IDEOGRAPH and ord(part) not in _FULL_WIDTH for part in name)
+
+
+def classes_of(model: onnx.ModelProto) -> list[str]:
+    """Return what each column of the source's recogniser stands for."""
+    listed = {entry.key: entry.value for entry in model.metadata_props}["character"]
+    return [BLANK, *listed.split("\n"), SPACE]
+
+
+def cut_recogniser(model: onnx.ModelProto) -> None:
+    """Cut the last layer and add the folding, in place.
+
+    Input `x`, float32 (n, 3, 48, w), stays. The output keeps its name and becomes float32
+    (n, steps, alphabet): probabilities that sum to at most 1.
+
+    Raises:
+        BrokenFile: the graph does not end as expected.
+    """
+    cut = choose(classes_of(model))
+    graph = model.graph
+    for tensor in graph.initializer:
+        if tensor.name in (_WEIGHT, _BIAS):
+            values = numpy_helper.to_array(tensor)[..., cut.classes]
+            tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(values), tensor.name))
+    last, output = graph.node[-1], graph.output[0]
+    if last.op_type != "Softmax" or last.output[0] != output.name:
+        raise BrokenFile("ppocr: the recogniser does not end with the softmax of its answer.")
+    last.output[0] = _UNFOLDED
+    _add_folding(graph, cut.folding, output.name)
+    output.type.tensor_type.shape.dim[2].dim_value = cut.folding.shape[1]
+    # Shapes noted for the wide layer contradict the narrow one; the list of classes is of it too.
+    del graph.value_info[:], model.metadata_props[:]
+    onnx.checker.check_model(model, full_check=True)
+
+
+def _add_folding(graph: onnx.GraphProto, folding: Float32Array, output: str) -> None:
+    """Add the nodes that drop group 3 and add group 2 to group 1."""
+    constants: dict[str, npt.NDArray[np.generic]] = {
+        "fold_from": np.array([0], np.int64),
+        "fold_to": np.array([len(folding)], np.int64),
+        "fold_axis": np.array([2], np.int64),
+        "folding": folding,
+    }
+    graph.initializer.extend(
+        numpy_helper.from_array(value, name) for name, value in constants.items()
+    )
+    ends = [_UNFOLDED, "fold_from", "fold_to", "fold_axis"]
+    graph.node.append(helper.make_node("Slice", ends, ["answerable"], name="answerable"))
+    graph.node.append(helper.make_node("MatMul", ["answerable", "folding"], [output], name="fold"))
+
+
+def convert(source: Path, target: Path) -> None:
+    """Write `detector.onnx`, `recogniser.onnx` and `alphabet.json`.
+
+    Args:
+        source: folder with `detector.onnx` and `recogniser.onnx` as they came.
+        target: existing folder to write to.
+
+    Raises:
+        BrokenFile: the recogniser is not what it should be.
+    """
+    shutil.copyfile(source / DETECTOR, target / DETECTOR)
+    model = onnx.load(str(source / RECOGNISER))
+    cut_recogniser(model)
+    (target / RECOGNISER).write_bytes(model.SerializeToString(deterministic=True))
+    text = json.dumps(alphabet(), ensure_ascii=False, indent=1) + "\n"
+    (target / ALPHABET).write_text(text, encoding="utf-8")

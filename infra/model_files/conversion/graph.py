@@ -1,0 +1,78 @@
+"""Collects the nodes and constants of an ONNX graph that is authored here, not exported.
+
+Called by the conversions. See: infra/model_files/conversion/convert_use.py, convert_lite2.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import helper, numpy_helper
+
+OPSET = 17
+"""The first operator set with LayerNormalization."""
+IR_VERSION = 8
+
+Attribute = float | int | str | list[int]
+Array = npt.NDArray[np.generic]
+
+
+class Graph:
+    """Collects nodes and constants of a graph in the order they are added."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: dict[str, onnx.TensorProto] = {}
+
+    def constant(self, name: str, value: Array) -> str:
+        """Add a constant once and return its name."""
+        array = np.asarray(value, order="C")
+        self.constants.setdefault(name, numpy_helper.from_array(array, name))
+        return name
+
+    def integers(self, *values: int) -> str:
+        """Add a vector of int64 and return its name."""
+        name = "ints_" + "_".join(str(value) for value in values)
+        return self.constant(name, np.array(values, np.int64))
+
+    def add(self, kind: str, inputs: list[str], output: str, **attributes: Attribute) -> str:
+        """Add a node with one output and return that output's name."""
+        return self.add_many(kind, inputs, [output], **attributes)[0]
+
+    def add_many(
+        self, kind: str, inputs: list[str], outputs: list[str], **attributes: Attribute
+    ) -> list[str]:
+        """Add a node with several outputs, named like the first, and return their names."""
+        node = helper.make_node(kind, inputs, outputs, name=outputs[0])
+        node.attribute.extend(
+            helper.make_attribute(name, value) for name, value in attributes.items()
+        )
+        self.nodes.append(node)
+        return outputs
+
+    def model(
+        self,
+        name: str,
+        inputs: Sequence[onnx.ValueInfoProto],
+        outputs: Sequence[onnx.ValueInfoProto],
+    ) -> onnx.ModelProto:
+        """Return the checked model of everything added; equal additions give equal bytes.
+
+        The constants are moved, not copied: they may take half a gigabyte.
+        """
+        body = helper.make_graph(self.nodes, name, inputs, outputs)
+        model = helper.make_model(
+            body, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
+        )
+        for key in list(self.constants):
+            model.graph.initializer.append(self.constants.pop(key))
+        onnx.checker.check_model(model, full_check=True)
+        return model
+
+
+def tensor(name: str, kind: int, shape: Sequence[int | str]) -> onnx.ValueInfoProto:
+    """Describe an input or output; sizes that vary are named."""
+    return helper.make_tensor_value_info(name, kind, list(shape))

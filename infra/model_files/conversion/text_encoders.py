@@ -1,0 +1,81 @@
+"""Builds the folders of the transformer encoders: graph, tokeniser, facts, each checked twice.
+
+Called by infra/model_files/install.py. See: chalicelib/engines/text/transformer_encoder.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import onnx
+
+from chalicelib.engines.text.encoder import Encoder
+from chalicelib.engines.text.encoders import FACTS_FILE, load_encoder
+from infra.model_files.facts import model_facts, write_facts
+from infra.model_files.manifest import ModelFiles
+from infra.model_files.verification import text_references
+
+Progress = Callable[[str], None]
+
+
+class Conversion(Protocol):
+    """What a module that converts one encoder offers."""
+
+    def build(self, source: Path) -> onnx.ModelProto:
+        """Author the graph in full precision from the sources' files."""
+
+    def write_tokenizer(self, source: Path, target: Path) -> None:
+        """Write `tokenizer.json`."""
+
+    def write_quantised(self, model: onnx.ModelProto, target: Path) -> None:
+        """Round the graph to 8 bits and write `model.onnx`."""
+
+
+def build(
+    model: ModelFiles, conversion: Conversion, source: Path, result: Path, progress: Progress
+) -> None:
+    """Write `model.onnx`, `tokenizer.json` and `encoder.json`.
+
+    Args:
+        model: the manifest's entry.
+        conversion: of this encoder.
+        source: folder with the sources' files; they are removed once read.
+        result: existing folder to write to.
+        progress: takes lines for the user.
+
+    Raises:
+        BrokenFile: a source's file is not what it should be.
+        WrongVectors: the graph gives other vectors than the references, before or after it was
+            rounded.
+    """
+    # Loaded like an encoder, the graph in full precision needs a folder of the encoder's name.
+    exact = source.with_name("exact") / model.name
+    exact.mkdir(parents=True)
+    graph = conversion.build(source)
+    conversion.write_tokenizer(source, exact)
+    for path in source.iterdir():
+        path.unlink()
+    onnx.save(graph, str(exact / "model.onnx"))
+    write_encoder_facts(model, exact)
+    progress(f"{model.name}: comparing the graph in full precision")
+    text_references.check_vectors(load(exact), model.name, text_references.EXACT)
+    (exact / "model.onnx").unlink()
+    progress(f"{model.name}: rounding to 8 bits")
+    conversion.write_quantised(graph, result)
+    (exact / "tokenizer.json").rename(result / "tokenizer.json")
+    write_encoder_facts(model, result)
+    progress(f"{model.name}: checking against the reference vectors")
+    text_references.check_vectors(load(result), model.name, text_references.QUANTISED)
+
+
+def write_encoder_facts(model: ModelFiles, folder: Path) -> None:
+    """Write the facts file of a converted encoder."""
+    facts = model_facts(model, folder, FACTS_FILE) | {"dimensions": model.dimensions}
+    write_facts(folder, FACTS_FILE, facts)
+
+
+def load(folder: Path) -> Encoder:
+    """Load the encoder of a folder that bears its name."""
+    return load_encoder(folder.parent, folder.name)

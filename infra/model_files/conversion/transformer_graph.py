@@ -1,0 +1,170 @@
+"""Authors the graph of a transformer encoder: one text in, its vector of length 1 out.
+
+The graph takes one text without padding, so it needs no mask; weights are kept apart in one file
+beside it, because a full-precision graph may be larger than what fits into one message.
+Called by infra/model_files/conversion/convert_mpnet.py and convert_e5.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+
+from infra.model_files.conversion.graph import Graph, tensor
+
+MAX_TOKENS = 128
+"""Longest text, begin and end included; see chalicelib/engines/text/transformer_encoder.py."""
+FFN_OUTPUT = "layer{}_ffn_output"
+"""Name of the product behind a layer's activation."""
+
+Floats = npt.NDArray[np.float32]
+Weights = Callable[[str], Floats]
+"""Gives a weight by its name in this file; called once for each."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What differs between encoders of this kind."""
+
+    name: str
+    """Name of the graph."""
+    layers: int
+    heads: int
+    width: int
+    """Length of a token's vector."""
+    epsilon: float
+    """Added to variances."""
+    has_bias: bool = False
+    """Whether attention takes a bias from the distance of two tokens."""
+
+
+def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
+    """Author an encoder.
+
+    Input is `ids`, int64 (tokens,), at most 128 with begin and end; output is `vector`, float32
+    (1, width), the mean of the last states scaled to length 1.
+
+    Args:
+        shape: sizes.
+        weights: `words` (ids, width), `positions` (128, width), `embedding_scale` and
+            `embedding_shift`, `distances` (heads, 255) when there is a bias, and by layer
+            `layer0_...`: see `_add_layer`. Matrices are (in, out).
+    """
+    graph = Graph()
+    states = _add_embedding(graph, shape, weights)
+    bias = _add_bias(graph, weights) if shape.has_bias else None
+    for number in range(shape.layers):
+        states = _add_layer(graph, shape, weights, states, bias, number)
+    _add_pool(graph, states)
+    inputs = [tensor("ids", onnx.TensorProto.INT64, ["tokens"])]
+    outputs = [tensor("vector", onnx.TensorProto.FLOAT, [1, shape.width])]
+    return graph.model(shape.name, inputs, outputs)
+
+
+def _add_embedding(graph: Graph, shape: Shape, weights: Weights) -> str:
+    """Add words and positions and normalise: states, float32 (1, tokens, width)."""
+    words = graph.constant("words", weights("words"))
+    positions = graph.constant("positions", weights("positions"))
+    batch = graph.add("Unsqueeze", ["ids", graph.integers(0)], "ids_batch")
+    rows = graph.add("Gather", [words, batch], "word_rows", axis=0)
+    graph.add("Shape", ["ids"], "count")
+    places = graph.add("Slice", [positions, graph.integers(0), "count"], "position_rows")
+    total = graph.add("Add", [rows, places], "embedding")
+    return _add_normalisation(graph, shape, weights, total, "embedding")
+
+
+def _add_normalisation(graph: Graph, shape: Shape, weights: Weights, rows: str, name: str) -> str:
+    """Add a layer normalisation over the last axis."""
+    parts = [f"{name}_scale", f"{name}_shift"]
+    inputs = [rows, *(graph.constant(part, weights(part)) for part in parts)]
+    output = f"{name}_normal"
+    return graph.add("LayerNormalization", inputs, output, axis=-1, epsilon=shape.epsilon)
+
+
+def _add_bias(graph: Graph, weights: Weights) -> str:
+    """Look up the bias of every pair of tokens by their distance: (1, heads, tokens, tokens)."""
+    table = graph.constant("distances", weights("distances"))
+    zero, one = (graph.constant(f"number_{n}", np.array(n, np.int64)) for n in (0, 1))
+    tokens = graph.add("Squeeze", ["count"], "token_count")
+    places = graph.add("Range", [zero, tokens, one], "places")
+    rows = graph.add("Unsqueeze", [places, graph.integers(1)], "query_places")
+    apart = graph.add("Sub", [places, rows], "apart")
+    index = graph.add("Add", [apart, graph.integers(MAX_TOKENS - 1)], "distance_index")
+    found = graph.add("Gather", [table, index], "pair_bias", axis=1)
+    return graph.add("Unsqueeze", [found, graph.integers(0)], "attention_bias")
+
+
+def _add_dense(graph: Graph, weights: Weights, rows: str, name: str) -> str:
+    """Add a matrix product with its bias."""
+    matrix = graph.constant(f"{name}_weight", weights(f"{name}_weight"))
+    shift = graph.constant(f"{name}_bias", weights(f"{name}_bias"))
+    product = graph.add("MatMul", [rows, matrix], name)
+    return graph.add("Add", [product, shift], f"{name}_shifted")
+
+
+def _add_layer(
+    graph: Graph, shape: Shape, weights: Weights, states: str, bias: str | None, number: int
+) -> str:
+    """Add one layer: attention and a pair of dense layers, each with the states added to it."""
+    name = f"layer{number}"
+    context = _add_attention(graph, shape, weights, states, bias, name)
+    mixed = _add_dense(graph, weights, context, f"{name}_attention_output")
+    total = graph.add("Add", [mixed, states], f"{name}_attention_sum")
+    states = _add_normalisation(graph, shape, weights, total, f"{name}_attention")
+    inner = _add_dense(graph, weights, states, f"{name}_ffn_input")
+    active = _add_gelu(graph, inner, f"{name}_gelu")
+    outer = _add_dense(graph, weights, active, FFN_OUTPUT.format(number))
+    total = graph.add("Add", [outer, states], f"{name}_sum")
+    return _add_normalisation(graph, shape, weights, total, name)
+
+
+def _add_attention(
+    graph: Graph, shape: Shape, weights: Weights, states: str, bias: str | None, name: str
+) -> str:
+    """Add the attention of all heads: float32 (1, tokens, width)."""
+    query, key, value = (
+        _add_heads(graph, shape, weights, states, f"{name}_{part}")
+        for part in ("query", "key", "value")
+    )
+    turned = graph.add("Transpose", [key], f"{name}_key_turned", perm=[0, 1, 3, 2])
+    scores = graph.add("MatMul", [query, turned], f"{name}_scores")
+    root = np.array((shape.width // shape.heads) ** 0.5, np.float32)
+    scores = graph.add("Div", [scores, graph.constant("head_root", root)], f"{name}_scaled")
+    if bias is not None:
+        scores = graph.add("Add", [scores, bias], f"{name}_biased")
+    shares = graph.add("Softmax", [scores], f"{name}_shares", axis=-1)
+    context = graph.add("MatMul", [shares, value], f"{name}_context")
+    joined = graph.add("Transpose", [context], f"{name}_context_turned", perm=[0, 2, 1, 3])
+    size = graph.integers(1, -1, shape.width)
+    return graph.add("Reshape", [joined, size], f"{name}_context_joined")
+
+
+def _add_heads(graph: Graph, shape: Shape, weights: Weights, states: str, name: str) -> str:
+    """Project the states and part them by head: float32 (1, heads, tokens, width / heads)."""
+    rows = _add_dense(graph, weights, states, name)
+    size = graph.integers(1, -1, shape.heads, shape.width // shape.heads)
+    parted = graph.add("Reshape", [rows, size], f"{name}_parted")
+    return graph.add("Transpose", [parted], f"{name}_heads", perm=[0, 2, 1, 3])
+
+
+def _add_gelu(graph: Graph, rows: str, name: str) -> str:
+    """Add x · (1 + erf(x / √2)) / 2, in the form that the runtime knows as one operation."""
+    root, one, half = (
+        graph.constant(key, np.array(value, np.float32))
+        for key, value in (("root_2", 2**0.5), ("one", 1.0), ("half", 0.5))
+    )
+    scaled = graph.add("Div", [rows, root], f"{name}_scaled")
+    error = graph.add("Erf", [scaled], f"{name}_erf")
+    shifted = graph.add("Add", [error, one], f"{name}_shifted")
+    return graph.add("Mul", [graph.add("Mul", [rows, shifted], f"{name}_twice"), half], name)
+
+
+def _add_pool(graph: Graph, states: str) -> None:
+    """Average the tokens and scale to length 1: output `vector`."""
+    mean = graph.add("ReduceMean", [states], "mean", axes=[1], keepdims=0)
+    norm = graph.add("ReduceL2", [mean], "norm", axes=[-1], keepdims=1)
+    graph.add("Div", [mean, norm], "vector")

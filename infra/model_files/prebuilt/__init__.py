@@ -1,0 +1,1 @@
+"""Builds the models that every account may use without training."""

@@ -1,0 +1,223 @@
+"""Downloads a source with its registry's client and takes its files out, checked by sha256.
+
+pip and npm read registries, mirrors and credentials from the user's own configuration, so no
+host is named here. Called by infra/model_files/install.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from infra.model_files.errors import BrokenFile, DiskFull, DownloadFailed, InstallError
+from infra.model_files.manifest import MEGABYTE
+from infra.model_files.sources import npm, packages
+from infra.model_files.sources.client import Progress, run_client
+from infra.model_files.sources.packages import Registry, Source
+
+_BLOCK_BYTES = 1 << 20
+_PARTIAL = "partial-"
+_CODE = re.compile(r"npm error (code|errno|syscall|address|port|type) ")
+_NO_ROOM = ("No space left on device", "ENOSPC", "Disk quota exceeded", "EDQUOT")
+PIP = (sys.executable, "-m", "pip")
+"""The command that downloads; the user's own pip settings hold for it."""
+
+
+def file_sha256(path: Path) -> str:
+    """Return the hexadecimal digest of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def find_archive(source: Source, folder: Path) -> Path | None:
+    """Return the file of a folder that has a name and digest of the source, None if none has."""
+    for name, digest in source.files.items():
+        path = folder / name
+        if path.is_file() and file_sha256(path) == digest:
+            return path
+    return None
+
+
+def remove_partial(downloads: Path) -> None:
+    """Remove what killed installations left half-downloaded."""
+    for left in downloads.glob(f"{_PARTIAL}*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def fetch(
+    source: Source, downloads: Path, progress: Progress, pip: Sequence[str] | None = None
+) -> Path:
+    """Return the source's archive, downloading it unless the right one is there already.
+
+    Args:
+        source: what to download.
+        downloads: folder that keeps it; a broken archive in it is replaced.
+        progress: takes lines for the user.
+        pip: the command that runs pip, `PIP` when none is given.
+
+    Raises:
+        DownloadFailed: the client could not get it; the text says what to try.
+        DiskFull: no room was left.
+        BrokenFile: another file came than the manifest names.
+    """
+    here = find_archive(source, downloads)
+    if here:
+        progress(f"{here.name}: already downloaded")
+        return here
+    downloads.mkdir(parents=True, exist_ok=True)
+    by_npm = source.registry is Registry.NODE
+    wheel = fetch(packages.NODE, downloads, progress, pip) if by_npm else None
+    with tempfile.TemporaryDirectory(prefix=_PARTIAL, dir=downloads) as name:
+        partial = Path(name)
+        if wheel:
+            _run_npm(source, wheel, partial, progress)
+        else:
+            _run_pip(source, partial, progress, pip or PIP)
+        arrived = find_archive(source, partial)
+        if arrived is None:
+            raise _other_file(source, downloads)
+        target = downloads / arrived.name
+        os.replace(arrived, target)
+    return target
+
+
+def _run_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> None:
+    """Let npm download the source into the folder `partial`.
+
+    Raises:
+        DownloadFailed: npm could not get it, or does not run here.
+        DiskFull: no room was left.
+    """
+    try:
+        said = npm.download(source, wheel, partial, progress)
+    except (OSError, zipfile.BadZipFile, KeyError) as error:
+        said = f"{wheel.name} gives no npm that runs: {error}"
+    if said is not None:
+        raise _failure(source, partial.parent, "npm", said)
+
+
+def _run_pip(source: Source, partial: Path, progress: Progress, pip: Sequence[str]) -> None:
+    """Let pip download the source into the folder `partial`.
+
+    Raises:
+        DownloadFailed: pip could not get it.
+        DiskFull: no room was left.
+        BrokenFile: the index has another file.
+    """
+    # With the digest given, pip refuses another file before it looks into it; a source
+    # distribution's metadata is read with the installed setuptools, never a downloaded one.
+    wanted = partial / "wanted.txt"
+    digests = " ".join(f"--hash=sha256:{digest}" for digest in source.files.values())
+    wanted.write_text(f"{source.package}=={source.version} {digests}\n")
+    kind = "--only-binary" if source.is_wheel else "--no-binary"
+    command = [*pip, "download", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
+    command += ["--disable-pip-version-check", "--progress-bar", "off", kind, ":all:"]
+    command += ["--dest", str(partial), "--requirement", str(wanted)]
+    said = run_client(command, source, partial, progress)
+    if said is not None:
+        raise _failure(source, partial.parent, "pip", said)
+
+
+def _other_file(source: Source, downloads: Path) -> BrokenFile:
+    """Return the error for a package that is not the one the manifest names."""
+    return BrokenFile(
+        f"The index gives another {source.package} {source.version} than the one this release "
+        f"was made with (sha256 {source.sha256}). {_ways_out(source, downloads)}"
+    )
+
+
+_SETTINGS = {"pip": "pip config list", "npm": "npm config list"}
+"""The command that shows which registry a client is set up with."""
+
+
+def _failure(source: Source, downloads: Path, client: str, said: str) -> InstallError:
+    """Return the error for what a client said, with its own words and the ways out."""
+    if any(words in said for words in _NO_ROOM):
+        return disk_full(downloads, source.archive_bytes)
+    if "DO NOT MATCH THE HASHES" in said:
+        return _other_file(source, downloads)
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("ERROR", "npm error"))]
+    return DownloadFailed(
+        f"{client} could not download {source.package} {source.version}. Check that this machine "
+        f"has a network and that the index {client} is set up with has this package "
+        f"({_SETTINGS[client]}). {_ways_out(source, downloads)} "
+        f"{client} said: {_telling(errors or lines[-1:])}"
+    )
+
+
+def _telling(lines: Sequence[str]) -> str:
+    """Return the line that says most: pip's last error, npm's first beside its codes."""
+    plain = [line for line in lines if line.startswith("npm error") and not _CODE.match(line)]
+    return next(iter([*plain, *reversed(lines)]), "nothing")
+
+
+def _ways_out(source: Source, downloads: Path) -> str:
+    """Say how to go on without the index."""
+    return (
+        f"Or get {source.file} elsewhere, put it into {downloads} and start again; "
+        f"the model's makers publish it as {source.upstream}."
+    )
+
+
+def disk_full(folder: Path, needed_bytes: int) -> DiskFull:
+    """Return the error that says how much room is needed where."""
+    return DiskFull(
+        f"There is not enough room for the model files: free {needed_bytes // MEGABYTE + 1} MB "
+        f"on the disk of {folder}, or set PRESAGE_MODEL_DIR to a folder on another disk, "
+        "and start again; what has been downloaded is kept."
+    )
+
+
+def extract(source: Source, archive: Path, target: Path) -> None:
+    """Take the source's members out of its archive into an existing folder.
+
+    Raises:
+        BrokenFile: a member is missing or is not the one the manifest names.
+    """
+    for name, member in source.members.items():
+        path = target / name
+        try:
+            with _open_member(archive, member.path) as file, path.open("wb") as output:
+                shutil.copyfileobj(file, output, _BLOCK_BYTES)
+        except (KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
+            raise BrokenFile(
+                f"{source.file} has no readable {member.path}. {_again(archive)}"
+            ) from error
+        if file_sha256(path) != member.sha256:
+            raise BrokenFile(
+                f"{member.path} of {source.file} is not the file it should be. {_again(archive)}"
+            )
+
+
+def _again(archive: Path) -> str:
+    """Say how to get an archive anew."""
+    return f"Delete {archive} and start again."
+
+
+@contextmanager
+def _open_member(archive: Path, path: str) -> Iterator[IO[bytes]]:
+    """Open one file of a wheel or of a compressed tar archive.
+
+    Raises:
+        KeyError: the archive has no such file.
+    """
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as wheel, wheel.open(path) as member:
+            yield member
+        return
+    with tarfile.open(archive, "r:gz") as packed:
+        file = packed.extractfile(path)
+        if file is None:
+            raise KeyError(path)
+        yield file

@@ -1,0 +1,191 @@
+"""Reads the tensors of a legacy PyTorch file (`torch.save` before 1.6) with numpy alone.
+
+Such a file is a pickle, and pickles can run code; this reader admits ordered dictionaries, the
+function that describes a tensor and the names of the storage types, nothing else, and calls
+only functions of this module. Called by infra/model_files/conversion/convert_lite2.py.
+"""
+
+from __future__ import annotations
+
+import collections
+import math
+import os
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from infra.model_files.errors import BrokenFile
+
+Array = npt.NDArray[np.generic]
+
+_MAGIC = 0x1950A86A20F9469CFC6C
+_PROTOCOL = 1001
+_COUNT_BYTES = 8
+_TYPES = {"FloatStorage": "<f4", "DoubleStorage": "<f8", "LongStorage": "<i8"}
+
+
+@dataclass(frozen=True)
+class _Storage:
+    """A block of numbers behind the pickles."""
+
+    key: str
+    dtype: str
+    """numpy's name of the number type."""
+    count: int
+    """Length in numbers."""
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    """A view of a storage; places and strides count numbers, not bytes."""
+
+    storage: _Storage
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def _rebuild_tensor(*described: Any) -> _Tensor:
+    """Stand in for PyTorch's function of that purpose; gradients and hooks are dropped.
+
+    Raises:
+        BrokenFile: the description is none.
+    """
+    storage, offset, shape, strides = described[:4]
+    sizes = (offset, *shape, *strides)
+    if not isinstance(storage, _Storage) or len(shape) != len(strides):
+        raise BrokenFile("The PyTorch file describes a tensor without a storage or shape.")
+    if any(type(size) is not int or size < 0 for size in sizes):
+        raise BrokenFile("The PyTorch file describes a tensor with sizes that are no numbers.")
+    return _Tensor(storage, offset, tuple(shape), tuple(strides))
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads a pickle that may name nothing but what a table of tensors needs."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what stands for a name.
+
+        Raises:
+            BrokenFile: any name but those of a table of tensors.
+        """
+        if (module, name) == ("collections", "OrderedDict"):
+            return collections.OrderedDict
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return _rebuild_tensor
+        if module == "torch" and name in _TYPES:
+            return _TYPES[name]
+        raise BrokenFile(
+            f"The PyTorch file names {module}.{name}, which no table of tensors needs."
+        )
+
+    def persistent_load(self, pid: Any) -> _Storage:
+        """Return the storage that a tensor refers to.
+
+        Raises:
+            BrokenFile: the reference is of another form.
+        """
+        match pid:
+            case ("storage", str(dtype), str(key), str(), int(count), None) if (
+                dtype in _TYPES.values() and count >= 0
+            ):
+                return _Storage(key, dtype, count)
+        raise BrokenFile("The PyTorch file refers to something that is no storage.")
+
+
+def _next(file: BinaryIO) -> Any:
+    """Read one pickle of the stream.
+
+    Raises:
+        BrokenFile: there is none, or it names what it may not.
+    """
+    try:
+        return _Unpickler(file).load()
+    except BrokenFile:
+        raise
+    except (  # what unpickling of damaged bytes raises
+        pickle.UnpicklingError,
+        EOFError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        OverflowError,
+        MemoryError,
+    ) as error:
+        raise BrokenFile(f"The PyTorch file is damaged: {error}") from error
+
+
+def _read_blocks(file: BinaryIO, storages: Mapping[str, _Storage]) -> dict[str, Array]:
+    """Read the blocks of numbers behind the pickles, in the order the file says.
+
+    Raises:
+        BrokenFile: a block is missing, unknown, of another length or cut short.
+    """
+    keys = _next(file)
+    if not isinstance(keys, list) or sorted(map(repr, keys)) != sorted(map(repr, storages)):
+        raise BrokenFile("The PyTorch file lists other blocks than its tensors refer to.")
+    size = os.fstat(file.fileno()).st_size
+    blocks: dict[str, Array] = {}
+    for key in keys:
+        storage = storages[key]
+        count = int.from_bytes(file.read(_COUNT_BYTES), "little")
+        wanted = storage.count * np.dtype(storage.dtype).itemsize
+        if count != storage.count or file.tell() + wanted > size:
+            raise BrokenFile("The PyTorch file is cut short, or a block has another length.")
+        blocks[key] = np.frombuffer(file.read(wanted), storage.dtype)
+    return blocks
+
+
+def _view(tensor: _Tensor, block: Array) -> Array:
+    """Return a tensor's numbers, C-contiguous.
+
+    Raises:
+        BrokenFile: the tensor reaches beyond its block.
+    """
+    last = sum(
+        (size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True)
+    )
+    count = math.prod(tensor.shape)  # with strides of zero a small block could fill the memory
+    if count and (tensor.offset + last >= len(block) or count > len(block)):
+        raise BrokenFile("The PyTorch file has a tensor that reaches beyond its numbers.")
+    strides = [stride * block.itemsize for stride in tensor.strides]
+    view = np.lib.stride_tricks.as_strided(
+        block[tensor.offset :], tensor.shape, strides, writeable=False
+    )
+    return np.array(view, order="C")
+
+
+def _check_head(head: Sequence[Any]) -> None:
+    """Check the three pickles in front of the table.
+
+    Raises:
+        BrokenFile: it is another kind of file, or written on a big-endian machine.
+    """
+    magic, protocol, system = head
+    little = isinstance(system, dict) and system.get("little_endian") is True
+    if (magic, protocol, little) != (_MAGIC, _PROTOCOL, True):
+        raise BrokenFile("This is no PyTorch file of the legacy form.")
+
+
+def read_tensors(path: Path) -> dict[str, Array]:
+    """Return the tensors of a legacy PyTorch file by name, as they were written.
+
+    Raises:
+        BrokenFile: it is another kind of file, is damaged, or holds anything but tensors.
+    """
+    with path.open("rb") as file:
+        _check_head([_next(file) for _ in range(3)])
+        table = _next(file)
+        if not isinstance(table, dict):
+            raise BrokenFile("The PyTorch file holds no table of tensors.")
+        if not all(isinstance(tensor, _Tensor) for tensor in table.values()):
+            raise BrokenFile("The PyTorch file holds something that is no tensor.")
+        storages = {tensor.storage.key: tensor.storage for tensor in table.values()}
+        blocks = _read_blocks(file, storages)
+    return {str(name): _view(tensor, blocks[tensor.storage.key]) for name, tensor in table.items()}

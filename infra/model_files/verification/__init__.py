@@ -1,0 +1,1 @@
+"""Compares converted networks with reference outputs of the makers' own code."""

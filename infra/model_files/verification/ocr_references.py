@@ -1,0 +1,179 @@
+"""Checks the networks that read text and tables on drawn pictures.
+
+ocr_references.json holds evenly spaced values of every output as float16. They come from the
+sources' own graphs; those of the recogniser are cut and folded here, by `fold`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnxruntime
+
+from infra.model_files.conversion.convert_ppocr import choose, classes_of
+from infra.model_files.errors import WrongOutputs
+from infra.model_files.verification.vision_references import Array, compare, unpack
+
+FILE = Path(__file__).with_name("ocr_references.json")
+_EXACT = 1e-5  # greatest difference of a probability
+_INPUT = "x"
+_GLYPHS = {
+    "A": "0E11111F111111",
+    "E": "1F10101E10101F",
+    "L": "1010101010101F",
+    "O": "0E11111111110E",
+    "T": "1F040404040404",
+    "0": "0E11131519110E",
+    "1": "040C040404040E",
+    "2": "0E11010204081F",
+    "4": "02060A121F0202",
+    "8": "0E11110E11110E",
+    "$": "040F140E051E04",
+    ".": "00000000000C0C",
+    " ": "00000000000000",
+}
+"""Rows of 5 pixels, from the top, each as two hexadecimal digits."""
+LINE = "TOTAL $ 142.80"
+"""What the drawn line says."""
+_ROWS, _COLUMNS = 7, 6  # of a glyph, the gap behind it included
+
+Float32Array = npt.NDArray[np.float32]
+
+
+def draw_line(text: str, size: int) -> npt.NDArray[np.uint8]:
+    """Draw a line of block letters, black on white.
+
+    Args:
+        text: characters of the drawn alphabet.
+        size: pixels of each block's sides.
+
+    Returns:
+        uint8, shape (9 * size, (6 * characters + 2) * size): a block of white all around.
+    """
+    blocks = np.zeros((_ROWS + 2, _COLUMNS * len(text) + 2), np.uint8)
+    for place, character in enumerate(text):
+        rows = np.frombuffer(bytes.fromhex(_GLYPHS[character]), np.uint8)[:, None]
+        left = 1 + place * _COLUMNS
+        blocks[1:-1, left : left + 5] = np.unpackbits(rows, axis=1)[:, 3:]
+    white = np.uint8(255) * (1 - blocks)
+    return white.repeat(size, axis=0).repeat(size, axis=1)
+
+
+def _line() -> npt.NDArray[np.uint8]:
+    """Draw the recogniser's line, 48 pixels high."""
+    drawn = draw_line(LINE, 5)
+    picture = np.full((48, drawn.shape[1] // 8 * 8 + 8), 255, np.uint8)
+    picture[1:46, : drawn.shape[1]] = drawn
+    return picture
+
+
+def _page() -> npt.NDArray[np.uint8]:
+    """Draw the detector's page, 256 by 320 pixels, with three lines."""
+    page = np.full((256, 320), 255, np.uint8)
+    for row, text, size in ((20, LINE, 3), (90, "TOTAL 2.40", 4), (180, "0 1 2 4 8", 2)):
+        line = draw_line(text, size)
+        page[row : row + line.shape[0], 10 : 10 + line.shape[1]] = line
+    return page
+
+
+def _table() -> npt.NDArray[np.uint8]:
+    """Draw the structure network's table, 488 by 488 pixels: four ruled rows of three cells."""
+    page = np.full((488, 488), 255, np.uint8)
+    for row in range(5):
+        page[60 + row * 60 : 62 + row * 60, 20:470] = 0
+    for column in range(4):
+        page[60:302, 20 + column * 149 : 22 + column * 149] = 0
+    for row in range(4):
+        for column, text in enumerate(("TOTAL", "142.80", "$ 1.20")):
+            cell = draw_line(text, 3)
+            top, left = 78 + row * 60, 24 + column * 149
+            page[top : top + cell.shape[0], left : left + cell.shape[1]] = cell
+    return page
+
+
+_DRAWN = {
+    "ppocr/detector.onnx": _page,
+    "ppocr/recogniser.onnx": _line,
+    "slanet/model.onnx": _table,
+}
+
+
+def draw(name: str) -> Float32Array:
+    """Draw the picture of a graph's check.
+
+    Args:
+        name: folder and file of the graph.
+
+    Returns:
+        float32, shape (1, 3, height, width), -1 for black to 1 for white.
+    """
+    picture = _DRAWN[name]().astype(np.float32) / np.float32(127.5) - 1
+    return np.repeat(picture[None, None], 3, axis=1)
+
+
+def run(path: Path, name: str) -> dict[str, Array]:
+    """Return the outputs of a graph for its drawn picture, by name."""
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, {_INPUT: draw(name)}), strict=True))
+
+
+def check_model(path: Path, name: str) -> None:
+    """Run a graph on its drawn picture and compare it with the references.
+
+    Raises:
+        WrongOutputs: it gives other numbers.
+    """
+    check_outputs(name, run(path, name))
+
+
+def check_outputs(name: str, outputs: Mapping[str, Array]) -> None:
+    """Compare outputs for the drawn picture with the references.
+
+    Raises:
+        WrongOutputs: a value differs by more than the tolerance, or is not a number.
+    """
+    compare(name, unpack(json.loads(FILE.read_text(encoding="utf-8"))[name]), outputs)
+
+
+def check_cut(whole: Path, cut: Path) -> None:
+    """Compare the cut recogniser with the whole one, class by class.
+
+    Raises:
+        WrongOutputs: a probability differs.
+    """
+    name = "ppocr/recogniser.onnx"
+    (every,) = run(whole, name).values()
+    (given,) = run(cut, name).values()
+    chosen = choose(classes_of(onnx.load(str(whole))))
+    wanted = fold(every, chosen.classes, chosen.folding)
+    same = given.shape == wanted.shape
+    worst = float(np.abs(given.astype(np.float64) - wanted).max()) if same else np.inf
+    if not worst <= _EXACT:
+        raise WrongOutputs(
+            f"The cut recogniser gives other probabilities than the whole one: off by {worst:.4g}."
+        )
+
+
+def fold(
+    every: Array, classes: npt.NDArray[np.int64], folding: Float32Array
+) -> npt.NDArray[np.float64]:
+    """Return what the cut recogniser should answer where the whole one answers `every`.
+
+    Args:
+        every: probabilities, shape (n, steps, all classes).
+        classes: places of the kept classes.
+        folding: 0 or 1, shape (kept classes that can be answered, alphabet).
+
+    Returns:
+        float64, shape (n, steps, alphabet).
+    """
+    share = every[..., classes].astype(np.float64)
+    share /= share.sum(axis=-1, keepdims=True)
+    answer: npt.NDArray[np.float64] = share[..., : len(folding)] @ folding.astype(np.float64)
+    return answer

@@ -1,0 +1,108 @@
+"""`python -m tests.emulators`: start LocalStack for a command, or make a lock anew.
+
+`run COMMAND…` starts LocalStack, runs the command with its address in AWS_ENDPOINT_URL and in
+PRESAGE_TEST_ENDPOINT, stops LocalStack and ends as the command ended. `lock NAME` writes
+NAME-lock.txt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from infra.local.process import die_with_parent
+from tests.emulators.environment import say
+from tests.emulators.errors import EmulatorError
+from tests.emulators.localstack import LocalStackServer
+from tests.emulators.locking import PYTHONS, make_lock
+from tests.local_stack import ENDPOINT
+
+_FAILED = 1
+_SIGNALLED = 128
+_STOP_SECONDS = 20.0
+
+
+class Stopped(Exception):
+    """A signal asked this command to stop."""
+
+
+def run(command: Sequence[str], port: int = 0) -> int:
+    """Run a command with LocalStack and return its exit status.
+
+    Raises:
+        EmulatorError: LocalStack cannot be had, or a test made it listen for other machines.
+    """
+    with LocalStackServer(port) as server:
+        child = subprocess.Popen(
+            command,
+            env={**os.environ, **server.environment, ENDPOINT: server.url},
+            # Ctrl-C reaches the whole group of a terminal; the command gets it from us, once.
+            start_new_session=True,
+            preexec_fn=_become_child,
+        )
+        try:
+            status = child.wait()
+        except BaseException:
+            _stop(child)
+            raise
+        server.check_addresses()
+    return status if status >= 0 else _SIGNALLED - status
+
+
+def _become_child() -> None:
+    """Make a command end with this one, and hear Ctrl-C even when this one runs in background."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _stop(child: subprocess.Popen[bytes]) -> None:
+    """Let a command end by itself, as Ctrl-C asks it to, and kill it when it does not."""
+    child.send_signal(signal.SIGINT)
+    try:
+        child.wait(_STOP_SECONDS)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        child.kill()
+        child.wait()
+
+
+def _on_signal(number: int, _: FrameType | None) -> None:
+    """Turn a request to stop into an exception, so that everything is stopped."""
+    raise Stopped(signal.Signals(number).name)
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.emulators", description=__doc__)
+    commands = parser.add_subparsers(dest="what", required=True)
+    runs = commands.add_parser("run", help="run a command with LocalStack")
+    runs.add_argument("--port", type=int, default=0, help="on 127.0.0.1; 0 takes a free one")
+    runs.add_argument("command", nargs=argparse.REMAINDER, help="and its arguments")
+    locks = commands.add_parser("lock", help="make the lock of an emulator anew")
+    locks.add_argument("name", choices=sorted(PYTHONS))
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _on_signal)
+    signal.signal(signal.SIGHUP, _on_signal)
+    try:
+        if options.what == "lock":
+            say(f"written to {make_lock(options.name)}")
+            return 0
+        return run(options.command, options.port)
+    except EmulatorError as error:
+        say(f"error: {error}")
+    except (KeyboardInterrupt, Stopped):
+        say("interrupted; everything is stopped")
+    return _FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""ministack on the loopback address: the emulated AWS that runs the packaged functions.
+
+Example: `with Ministack() as server: print(server.url)`. Its end closes the pipes by which its
+functions live. See: tests/emulators/server.py and tests/deployed/
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from infra.packaging.target import PYTHON_VERSION
+from tests.emulators.environment import find_python, prepare, say
+from tests.emulators.errors import EmulatorError
+from tests.emulators.server import EmulatorServer
+
+LOCK = Path(__file__).with_name("ministack-lock.txt")
+REGION = "us-east-1"
+ACCOUNT_ID = "000000000000"
+"""Account that everything is in."""
+
+
+class Ministack(EmulatorServer):
+    """One running ministack."""
+
+    name = "ministack"
+    health = "/_ministack/health"
+
+    def install(self) -> list[str]:
+        """Install ministack and return the command that starts it.
+
+        Raises:
+            EmulatorError: there is no Python for it, or it cannot be installed.
+        """
+        python = install(self._progress)
+        return [str(python), "-m", "ministack"]
+
+    def surroundings(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Compose ministack's environment.
+
+        Args:
+            given: the environment of the command.
+        """
+        return environment(given, self.folder, self.port)
+
+
+def install(progress: Callable[[str], None] = say) -> Path:
+    """Return the Python of ministack's environment, which is installed where it is missing.
+
+    It is of the version that Lambda runs, because ministack runs functions in its own Python.
+
+    Raises:
+        EmulatorError: there is no Python for it, or it cannot be installed.
+    """
+    return prepare("ministack", find_python(PYTHON_VERSION), LOCK, progress=progress)
+
+
+def environment(given: Mapping[str, str], folder: Path, port: int) -> dict[str, str]:
+    """Compose ministack's environment, which its functions inherit.
+
+    None of the caller's settings for Python, AWS or the service remain.
+
+    Args:
+        given: the environment of the command.
+        folder: takes everything that is written.
+        port: on 127.0.0.1.
+    """
+    scratch = folder / "tmp"
+    scratch.mkdir(parents=True, exist_ok=True)
+    return {
+        **{name: given[name] for name in ("PATH", "LANG") if name in given},
+        "HOME": str(folder),
+        "TMPDIR": str(scratch),
+        "BIND_HOST": "127.0.0.1",
+        "GATEWAY_PORT": str(port),
+        "MINISTACK_HOST": "127.0.0.1",
+        "MINISTACK_ACCOUNT_ID": ACCOUNT_ID,
+        "MINISTACK_REGION": REGION,
+        "STATE_DIR": str(folder / "state"),
+        "S3_DATA_DIR": str(folder / "s3"),
+        # Listeners of services that nobody here uses.
+        "SFTP_ENABLED": "0",
+        "IOT_MTLS_ENABLED": "0",
+        # What a function may not do is refused, by its role.
+        "AUTH": "true",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def main() -> int:
+    """Install ministack, and say in one line why that is not possible."""
+    try:
+        install()
+    except EmulatorError as trouble:
+        say(f"tests.emulators.ministack: {trouble}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

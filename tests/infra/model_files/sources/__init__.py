@@ -1,0 +1,1 @@
+"""Tests of packages, their download and their formats."""

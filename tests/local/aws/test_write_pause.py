@@ -1,0 +1,94 @@
+"""The gate that keeps the emulated AWS still while it is copied."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from infra.local.aws import write_pause
+from infra.local.aws.write_pause import Stillness
+
+
+def passing(gate: Stillness, token: str | None = None) -> threading.Thread:
+    """Pass the gate on another thread."""
+
+    def go() -> None:
+        with gate.passing(token, is_write=True):
+            pass
+
+    thread = threading.Thread(target=go, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_others_wait_and_the_copier_does_not():
+    """While the gate is closed only the token passes; afterwards everybody does."""
+    gate = Stillness()
+    token = gate.close()
+    stranger = passing(gate)
+    passing(gate, token).join(5)
+    stranger.join(0.2)
+
+    assert stranger.is_alive()
+    assert gate.writes == 1
+    assert token is not None
+    assert gate.open(token)
+    stranger.join(5)
+    assert not stranger.is_alive()
+    assert gate.writes == 2
+
+
+def test_the_copier_waits_for_calls_that_have_begun():
+    """The gate is closed only when nobody is inside any more."""
+    gate = Stillness()
+    inside, leave = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with gate.passing(None, is_write=False):
+            inside.set()
+            leave.wait(5)
+
+    threading.Thread(target=stay, daemon=True).start()
+    inside.wait(5)
+    threading.Timer(0.3, leave.set).start()
+    started = time.monotonic()
+
+    assert gate.close() is not None
+    assert time.monotonic() - started >= 0.25
+
+
+def test_a_call_that_hangs_refuses_the_copier(monkeypatch: pytest.MonkeyPatch):
+    """When a call does not end, the gate opens again and nobody waits for ever."""
+    monkeypatch.setattr(write_pause, "ENTER_SECONDS", 0.2)
+    gate = Stillness()
+    with gate.passing(None, is_write=False):
+        assert gate.close() is None
+
+    passing(gate).join(5)
+    assert gate.writes == 1
+
+
+def test_a_copier_that_dies_stops_nobody(monkeypatch: pytest.MonkeyPatch):
+    """After the longest time the gate opens by itself, and the copier is told so."""
+    monkeypatch.setattr(write_pause, "LONGEST_SECONDS", 0.3)
+    gate = Stillness()
+    token = gate.close()
+    started = time.monotonic()
+
+    stranger = passing(gate)
+    stranger.join(5)
+
+    assert not stranger.is_alive()
+    assert time.monotonic() - started >= 0.25
+    assert token is not None
+    assert not gate.open(token)
+
+
+def test_one_copier_at_a_time():
+    """A second one is refused while the first goes on."""
+    gate = Stillness()
+
+    assert gate.close() is not None
+    assert gate.close() is None

@@ -1,0 +1,221 @@
+"""The whole local stack for tests and benchmarks, on free ports with a folder of its own.
+
+Example: `with LocalStack() as stack: urllib.request.urlopen(stack.url + "/v2/health")`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from chalicelib.config import Settings
+from infra.local.environment import ROOT
+from infra.local.state import State
+
+READY = "Presage is ready on "
+WORKERS = ("ingest", "train")
+ENDPOINT = "PRESAGE_TEST_ENDPOINT"
+"""Variable of an emulated AWS that runs already; every stack uses it, under names of its own."""
+
+
+class LocalStack:
+    """Starts `python -m infra.local` and gives tests a grip on it.
+
+    Args:
+        app: application as `module:attribute`.
+        arguments: of the command; `--bare` leaves models, demo account and demo out,
+            `--forget` saves no data.
+        environment: variables that differ from this process's environment.
+        ready_seconds: longest wait for the ready line, in seconds.
+    """
+
+    def __init__(
+        self,
+        app: str = "app:app",
+        arguments: Sequence[str] = ("--bare", "--forget"),
+        environment: Mapping[str, str] | None = None,
+        ready_seconds: float = 60.0,
+    ) -> None:
+        self._arguments = list(arguments)
+        self._folder = Path(tempfile.mkdtemp(prefix="presage-stack-"))
+        self._ready_seconds = ready_seconds
+        self._state = State(self._folder / "state")
+        aws = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+        self._given = {
+            **{name: value for name, value in os.environ.items() if name not in aws},
+            "PRESAGE_APP": app,
+            "PRESAGE_PORT": "0",
+            "PRESAGE_AWS_PORT": "0",
+            "PRESAGE_STATE_DIR": str(self._state.folder),
+            "PRESAGE_DIE_WITH_PARENT": "1",
+            "PYTHONPATH": str(ROOT),
+            **_elsewhere(os.environ.get(ENDPOINT)),
+            **(environment or {}),
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> LocalStack:
+        """Start the stack and wait until it is ready."""
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the stack."""
+        self.stop()
+
+    def start(self) -> None:
+        """Start the stack and wait until it is ready.
+
+        Raises:
+            RuntimeError: it ended or was not ready in time; the text holds its log.
+        """
+        with (self._folder / "stack.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "infra.local", *self._arguments],
+                cwd=ROOT,
+                env=self._given,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        deadline = time.monotonic() + self._ready_seconds
+        while READY not in self.log():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"The local stack did not start:\n{self.log()}")
+            time.sleep(0.01)
+
+    def log(self) -> str:
+        """Everything that the stack has written so far."""
+        return (self._folder / "stack.log").read_text("utf-8", "replace")
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What `stack.json` says at this moment.
+
+        Raises:
+            RuntimeError: the stack does not run.
+        """
+        found = self._state.read_stack()
+        if found is None:
+            raise RuntimeError("The local stack does not run.")
+        return found
+
+    @property
+    def url(self) -> str:
+        """Address of the HTTP front, without a slash at its end."""
+        return str(self.description["url"])
+
+    @property
+    def state(self) -> State:
+        """The state folder."""
+        return self._state
+
+    @property
+    def pid(self) -> int:
+        """Process of the supervisor."""
+        return int(self.description["pid"])
+
+    @property
+    def processes(self) -> dict[str, int]:
+        """Processes by name: aws, front, ingest and train."""
+        return dict(self.description["processes"])
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables by which another process reaches the stack's data."""
+        found = self._state.stack_environment()
+        if found is None:
+            raise RuntimeError("The local stack does not run.")
+        return found
+
+    @property
+    def settings(self) -> Settings:
+        """Settings that reach the stack's data."""
+        return Settings.from_environment(self.environment)
+
+    def client(self, service: str, **options: Any) -> Any:
+        """Make a boto3 client of the stack's data plane."""
+        import boto3
+
+        environment = self.environment
+        return boto3.session.Session(
+            aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
+            region_name=environment["AWS_REGION"],
+        ).client(service, endpoint_url=environment["AWS_ENDPOINT_URL"], **options)
+
+    def kill_worker(self, name: str, number: int = signal.SIGKILL) -> int:
+        """Send a signal to a worker (`train` or `ingest`) and return its process id."""
+        pid = self.processes[name]
+        os.kill(pid, number)
+        return pid
+
+    def pause_workers(self) -> None:
+        """Stop the workers where they are, so that jobs pile up."""
+        for name in WORKERS:
+            self.kill_worker(name, signal.SIGSTOP)
+
+    def resume_workers(self) -> None:
+        """Let paused workers go on."""
+        for name in WORKERS:
+            self.kill_worker(name, signal.SIGCONT)
+
+    def crash(self) -> None:
+        """Kill the supervisor at once, and with it every piece; `start` starts them again."""
+        if self._process is None:
+            raise RuntimeError("The local stack does not run.")
+        pieces = self.processes.values()
+        self._process.kill()
+        self._process.wait(10)
+        self._process = None
+        while any(_is_alive(pid) for pid in pieces):
+            time.sleep(0.01)
+
+    def pause(self, number: int = signal.SIGTERM) -> int:
+        """Stop the stack without forgetting its folder; `start` goes on with its data."""
+        if self._process is None:
+            raise RuntimeError("The local stack does not run.")
+        self._process.send_signal(number)
+        status = self._process.wait(90)
+        self._process = None
+        return status
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Stop the stack, remove its folder and return the exit status."""
+        status = 0
+        if self._process is not None:
+            self._process.send_signal(number)
+            status = self._process.wait(10)
+            self._process = None
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return status
+
+
+def _elsewhere(endpoint: str | None) -> dict[str, str]:
+    """Return the variables that put a stack's data on an emulated AWS that others use as well."""
+    if not endpoint:
+        return {}
+    name = f"stack-{secrets.token_hex(4)}"
+    return {"AWS_ENDPOINT_URL": endpoint, "PRESAGE_NAME": name, "PRESAGE_BUCKET": f"{name}-data"}
+
+
+def _is_alive(pid: int) -> bool:
+    """Tell whether a process exists and has not ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
