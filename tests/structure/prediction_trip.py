@@ -26,7 +26,7 @@ import app as module
 from chalicelib.config import Settings
 from infra.accounts import GRANT_TYPE, PUBLIC_AUDIENCE, TOKEN_PATH, ensure_account
 from infra.local.events import LambdaContext
-from infra.local.gateway import HttpRequest, RouteTable, proxy_event
+from infra.local.http.gateway import HttpRequest, RouteTable, proxy_event
 from tests.builders import World, a_csv, empty_aws, some_rows
 from tests.conftest import MovableClock
 
