@@ -70,12 +70,12 @@ test-localstack: fast-models ## every flow test and the template's CloudFormatio
 fuzz: check fast-models ## 2,000 generated calls against the OpenAPI document
 	@PRESAGE_FUZZ_CALLS=2000 $(BIN)/python -m pytest tests/schemathesis --timeout 1800 $(ARGS)
 
-test-deploy: fast-models ## the packaged functions on an emulated AWS (needs Python 3.13, x86-64)
+test-deploy: fast-models ## the packaged functions on an emulated AWS (on x86-64)
 	@$(BIN)/python -m tests.emulators.ministack
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed
 	@PRESAGE_PACKAGE=build/package/x86_64 $(BIN)/python -m pytest tests/deployed --timeout 1800 $(ARGS)
 
-bench-cold: fast-models ## cold starts of the packaged functions in fresh processes (needs Python 3.13, x86-64)
+bench-cold: fast-models ## cold starts of the packaged functions in fresh processes (on x86-64)
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed
 	@$(BIN)/python -m tests.bench.bench_cold $(ARGS)
 
@@ -103,7 +103,7 @@ bench-vision: $(INSTALLED) fast-models ## accuracy and speed of image models (AR
 bench-ocr: $(INSTALLED) fast-models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_ocr --data $(DATA) $(ARGS)
 
-package: $(INSTALLED) ## build the zip of the deployed functions (ARCH=x86_64|arm64)
+package: $(INSTALLED) ## build the zip of the deployed functions for this Python (ARCH=x86_64|arm64)
 	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)
 
 deploy: models ## deploy a stage into your AWS account (STAGE=prod [REGION= DOMAIN= CERT= SET="NAME=VALUE" WATCH=minutes YES=1])

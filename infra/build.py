@@ -1,7 +1,8 @@
 """The command that builds the package of the deployed functions. See: infra/packaging/.
 
 `python -m infra.build --arch x86_64` writes build/package/x86_64/ with deployment.zip, sam.json
-and the report. Model files are not in it; functions read them from the bucket.
+and the report, for the Python that runs it. Model files are not in it; functions read them from the
+bucket.
 """
 
 from __future__ import annotations
@@ -9,31 +10,38 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from infra.model_files.sources.client import Progress
 from infra.model_files.sources.fetch import file_sha256
-from infra.packaging import licences, lock, natives, overrides, report, sources, staging, vendor
+from infra.packaging import licences, lock, natives, report, sources, staging
 from infra.packaging.archive import write_zip
-from infra.packaging.bytecode import ByteCode, compile_all
-from infra.packaging.errors import NoCompiler, PackageError
+from infra.packaging.bytecode import compile_all
+from infra.packaging.errors import PackageError
 from infra.packaging.licences import FOLDER, Shipped
 from infra.packaging.report import Limits
 from infra.packaging.stripping import Stripping, strip
-from infra.packaging.target import ARCHITECTURES, Architecture
+from infra.packaging.target import (
+    ARCHITECTURES,
+    RUNTIMES,
+    LambdaTarget,
+    own_runtime,
+    runtime_warnings,
+)
 from infra.packaging.trimming import trim
 from infra.template.merging import merge_template, merged
 
 ROOT = Path(__file__).resolve().parent.parent
 ZIP = "deployment.zip"
 TEMPLATE = "sam.json"
-_DOWNLOADS = "downloads"
 _FAILED = 1
 
 
@@ -41,7 +49,8 @@ _FAILED = 1
 class Plan:
     """What is built from what; tests build small projects with small packages."""
 
-    architecture: Architecture
+    target: LambdaTarget
+    """Its runtime is that of the Python that builds, whose byte code ships."""
     project: Path = ROOT
     out: Path = ROOT / "build" / "package"
     """Takes a folder named after the architecture."""
@@ -51,21 +60,20 @@ class Plan:
     """Whether byte code is made."""
     limits: Limits = field(default_factory=Limits)
     required: dict[str, str] = field(default_factory=lambda: dict(natives.REQUIRED))
-    functions: Sequence[str] = overrides.LOGICAL_NAMES
+    functions: Sequence[str] = staging.LOGICAL_NAMES
     described: Callable[[], dict[str, Any]] = merge_template
     """Makes everything else that is merged into the template."""
-    install: Callable[[Architecture, Path], None] = vendor.install
+    install: Callable[[LambdaTarget, Path], None] = lock.install
     """Fills a folder with the packages."""
-    compiler: Callable[[Path, Path, Progress], ByteCode] = compile_all
 
     @property
-    def target(self) -> Path:
+    def folder(self) -> Path:
         """The folder of the finished package."""
-        return self.out / self.architecture.name
+        return self.out / self.target.architecture.name
 
     def fingerprint(self) -> str:
         """Return a digest of everything that the package is built from."""
-        options = (self.architecture.name, self.stage, str(self.compiles))
+        options = (str(self.target), platform.python_version(), self.stage, str(self.compiles))
         return sources.fingerprint(self.project, *options)
 
 
@@ -80,15 +88,15 @@ def build(plan: Plan, progress: Progress) -> dict[str, Any]:
     requirements = (plan.project / "requirements.txt").read_text("utf-8")
     # Taken first: a file that changes during the build makes its package an old one.
     fingerprint = plan.fingerprint()
-    if plan.install is vendor.install:
-        lock.check(requirements, lock.LOCK.read_text("utf-8"))
-    shutil.rmtree(plan.target, ignore_errors=True)
+    if plan.install is lock.install:
+        lock.check(requirements, plan.target.runtime.lock.read_text("utf-8"))
+    shutil.rmtree(plan.folder, ignore_errors=True)
     plan.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="partial-", dir=plan.out) as name:
         work = Path(name)
         shipped, stripping = _prepare_packages(plan, work / "vendor", progress)
         template = _gather(plan, work, progress)
-        byte_code = _compile(plan, work / "tree", progress)
+        byte_code = compile_all(work / "tree") if plan.compiles else None
         progress("zip: packing")
         finished = work / "finished"
         finished.mkdir()
@@ -96,12 +104,10 @@ def build(plan: Plan, progress: Progress) -> dict[str, Any]:
         weight = report.weigh(work / "tree", packed, (finished / ZIP).stat().st_size)
         report.check(weight, plan.limits)
         digest = file_sha256(finished / ZIP)
-        said = report.describe(plan.architecture, digest, weight, shipped, (byte_code, stripping))
+        said = report.describe(plan.target, digest, weight, shipped, (byte_code, stripping))
         _write(finished, template, said)
-        if said["byte_code"] is not None or not plan.compiles:
-            # Without this note the next build starts anew, and makes byte code if it can by then.
-            sources.note(finished, fingerprint, finished / ZIP)
-        os.replace(finished, plan.target)
+        sources.note(finished, fingerprint, finished / ZIP)
+        os.replace(finished, plan.folder)
     return said
 
 
@@ -113,12 +119,13 @@ def _prepare_packages(
     Raises:
         PackageError: they cannot be had or would not run.
     """
-    progress(f"packages: installing for {plan.architecture.name}")
-    plan.install(plan.architecture, folder)
+    progress(f"packages: installing for {plan.target}")
+    plan.install(plan.target, folder)
+    natives.check_wheels(folder, plan.target)
     shipped = licences.collect(folder)
     trim(folder)
-    stripping = strip(folder, plan.architecture)
-    count = natives.check(folder, plan.architecture, plan.required)
+    stripping = strip(folder, plan.target.architecture)
+    count = natives.check_binaries(folder, plan.target, plan.required)
     progress(f"packages: {len(shipped)}, with {count} compiled files")
     return shipped, stripping
 
@@ -131,28 +138,13 @@ def _gather(plan: Plan, work: Path, progress: Progress) -> dict[str, Any]:
     """
     progress("chalice: packaging")
     staging.copy_project(plan.project, work / "stage")
-    wanted = overrides.overrides(plan.architecture, plan.functions)
+    wanted = staging.overrides(plan.target, plan.functions)
     added = merged(wanted, plan.described())
     template = staging.package(work / "stage", plan.stage, added, work / "tree")
-    overrides.check(template, plan.architecture)
+    staging.check(template, plan.target)
     staging.add_packages(work / "vendor", work / "tree")
     licences.add_own(plan.project, work / "tree" / FOLDER)
     return template
-
-
-def _compile(plan: Plan, tree: Path, progress: Progress) -> ByteCode:
-    """Make byte code when it is wanted and something is there to make it with.
-
-    Raises:
-        PackageError: it did not go well.
-    """
-    if not plan.compiles:
-        return ByteCode("")
-    try:
-        return plan.compiler(tree, plan.out.parent / _DOWNLOADS, progress)
-    except NoCompiler as error:
-        progress(f"byte code: NONE. {error}")
-        return ByteCode("")
 
 
 def _write(folder: Path, template: dict[str, Any], said: dict[str, Any]) -> None:
@@ -164,9 +156,9 @@ def _write(folder: Path, template: dict[str, Any], said: dict[str, Any]) -> None
 
 def _is_current(plan: Plan) -> bool:
     """Tell, and say, whether the finished package is of the tree as it is now."""
-    is_current = sources.is_current(plan.target, plan.fingerprint(), plan.target / ZIP)
+    is_current = sources.is_current(plan.folder, plan.fingerprint(), plan.folder / ZIP)
     if is_current:
-        _say(f"package: {plan.target} is of this tree")
+        _say(f"package: {plan.folder} is of this tree")
     return is_current
 
 
@@ -183,7 +175,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stage", default="dev", help="stage of .chalice/config.json")
     parser.add_argument("--no-compile", action="store_true", help="leave byte code out")
     parser.add_argument("--if-changed", action="store_true", help="keep one of the same tree")
-    parser.add_argument("--lock", action="store_true", help="make the lock anew and stop")
+    parser.add_argument("--lock", action="store_true", help="make all locks anew and stop")
     return parser
 
 
@@ -192,14 +184,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         if options.lock:
-            lock.LOCK.write_text(lock.make_lock(ROOT / "requirements.txt"), "utf-8")
+            for runtime in RUNTIMES.values():
+                content = lock.make_lock(ROOT / "requirements.txt", runtime)
+                runtime.lock.write_text(content, "utf-8")
             return 0
         plan = Plan(
-            ARCHITECTURES[options.arch],
+            LambdaTarget(own_runtime(), ARCHITECTURES[options.arch]),
             out=options.out.resolve(),
             stage=options.stage,
             compiles=not options.no_compile,
         )
+        for warning in runtime_warnings(plan.target.runtime, datetime.now(UTC).date()):
+            _say(f"WARNING: {warning}")
         if options.if_changed and _is_current(plan):
             return 0
         said = build(plan, _say)
@@ -210,9 +206,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say("interrupted; nothing was written")
         return _FAILED
     print(report.render(said), end="")
-    print(f"written to {plan.target}")
-    # A package of sources is whole, but nobody should deploy it without having asked for it.
-    return _FAILED if plan.compiles and said["byte_code"] is None else 0
+    print(f"written to {plan.folder}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import stat
 import zipfile
 from pathlib import Path
 
-from infra.packaging.elf import is_elf
+from infra.packaging.natives import is_binary
 
 _TIME = (1980, 1, 1, 0, 0, 0)
 """The earliest time a zip can say."""
@@ -34,7 +34,7 @@ def write_zip(tree: Path, target: Path) -> dict[str, int]:
         for path in files_of(tree):
             entry = zipfile.ZipInfo(path.relative_to(tree).as_posix(), _TIME)
             entry.create_system = _UNIX
-            entry.external_attr = (_PROGRAM if is_elf(path) else _FILE) << 16
+            entry.external_attr = (_PROGRAM if is_binary(path) else _FILE) << 16
             archive.writestr(
                 entry, path.read_bytes(), compress_type=zipfile.ZIP_DEFLATED, compresslevel=_LEVEL
             )

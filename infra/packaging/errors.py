@@ -5,7 +5,3 @@ from __future__ import annotations
 
 class PackageError(Exception):
     """The package was not built; the text says why and what to do."""
-
-
-class NoCompiler(PackageError):
-    """There is no Python to make byte code with; the package can do without, at a price."""

@@ -1,8 +1,8 @@
-"""The exact packages that ship, with the digests of their wheels: infra/packaging/lock.txt.
+"""The exact packages that ship, with the digests of their wheels: infra/packaging/locks/.
 
-requirements.txt names what the code asks for; the lock adds what that needs in turn, for both
-processors, so that the same tree always installs the same files. `python -m infra.build --lock`
-makes it anew.
+requirements.txt names what the code asks for; the lock of each Python adds what that needs in turn,
+for both processors, so that the same tree always installs the same files.
+`python -m infra.build --lock` makes all of them anew, whatever Python runs it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
 
 from infra.packaging.errors import PackageError
-from infra.packaging.target import ARCHITECTURES, PYTHON_VERSION, Architecture
+from infra.packaging.target import ARCHITECTURES, LambdaTarget, Runtime
 
-LOCK = Path(__file__).with_name("lock.txt")
 LEFT_OUT = {
     "boto3": "only commands on the administrator's machine use it; functions use botocore",
     "chalice": "`chalice package` adds the two files of it that run in a function",
@@ -33,7 +32,7 @@ LEFT_OUT = {
 }
 """Packages that are required but do not ship, with all that only they need, and why."""
 _HEAD = (
-    "# What ships, with the digests of the wheels for x86_64 and arm64.\n"
+    "# What ships for {runtime}, with the digests of the wheels for x86_64 and arm64.\n"
     "# Made from requirements.txt by: python -m infra.build --lock\n"
 )
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
@@ -73,29 +72,76 @@ def check(requirements: str, lock: str) -> None:
         if name not in LEFT_OUT and locked.get(name) != version:
             raise PackageError(
                 f"requirements.txt asks for {name} {version}, the lock has "
-                f"{locked.get(name, 'none')}. Make it anew: python -m infra.build --lock"
+                f"{locked.get(name, 'none')}. Make the locks anew: python -m infra.build --lock"
             )
 
 
-def target_options(architecture: Architecture) -> list[str]:
-    """Return pip's options that choose wheels for the target instead of this machine."""
-    options = ["--python-version", PYTHON_VERSION, "--implementation", "cp"]
-    for platform in architecture.platforms:
-        options += ["--platform", platform]
-    return [*options, "--only-binary", ":all:"]
+def install(target: LambdaTarget, folder: Path) -> None:
+    """Install exactly what is locked, without byte code.
+
+    Args:
+        target: whose lock and wheels are taken.
+        folder: is made.
+
+    Raises:
+        PackageError: pip could not get them, or got others than the lock allows.
+    """
+    command = [*PIP, "install", "--quiet", "--no-deps", "--require-hashes", "--no-compile"]
+    command += ["--no-warn-conflicts", "--target", str(folder)]
+    command += [*wheel_options(target), "--requirement", str(target.runtime.lock)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise PackageError(
+            f"pip could not install the packages for {target}. Check that this machine has a "
+            "network and that pip's index has them (pip config list). pip said:\n"
+            + done.stderr.strip()
+        )
 
 
-def make_lock(requirements: Path) -> str:
+def make_lock(requirements: Path, runtime: Runtime) -> str:
     """Ask the package index what the requirements need and return the lock's content.
 
     Raises:
         PackageError: pip found no wheels that fit.
     """
-    wheels = {name: _resolve(requirements, arch) for name, arch in ARCHITECTURES.items()}
-    return render(wheels.values())
+    roots = list(pins(requirements.read_text("utf-8")))
+    targets = [LambdaTarget(runtime, architecture) for architecture in ARCHITECTURES.values()]
+    wheels = [shipped(resolve(requirements, target), roots, target) for target in targets]
+    return render(wheels, _HEAD.format(runtime=runtime.name))
 
 
-def render(wheels: Iterable[Wheels], head: str = _HEAD) -> str:
+def resolve(requirements: Path, target: LambdaTarget) -> list[dict[str, Any]]:
+    """Let pip choose wheels for a target.
+
+    Returns:
+        The member `install` of pip's installation report.
+
+    Raises:
+        PackageError: it found none that fit.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        command = [*PIP, "install", "--dry-run", "--ignore-installed", "--quiet"]
+        command += ["--report", str(report), "--target", str(Path(folder) / "none")]
+        command += wheel_options(target)
+        done = subprocess.run(
+            [*command, "--requirement", str(requirements)], capture_output=True, text=True
+        )
+        if done.returncode:
+            raise PackageError(f"pip finds no packages for {target}: {done.stderr}")
+        found: list[dict[str, Any]] = json.loads(report.read_text("utf-8"))["install"]
+    return found
+
+
+def wheel_options(target: LambdaTarget) -> list[str]:
+    """Return pip's options that choose wheels for the target instead of this machine."""
+    options = ["--python-version", target.runtime.version, "--implementation", "cp"]
+    for platform in target.architecture.platforms:
+        options += ["--platform", platform]
+    return [*options, "--only-binary", ":all:"]
+
+
+def render(wheels: Iterable[Wheels], head: str) -> str:
     """Write a lock that allows the wheels of every processor, below some lines of comment."""
     digests: dict[tuple[str, str], set[str]] = defaultdict(set)
     for found in wheels:
@@ -108,63 +154,54 @@ def render(wheels: Iterable[Wheels], head: str = _HEAD) -> str:
     return head + "\n".join(blocks) + "\n"
 
 
-def _resolve(requirements: Path, architecture: Architecture) -> dict[tuple[str, str], str]:
-    """Return what ships for one processor.
-
-    Raises:
-        PackageError: pip found no wheels that fit.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        command = [*PIP, "install", "--dry-run", "--ignore-installed", "--quiet"]
-        command += ["--report", str(report), "--target", str(Path(folder) / "none")]
-        command += [*target_options(architecture), "--requirement", str(requirements)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise PackageError(f"pip finds no packages for {architecture.name}: {done.stderr}")
-        installs = json.loads(report.read_text("utf-8"))["install"]
-    roots = list(pins(requirements.read_text("utf-8")))
-    return shipped(installs, roots, architecture)
-
-
 def shipped(
-    installs: Sequence[Mapping[str, Any]], roots: Sequence[str], architecture: Architecture
+    installs: Sequence[Mapping[str, Any]],
+    roots: Iterable[str],
+    target: LambdaTarget,
+    left_out: Container[str] = LEFT_OUT,
 ) -> dict[tuple[str, str], str]:
     """Choose what ships from a complete resolution.
 
     Args:
         installs: the member `install` of pip's installation report.
         roots: names of what the code asks for.
-        architecture: for which it was made.
+        target: for which it was made.
+        left_out: names of what does not ship, nor what only that needs.
 
     Returns:
         Digests by name and version of what is reached without passing a package left out.
+
+    Raises:
+        PackageError: a package is missing that the target needs and this Python does not.
     """
     known = {normal(entry["metadata"]["name"]): entry for entry in installs}
     reached: set[str] = set()
     waiting = [normal(root) for root in roots]
     while waiting:
         name = waiting.pop()
-        if name in reached or name in LEFT_OUT:
+        if name in reached or name in left_out:
             continue
+        if name not in known:
+            # pip reads the conditions of requirements by the Python that it runs in.
+            raise PackageError(f"{target} needs {name}: make the locks with an older Python.")
         reached.add(name)
-        waiting += _needs(known[name]["metadata"], architecture)
+        waiting += _needs(known[name]["metadata"], target)
     return {
         (name, known[name]["metadata"]["version"]): digest(known[name]) for name in sorted(reached)
     }
 
 
-def _needs(metadata: Mapping[str, Any], architecture: Architecture) -> list[str]:
+def _needs(metadata: Mapping[str, Any], target: LambdaTarget) -> list[str]:
     """Return the names of what a package needs on the target, extras aside."""
     environment = {
         "extra": "",
         "implementation_name": "cpython",
         "os_name": "posix",
-        "platform_machine": architecture.machine,
+        "platform_machine": target.architecture.machine,
         "platform_python_implementation": "CPython",
         "platform_system": "Linux",
-        "python_full_version": f"{PYTHON_VERSION}.0",
-        "python_version": PYTHON_VERSION,
+        "python_full_version": f"{target.runtime.version}.0",
+        "python_version": target.runtime.version,
         "sys_platform": "linux",
     }
     needs = [Requirement(line) for line in metadata.get("requires_dist", [])]

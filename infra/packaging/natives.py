@@ -1,6 +1,7 @@
-"""Makes sure that every compiled part is there and runs on the target.
+"""Makes sure that every compiled part is there and is made for the target.
 
-A package without one of them would be deployed without an error and fail at its first call.
+A package without one of them would be deployed without an error and fail at its first call. What a
+part is made for stands in the tags of its wheel and, for extension modules, in its file's name.
 """
 
 from __future__ import annotations
@@ -9,14 +10,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from infra.packaging.elf import ElfFile, is_elf, read_elf
+from packaging.tags import Tag, compatible_tags, cpython_tags, parse_tag
+
 from infra.packaging.errors import PackageError
-from infra.packaging.target import (
-    MAX_VERSIONS,
-    PYTHON_TAG,
-    SYSTEM_LIBRARIES,
-    Architecture,
-)
+from infra.packaging.target import LambdaTarget
 
 REQUIRED = {
     "cffi": "_cffi_backend*.so",
@@ -32,26 +29,54 @@ REQUIRED = {
     "tokenizers": "tokenizers/tokenizers*.so",
 }
 """The file of each package without which it does not run, as a pattern, by package name."""
-_VERSION = re.compile(r"([A-Z]+)_([0-9]+(?:\.[0-9]+)*)")
-_TAG = re.compile(r"\.cpython-([0-9]+)[a-z]*-")
+_MAGIC = b"\x7fELF"
+_MODULE = re.compile(r"\.cpython-([0-9]+[a-z]*)-([a-z0-9_]+)-linux-gnu\.so$")
+_TAG = re.compile(r"^Tag: (\S+)$", re.MULTILINE)
+
+
+def is_binary(path: Path) -> bool:
+    """Say whether a file begins like an executable or shared library of Linux."""
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def find_binaries(folder: Path) -> list[Path]:
     """Return the executables and shared libraries below a folder, sorted."""
     paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".py")
-    return sorted(path for path in paths if is_elf(path))
+    return sorted(path for path in paths if is_binary(path))
 
 
-def check(folder: Path, architecture: Architecture, required: Mapping[str, str] = REQUIRED) -> int:
+def check_wheels(folder: Path, target: LambdaTarget) -> None:
+    """Check that every package came in a wheel that the target takes.
+
+    Args:
+        folder: the installed packages, before they are trimmed.
+        target: on which they are to run.
+
+    Raises:
+        PackageError: one did not; the text names all.
+    """
+    wanted = _tags(target)
+    wrong = []
+    for path in sorted(folder.glob("*.dist-info/WHEEL")):
+        found = _TAG.findall(path.read_text("utf-8"))
+        if not any(wanted & parse_tag(tag) for tag in found):
+            wrong.append(f"{path.parent.name.removesuffix('.dist-info')} is for {', '.join(found)}")
+    _refuse(wrong, target)
+
+
+def check_binaries(
+    folder: Path, target: LambdaTarget, required: Mapping[str, str] = REQUIRED
+) -> int:
     """Check all compiled parts; return how many there are.
 
     Args:
         folder: the installed and trimmed packages.
-        architecture: on which they are to run.
+        target: on which they are to run.
         required: pattern of the file that must be there, by package.
 
     Raises:
-        PackageError: one is missing or would not load; the text names all.
+        PackageError: one is missing or is made for something else; the text names all.
     """
     wrong = [
         f"{name}: {pattern} is missing"
@@ -59,42 +84,35 @@ def check(folder: Path, architecture: Architecture, required: Mapping[str, str] 
         if not any(path.is_file() for path in folder.glob(pattern))
     ]
     binaries = find_binaries(folder)
-    there = SYSTEM_LIBRARIES | {path.name for path in binaries}
+    made_for = (target.runtime.tag, target.architecture.machine)
     for path in binaries:
-        name = path.relative_to(folder).as_posix()
-        wrong += [f"{name}: {trouble}" for trouble in _troubles(path, architecture, there)]
-    if wrong:
-        raise PackageError(
-            f"The package would not run on {architecture.name}. Look for other versions in "
-            "requirements.txt and make the lock anew (python -m infra.build --lock):\n  "
-            + "\n  ".join(wrong)
-        )
+        module = _MODULE.search(path.name)
+        if module and module.groups() != made_for:
+            wrong.append(
+                f"{path.relative_to(folder)} is for Python {module[1]} on {module[2]} processors"
+            )
+    _refuse(wrong, target)
     return len(binaries)
 
 
-def _troubles(path: Path, architecture: Architecture, there: frozenset[str]) -> list[str]:
-    """Say why a binary would not load on the target."""
-    try:
-        elf = read_elf(path)
-    except ValueError as error:
-        return [str(error)]
-    troubles = []
-    if elf.machine != architecture.elf_machine:
-        troubles.append(f"is made for another processor (e_machine {elf.machine})")
-    tag = _TAG.search(path.name)
-    if tag and tag[1] != PYTHON_TAG:
-        troubles.append(f"is made for another Python (cpython-{tag[1]})")
-    troubles += [f"needs {name}, which is not there" for name in elf.needed if name not in there]
-    return troubles + _too_new(elf)
+def _tags(target: LambdaTarget) -> set[Tag]:
+    """Return the tags of wheels that the target takes."""
+    major, minor = target.runtime.version.split(".")
+    version, platforms = (int(major), int(minor)), target.architecture.platforms
+    return {
+        *cpython_tags(version, platforms=platforms),
+        *compatible_tags(version, f"cp{target.runtime.tag}", platforms),
+    }
 
 
-def _too_new(elf: ElfFile) -> list[str]:
-    """Say which symbol versions the target's libraries do not have."""
-    troubles = []
-    for version in elf.versions:
-        found = _VERSION.fullmatch(version)
-        limit = MAX_VERSIONS.get(found[1]) if found else None
-        if found and limit and tuple(int(part) for part in found[2].split(".")) > limit:
-            newest = ".".join(str(part) for part in limit)
-            troubles.append(f"needs {version}, the target has {found[1]}_{newest}")
-    return troubles
+def _refuse(wrong: list[str], target: LambdaTarget) -> None:
+    """Stop the build when something is wrong.
+
+    Raises:
+        PackageError: something is.
+    """
+    if wrong:
+        raise PackageError(
+            f"The package would not run with {target}. Look for other versions in requirements.txt "
+            "and make the locks anew (python -m infra.build --lock):\n  " + "\n  ".join(wrong)
+        )

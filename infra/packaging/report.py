@@ -20,7 +20,7 @@ from infra.packaging.errors import PackageError
 from infra.packaging.licences import Shipped
 from infra.packaging.lock import LEFT_OUT
 from infra.packaging.stripping import Stripping
-from infra.packaging.target import RUNTIME, Architecture
+from infra.packaging.target import LambdaTarget
 
 MEGABYTE = 1_000_000
 ASSETS = "chalicelib/assets/"
@@ -97,29 +97,29 @@ def check(weight: Weight, limits: Limits) -> None:
 
 
 def describe(
-    architecture: Architecture,
+    target: LambdaTarget,
     digest: str,
     weight: Weight,
     packages: Iterable[Shipped],
-    steps: tuple[ByteCode, Stripping],
+    steps: tuple[ByteCode | None, Stripping],
 ) -> dict[str, Any]:
     """Return the report as JSON holds it.
 
     Args:
-        architecture: of the package.
+        target: of the package.
         digest: sha256 of the zip, hexadecimal.
         weight: what it weighs.
         packages: what ships.
-        steps: what came of byte code and stripping.
+        steps: what came of byte code, None when it was left out, and of stripping.
     """
     byte_code, stripping = steps
     return {
-        "architecture": architecture.name,
-        "runtime": RUNTIME,
+        "architecture": target.architecture.name,
+        "runtime": target.runtime.name,
         "sha256": digest,
         **{key: value for key, value in asdict(weight).items() if key != "parts"},
         "largest_parts": [asdict(part) for part in weight.parts[:_PARTS]],
-        "byte_code": asdict(byte_code) if byte_code.compiler else None,
+        "byte_code": asdict(byte_code) if byte_code else None,
         "stripped": asdict(stripping) if stripping.program else None,
         "packages": [asdict(package) for package in packages],
         "left_out": LEFT_OUT,

@@ -1,7 +1,8 @@
 """Lets `chalice package` write the template and gather the application's own files.
 
-It runs on a copy without vendor folder and requirements, so that it neither builds packages for
-the Python that it runs under nor meets compiled modules of another one.
+It runs on a copy without vendor folder and requirements, so that it neither builds packages nor
+meets compiled modules. Chalice takes the runtime from the Python that builds by a table of its own
+and knows one processor; here both are set for each function. infra/template describes the rest.
 """
 
 from __future__ import annotations
@@ -12,16 +13,55 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from infra.packaging.errors import PackageError
+from infra.packaging.target import LambdaTarget
+from infra.template.functions import FUNCTIONS
 
+LOGICAL_NAMES = tuple(function.logical for function in FUNCTIONS)
+"""Of all functions of app.py, as Chalice makes them; a test compares them."""
+FUNCTION_TYPE = "AWS::Serverless::Function"
 _CHALICE = (sys.executable, "-c", "import sys; from chalice.cli import main; sys.exit(main())")
 _JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 _REGION = "AWS_DEFAULT_REGION"
 _ANY_REGION = "us-east-1"
+
+
+def wanted_properties(target: LambdaTarget) -> dict[str, Any]:
+    """Return the properties that every function must have."""
+    return {"Runtime": target.runtime.name, "Architectures": [target.architecture.name]}
+
+
+def overrides(target: LambdaTarget, functions: Iterable[str] = LOGICAL_NAMES) -> dict[str, Any]:
+    """Return the template to merge that sets runtime and processor of functions."""
+    wanted = wanted_properties(target)
+    return {"Resources": {name: {"Properties": dict(wanted)} for name in functions}}
+
+
+def check(template: Mapping[str, Any], target: LambdaTarget) -> None:
+    """Check that every function of a template runs what the package is built for.
+
+    Raises:
+        PackageError: one does not, or the template to merge names one that is not there.
+    """
+    resources = template["Resources"]
+    unknown = [name for name, resource in resources.items() if "Type" not in resource]
+    if unknown:
+        raise PackageError(
+            f"app.py has no function {', '.join(unknown)}: see infra/template/functions.py"
+        )
+    wanted = wanted_properties(target)
+    for name, resource in resources.items():
+        if resource["Type"] == FUNCTION_TYPE:
+            found = {key: resource["Properties"].get(key) for key in wanted}
+            if found != wanted:
+                raise PackageError(
+                    f"{name} would run on {found} instead of {wanted}: "
+                    f"add it to infra/template/functions.py"
+                )
 
 
 def copy_project(project: Path, stage: Path) -> None:

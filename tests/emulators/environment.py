@@ -20,11 +20,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from infra.packaging import bytecode
-from infra.packaging.errors import PackageError
 from infra.packaging.lock import PIP, pins
 from tests.emulators.errors import EmulatorError
-from tests.emulators.pythons import managed
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "emulators"
@@ -40,26 +37,6 @@ _ASK = "import platform; print(platform.python_version(), platform.machine())"
 def say(line: str) -> None:
     """Show a line of progress at once."""
     print(line, file=sys.stderr, flush=True)
-
-
-def find_python(version: str) -> Path:
-    """Return a Python of a version such as `3.11` that runs.
-
-    Raises:
-        EmulatorError: there is none.
-    """
-    variable = bytecode.variable(version)
-    try:
-        found = bytecode.find_python(version) or managed(version)
-    except PackageError as error:
-        raise EmulatorError(f"{error} Name one that does, or unset {variable}.") from error
-    if found is None:
-        raise EmulatorError(
-            f"The emulator needs Python {version}, and there is none: install it "
-            f"(apt-get install python{version} python{version}-venv), "
-            f"or name one: {variable}=/path/to/python{version}"
-        )
-    return Path(found)
 
 
 def prepare(

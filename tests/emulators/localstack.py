@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.emulators import dynamodb
-from tests.emulators.environment import find_python, prepare
+from tests.emulators.environment import prepare
 from tests.emulators.java import find_java
+from tests.emulators.pythons import find_python
 from tests.emulators.server import EmulatorServer
 
 LOCK = Path(__file__).with_name("localstack-lock.txt")

@@ -1,7 +1,8 @@
 """Makes the locks of the emulators: every package with its version and digest.
 
-`NAME-requirements.txt` says what is asked for, `NAME-lock.txt` beside it what is installed. See:
-infra/packaging/lock.py for the lock of what ships.
+`NAME-requirements.txt` says what is asked for, `NAME-lock.txt` beside it what is installed;
+ministack, which runs in the Python that builds the package, has a lock for each in
+`ministack-locks`. See: infra/packaging/lock.py for the locks of what ships.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from infra.packaging.lock import PIP, digest, normal, render
-from tests.emulators.environment import find_python
+from infra.packaging.lock import PIP, Wheels, digest, normal, pins, render, resolve, shipped
+from infra.packaging.target import ARCHITECTURES, RUNTIMES, LambdaTarget
+from tests.emulators import ministack
 from tests.emulators.errors import EmulatorError
+from tests.emulators.pythons import find_python
 
-PYTHONS = {"localstack": "3.11", "ministack": "3.13", "java": "3.11"}
-"""The Python that each lock is made for."""
+PYTHONS = {"localstack": ("3.11",), "ministack": tuple(RUNTIMES), "java": ("3.11",)}
+"""The Pythons that locks are made for."""
 _HERE = Path(__file__).parent
 _HEAD = (
     "# Everything that {name} needs on Linux, x86-64, Python {python}; used by tests alone.\n"
@@ -26,36 +29,44 @@ _HEAD = (
 )
 
 
-def make_lock(name: str, folder: Path = _HERE) -> Path:
-    """Ask the package index what an emulator needs and write its lock.
+def make_locks(name: str, folder: Path = _HERE) -> list[Path]:
+    """Ask the package index what an emulator needs and write its locks.
 
     Raises:
         EmulatorError: there is no such emulator, or pip found no packages that fit.
+        PackageError: it found none that fit another Python.
     """
     requirements = folder / f"{name}-requirements.txt"
     if name not in PYTHONS or not requirements.is_file():
         known = ", ".join(sorted(PYTHONS))
         raise EmulatorError(f"There is no emulator {name!r} to make a lock for; there are {known}.")
-    found = find_python(PYTHONS[name])
-    with tempfile.TemporaryDirectory() as work:
-        installs = _resolve(found, requirements, Path(work))
-    target = folder / f"{name}-lock.txt"
-    target.write_text(lock_of(name, installs), "utf-8")
-    return target
+    written = []
+    for python in PYTHONS[name]:
+        if name == "ministack":
+            found = LambdaTarget(RUNTIMES[python], ARCHITECTURES["x86_64"])
+            roots = pins(requirements.read_text("utf-8"))
+            packages = shipped(resolve(requirements, found), roots, found, left_out=())
+            target = ministack.lock(found.runtime)
+        else:
+            with tempfile.TemporaryDirectory() as work:
+                installs = _resolve(find_python(python), requirements, Path(work))
+            packages, target = packages_of(installs), folder / f"{name}-lock.txt"
+        target.write_text(lock_of(name, python, packages), "utf-8")
+        written.append(target)
+    return written
 
 
-def lock_of(name: str, installs: Sequence[Mapping[str, Any]]) -> str:
-    """Write a lock's content.
-
-    Args:
-        name: of the emulator.
-        installs: the member `install` of pip's installation report.
-    """
-    packages = {
+def packages_of(installs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], str]:
+    """Return the packages of an installation report, with their digests."""
+    return {
         (normal(entry["metadata"]["name"]), entry["metadata"]["version"]): digest(entry)
         for entry in installs
     }
-    return render([packages], _HEAD.format(name=name, python=PYTHONS[name]))
+
+
+def lock_of(name: str, python: str, packages: Wheels) -> str:
+    """Write the content of an emulator's lock for a Python."""
+    return render([packages], _HEAD.format(name=name, python=python))
 
 
 def _resolve(python: Path, requirements: Path, work: Path) -> list[dict[str, Any]]:

@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from infra.packaging.target import PYTHON_VERSION
-from tests.emulators.environment import find_python, prepare, say
+from infra.packaging.errors import PackageError
+from infra.packaging.target import Runtime, own_runtime
+from tests.emulators.environment import prepare, say
 from tests.emulators.errors import EmulatorError
 from tests.emulators.server import EmulatorServer
 
-LOCK = Path(__file__).with_name("ministack-lock.txt")
+_LOCKS = Path(__file__).with_name("ministack-locks")
 REGION = "us-east-1"
 ACCOUNT_ID = "000000000000"
 """Account that everything is in."""
@@ -31,7 +32,7 @@ class Ministack(EmulatorServer):
         """Install ministack and return the command that starts it.
 
         Raises:
-            EmulatorError: there is no Python for it, or it cannot be installed.
+            EmulatorError: packages are not built for this Python, or it cannot be installed.
         """
         python = install(self._progress)
         return [str(python), "-m", "ministack"]
@@ -48,12 +49,21 @@ class Ministack(EmulatorServer):
 def install(progress: Callable[[str], None] = say) -> Path:
     """Return the Python of ministack's environment, which is installed where it is missing.
 
-    It is of the version that Lambda runs, because ministack runs functions in its own Python.
+    ministack runs functions in its own Python, so that is the one which builds the package.
 
     Raises:
-        EmulatorError: there is no Python for it, or it cannot be installed.
+        EmulatorError: packages are not built for this Python, or it cannot be installed.
     """
-    return prepare("ministack", find_python(PYTHON_VERSION), LOCK, progress=progress)
+    try:
+        runtime = own_runtime()
+    except PackageError as error:
+        raise EmulatorError(str(error)) from error
+    return prepare("ministack", Path(sys.executable), lock(runtime), progress=progress)
+
+
+def lock(runtime: Runtime) -> Path:
+    """Return where the packages stand that ministack needs on a Python."""
+    return _LOCKS / f"py{runtime.tag}.txt"
 
 
 def environment(given: Mapping[str, str], folder: Path, port: int) -> dict[str, str]:

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.emulators import environment
-from tests.emulators.environment import STAMP, find_python, prepare
+from tests.emulators.environment import STAMP, prepare
 from tests.emulators.errors import EmulatorError
+from tests.emulators.pythons import find_python
 
 PYTHON = Path(sys.executable)
 

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from infra.packaging.errors import PackageError
 from infra.packaging.lock import pins
+from infra.packaging.target import RUNTIMES, Runtime
 from tests.emulators import ministack
 from tests.emulators.errors import EmulatorError
-from tests.emulators.ministack import LOCK, Ministack, environment
+from tests.emulators.ministack import Ministack, environment, lock
 
 SERVER = """\
 #!{python}
@@ -45,7 +47,6 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         program = tmp_path / "python"
         program.write_text(SERVER.format(python=sys.executable, host=host, fails=fails))
         program.chmod(0o755)
-        monkeypatch.setattr(ministack, "find_python", lambda version: program)
         monkeypatch.setattr(ministack, "prepare", lambda *args, **kwargs: program)
 
     return use
@@ -112,7 +113,6 @@ def test_it_ends_with_who_started_it(stand_in, tmp_path: Path):
         "from pathlib import Path\n"
         "from tests.emulators import ministack\n"
         f"program = Path({str(tmp_path / 'python')!r})\n"
-        "ministack.find_python = lambda version: program\n"
         "ministack.prepare = lambda *a, **k: program\n"
         "server = ministack.Ministack().__enter__()\n"
         "print(server.pid, server.url, server.folder, flush=True)\n"
@@ -156,9 +156,28 @@ def test_environment_is_bare(tmp_path: Path):
     assert found["AUTH"] == "true"
 
 
-def test_lock_is_bare_and_whole():
+def test_it_runs_in_the_python_that_builds(monkeypatch: pytest.MonkeyPatch):
+    """Functions run in the Python of their byte code; another one is refused with the remedy."""
+    asked: list[object] = []
+    monkeypatch.setattr(ministack, "prepare", lambda *words, **more: asked.extend(words))
+
+    ministack.install()
+
+    own = RUNTIMES["{}.{}".format(*sys.version_info)]
+    assert asked == ["ministack", Path(sys.executable), lock(own)]
+
+    def not_offered():
+        raise PackageError("This is Python 3.10")
+
+    monkeypatch.setattr(ministack, "own_runtime", not_offered)
+    with pytest.raises(EmulatorError, match=r"This is Python 3\.10"):
+        ministack.install()
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES.values(), ids=lambda runtime: runtime.name)
+def test_lock_is_bare_and_whole(runtime: Runtime):
     """The lock names every package with its digest, and none that the zip itself must bring."""
-    text = LOCK.read_text("utf-8")
+    text = lock(runtime).read_text("utf-8")
     locked = pins(text)
 
     assert locked["ministack"] == "1.5.33"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.emulators.pythons import managed
+import pytest
+
+from tests.emulators.errors import EmulatorError
+from tests.emulators.pythons import find_python, managed
 
 
 def make_python(path: Path, says: str) -> Path:
@@ -13,6 +16,13 @@ def make_python(path: Path, says: str) -> Path:
     path.write_text(f"#!/bin/sh\n{says}\n")
     path.chmod(0o755)
     return path
+
+
+def nowhere(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Leave a machine without any Python but that of these tests."""
+    monkeypatch.setenv("PATH", str(folder / "bin"))
+    for name in ("HOME", "PYENV_ROOT", "UV_PYTHON_INSTALL_DIR"):
+        monkeypatch.setenv(name, str(folder))
 
 
 def test_newest_that_runs_is_found(tmp_path: Path):
@@ -36,3 +46,29 @@ def test_folders_that_are_named_come_first(tmp_path: Path):
 
     assert managed("3.13", {"PYENV_ROOT": str(tmp_path / "mine")}) == found
     assert managed("3.13", {}) is None
+
+
+def test_on_the_path_one_is_used_only_when_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A version manager's shim may be there without any Python behind it."""
+    nowhere(monkeypatch, tmp_path)
+    make_python(tmp_path / "bin" / "python3.10", "exit 127")
+    with pytest.raises(EmulatorError, match=r"apt-get install python3\.10"):
+        find_python("3.10")
+
+    (tmp_path / "bin" / "python3.10").write_text("#!/bin/sh\necho 3.10\n")
+
+    assert find_python("3.10") == tmp_path / "bin" / "python3.10"
+
+
+def test_named_one_must_be_of_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A wrong name is an error, not a reason to take another one."""
+    nowhere(monkeypatch, tmp_path)
+    other = make_python(tmp_path / "other" / "python", "echo 3.12")
+    for path in (other, tmp_path / "missing"):
+        monkeypatch.setenv("PYTHON310", str(path))
+        with pytest.raises(EmulatorError, match=r"does not run a Python 3\.10"):
+            find_python("3.10")
+    other.write_text("#!/bin/sh\necho 3.10\n")
+    monkeypatch.setenv("PYTHON310", str(other))
+
+    assert find_python("3.10") == other

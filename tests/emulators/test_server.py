@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from infra.packaging.lock import pins
+from infra.packaging.target import RUNTIMES
 from tests.emulators import __main__ as command
+from tests.emulators import ministack
 from tests.emulators.errors import EmulatorError
 from tests.emulators.listening import descendants, listeners, open_to_others
 from tests.emulators.localstack import LOCK, LocalStackServer
-from tests.emulators.locking import PYTHONS, lock_of, make_lock
+from tests.emulators.locking import PYTHONS, lock_of, make_locks, packages_of
 from tests.local_stack import ENDPOINT, LocalStack
 
 ROOT = Path(__file__).parents[2]
@@ -178,8 +180,11 @@ def test_stacks_share_an_emulator_under_names_of_their_own(monkeypatch: pytest.M
 
 def test_locks_hold_what_is_asked_for():
     """Every emulator's lock has its roots, and a digest for each package."""
-    for name in PYTHONS:
-        text = LOCK.with_name(f"{name}-lock.txt").read_text()
+    locks = [(name, LOCK.with_name(f"{name}-lock.txt")) for name in ("localstack", "java")]
+    locks += [("ministack", ministack.lock(runtime)) for runtime in RUNTIMES.values()]
+    assert {name for name, _ in locks} == set(PYTHONS)
+    for name, path in locks:
+        text = path.read_text()
         wanted = pins(LOCK.with_name(f"{name}-requirements.txt").read_text())
         assert wanted
         assert {key: pins(text)[key] for key in wanted} == wanted
@@ -196,7 +201,7 @@ def test_a_lock_is_written_from_what_pip_says(tmp_path: Path):
         for name, digest in (("Zope.Interface", "aa"), ("attrs", "bb"))
     ]
 
-    text = lock_of("localstack", entries)
+    text = lock_of("localstack", "3.11", packages_of(entries))
 
     assert text.splitlines()[1].endswith("python -m tests.emulators lock localstack")
     assert text.splitlines()[2:] == [
@@ -206,4 +211,4 @@ def test_a_lock_is_written_from_what_pip_says(tmp_path: Path):
         "    --hash=sha256:aa",
     ]
     with pytest.raises(EmulatorError, match="no emulator 'other'"):
-        make_lock("other", tmp_path)
+        make_locks("other", tmp_path)

@@ -13,9 +13,9 @@ import pytest
 
 from infra import build as command
 from infra.build import build
-from infra.packaging.errors import NoCompiler, PackageError
+from infra.packaging.errors import PackageError
 from infra.packaging.report import Limits, render
-from tests.infra.tiny_package import make_packages, make_project, tiny_plan, write
+from tests.infra.tiny_package import X86, make_packages, make_project, tiny_plan, write
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def built(tmp_path_factory):
     """A finished package: its folder and its report."""
     folder = tmp_path_factory.mktemp("built")
     plan = tiny_plan(folder)
-    return plan.target, build(plan, quiet)
+    return plan.folder, build(plan, quiet)
 
 
 def test_package_holds_application_packages_and_licences(built):
@@ -74,7 +74,7 @@ def test_template_says_runtime_and_architecture(built):
 
     assert sorted(functions) == ["APIHandler", "Sweep"]
     for found in functions.values():
-        assert found["Runtime"] == "python3.13"
+        assert found["Runtime"] == X86.runtime.name
         assert found["Architectures"] == ["x86_64"]
         assert found["CodeUri"] == "./deployment.zip"
 
@@ -103,7 +103,7 @@ def test_same_tree_gives_the_same_zip(plan, built, tmp_path):
         os.utime(path, (1_000_000_000, 1_000_000_000))
         path.chmod(0o700)
 
-    def install(architecture, folder):
+    def install(target, folder):
         make_packages(folder)
         for path in sorted(folder.rglob("*"), reverse=True):
             path.chmod(0o755)
@@ -113,28 +113,14 @@ def test_same_tree_gives_the_same_zip(plan, built, tmp_path):
     assert said["sha256"] == built[1]["sha256"]
 
 
-def test_without_a_compiler_the_package_is_whole_but_the_command_fails(
-    plan, built, monkeypatch, capsys
-):
-    """A package of sources is written, the report is loud, and the exit code says it too."""
+def test_package_of_sources_is_named_so(plan, built):
+    """Byte code is left out only when asked, and the report says what that costs."""
+    said = build(dataclasses.replace(plan, compiles=False), quiet)
 
-    def compiler(folder, downloads, progress):
-        raise NoCompiler("no Python anywhere")
-
-    write(plan.project, {"chalicelib/answer.py": "ANSWER = {'answer': 43}\n"})
-    plan = dataclasses.replace(plan, compiler=compiler)
-    monkeypatch.setattr(command, "Plan", lambda *args, **kwargs: plan)
-
-    code = command.main(["--out", str(plan.out)])
-
-    said = capsys.readouterr()
-    report = json.loads((plan.target / "report.json").read_text())
-    assert code == 1
-    assert "byte code: NONE. no Python anywhere" in said.err
-    assert "byte code    NONE" in said.out
-    assert report["byte_code"] is None
-    assert report["sha256"] != built[1]["sha256"]
-    with zipfile.ZipFile(plan.target / "deployment.zip") as archive:
+    assert said["byte_code"] is None
+    assert "byte code    NONE" in render(said)
+    assert said["sha256"] != built[1]["sha256"]
+    with zipfile.ZipFile(plan.folder / "deployment.zip") as archive:
         assert not [name for name in archive.namelist() if name.endswith(".pyc")]
 
 
@@ -151,7 +137,7 @@ def test_only_programs_may_be_executed(built):
 
 def test_too_large_a_package_is_refused(plan):
     """The text names the largest parts; what an earlier build left is gone."""
-    write(plan.target, {"deployment.zip": b"of an earlier build"})
+    write(plan.folder, {"deployment.zip": b"of an earlier build"})
 
     with pytest.raises(PackageError, match=r"(?s)allowed are .*chalice .* MB"):
         build(dataclasses.replace(plan, limits=Limits(zip_bytes=100), compiles=False), quiet)
@@ -162,7 +148,7 @@ def test_too_large_a_package_is_refused(plan):
 def test_missing_binary_is_refused(plan):
     """A package that would fail at its first call is not built; no half of it stays."""
 
-    def install(architecture, folder):
+    def install(target, folder):
         make_packages(folder)
         (folder / "tool/bin/tool").unlink()
 
@@ -191,7 +177,7 @@ def test_incomplete_project_is_refused(plan):
 def test_package_may_not_hide_the_application(plan):
     """A package called like a folder of ours would mix with it."""
 
-    def install(architecture, folder):
+    def install(target, folder):
         make_packages(folder)
         write(folder, {"chalicelib/other.py": ""})
 
@@ -207,6 +193,7 @@ def test_command_fails_in_one_line(monkeypatch, capsys, tmp_path, error):
         raise error
 
     monkeypatch.setattr(command, "build", fail)
+    monkeypatch.setattr(command, "runtime_warnings", lambda *_: ["it is old."])
 
     assert command.main(["--out", str(tmp_path)]) == 1
-    assert capsys.readouterr().err == "error: no room\n"
+    assert capsys.readouterr().err == "WARNING: it is old.\nerror: no room\n"

@@ -1,135 +1,96 @@
-"""Compiled parts: read like the dynamic linker reads them, and refused when they would not load."""
+"""Compiled parts: refused when they are made for something else, and missed when they are gone."""
 
-import shutil
-import struct
-import subprocess
-from contextlib import suppress
-from pathlib import Path
-
-import numpy._core._multiarray_umath as numpy_module
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from infra.packaging import natives
-from infra.packaging.elf import read_elf
 from infra.packaging.errors import PackageError
-from infra.packaging.target import ARCHITECTURES
-from tests.infra.tiny_package import X86, elf, write
+from infra.packaging.lock import pins
+from infra.packaging.target import ARCHITECTURES, RUNTIMES, LambdaTarget
+from tests.infra.tiny_package import BINARY, wheel_facts, write
 
-ARM = ARCHITECTURES["arm64"]
-NUMPY = Path(numpy_module.__file__)
-
-
-def read(tmp_path, data):
-    """Read bytes as a binary."""
-    path = tmp_path / "x.so"
-    path.write_bytes(data)
-    return read_elf(path)
-
-
-def test_a_made_binary_reads_back(tmp_path):
-    """Processor, libraries and versions are what was written."""
-    found = read(tmp_path, elf("libm.so.6", "libz.so.1", versions=("GLIBC_2.2.5", "GLIBC_2.17")))
-
-    assert found.machine == 62
-    assert found.needed == ("libm.so.6", "libz.so.1")
-    assert found.versions == ("GLIBC_2.17", "GLIBC_2.2.5")
-
-
-def test_real_binary_reads_as_readelf_reads_it():
-    """A large library of an installed package gives what binutils says."""
-    found = read_elf(NUMPY)
-
-    assert "libc.so.6" in found.needed
-    assert any(version.startswith("GLIBC_2.") for version in found.versions)
-    if shutil.which("readelf"):
-        said = subprocess.run(["readelf", "-dVW", NUMPY], capture_output=True, text=True).stdout
-        assert [name for name in found.needed if f"[{name}]" not in said] == []
-        assert [name for name in found.versions if f"Name: {name} " not in said] == []
-        assert said.count("(NEEDED)") == len(found.needed)
-
-
-@given(st.binary(max_size=300))
-def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
-    """Broken files end in one kind of error, never in another or in none."""
-    path = tmp_path_factory.getbasetemp() / "any.so"
-    path.write_bytes(b"\x7fELF\x02\x01" + data)
-    with suppress(ValueError):
-        read_elf(path)
-
-
-@given(st.integers(0, 400), st.integers(0, 255))
-@example(64 + 56 + 15, 128)  # the dynamic segment lies beyond what an offset can say
-def test_damaged_binaries_are_read_or_refused(tmp_path_factory, position, value):
-    """One changed byte anywhere ends in an answer or in a ValueError."""
-    data = bytearray(elf("libm.so.6"))
-    data[position % len(data)] = value
-    path = tmp_path_factory.getbasetemp() / "damaged.so"
-    path.write_bytes(data)
-    with suppress(ValueError):
-        read_elf(path)
-
-
-def test_endless_tables_are_refused(tmp_path):
-    """A file that claims billions of entries is not read for ever."""
-    data = bytearray(elf())
-    place = data.index(struct.pack("<qQ", 0x6FFFFFFF, 1))
-    data[place + 8 : place + 16] = struct.pack("<Q", 1 << 60)
-
-    assert read(tmp_path, bytes(data)).versions == ("GLIBC_2.17",)
+X86 = LambdaTarget(RUNTIMES["3.12"], ARCHITECTURES["x86_64"])
+ARM = LambdaTarget(RUNTIMES["3.12"], ARCHITECTURES["arm64"])
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "trouble"),
+    "tags",
     [
-        ("a.so", elf(machine=183), "another processor (e_machine 183)"),
-        ("a.so", elf("libmissing.so.1"), "needs libmissing.so.1, which is not there"),
-        ("a.so", elf(versions=("GLIBC_2.35",)), "needs GLIBC_2.35, the target has GLIBC_2.34"),
-        ("a.so", elf(versions=("GLIBCXX_3.4.30",)), "needs GLIBCXX_3.4.30"),
-        ("a.so", elf(versions=("CXXABI_1.3.14",)), "needs CXXABI_1.3.14"),
-        ("a.cpython-311-x86_64-linux-gnu.so", elf(), "another Python (cpython-311)"),
-        ("a.so", elf()[:100], "a broken ELF file"),
-        ("a.so", b"\x7fELF\x01\x01" + bytes(100), "not a 64-bit little-endian ELF file"),
+        ["py3-none-any"],
+        ["py2.py3-none-any"],
+        ["cp312-cp312-manylinux_2_17_x86_64", "cp312-cp312-manylinux2014_x86_64"],
+        ["cp311-abi3-manylinux_2_28_x86_64"],
+        ["py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64"],
     ],
 )
-def test_what_would_not_load_is_named(tmp_path, name, data, trouble):
-    """Each cause for which the target would refuse a file stops the build."""
-    write(tmp_path, {f"package/{name}": data})
+def test_wheels_of_the_target_pass(tmp_path, tags):
+    """Plain Python, the target's own wheels and those of a stable interface are content."""
+    write(tmp_path, wheel_facts("a", tags))
 
-    with pytest.raises(PackageError) as caught:
-        natives.check(tmp_path, X86, {})
+    natives.check_wheels(tmp_path, X86)
 
-    assert f"package/{name}: " in str(caught.value)
-    assert trouble in str(caught.value)
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "cp312-cp312-manylinux_2_28_aarch64",
+        "cp311-cp311-manylinux_2_28_x86_64",
+        "cp313-abi3-manylinux_2_28_x86_64",
+        "cp312-cp312-manylinux_2_34_x86_64",
+        "cp312-cp312-musllinux_1_2_x86_64",
+        "cp312-cp312-macosx_11_0_x86_64",
+        "py2-none-any",
+    ],
+)
+def test_wheels_of_other_targets_are_refused(tmp_path, tag):
+    """Another processor, Python, system or a newer C library stops the build."""
+    write(tmp_path, {**wheel_facts("a", [tag]), **wheel_facts("b", ["py3-none-any"])})
+
+    with pytest.raises(PackageError, match=rf"python3\.12 on x86_64.*\n  a-1\.0 is for {tag}$"):
+        natives.check_wheels(tmp_path, X86)
+
+
+@pytest.mark.parametrize(
+    ("tag", "trouble"),
+    [
+        ("cpython-311-x86_64", "Python 311 on x86_64"),
+        ("cpython-312-aarch64", "Python 312 on aarch64"),
+        ("cpython-313t-x86_64", "Python 313t on x86_64"),
+    ],
+)
+def test_module_of_another_target_is_named(tmp_path, tag, trouble):
+    """A module that the target would not even look at stops the build."""
+    write(tmp_path, {f"package/a.{tag}-linux-gnu.so": BINARY})
+
+    with pytest.raises(PackageError, match=rf"package/a\..* is for {trouble} processors"):
+        natives.check_binaries(tmp_path, X86, {})
 
 
 def test_what_loads_passes(tmp_path):
-    """Libraries of the system and of the package, at the newest versions, are content."""
-    newest = ("GLIBC_2.34", "GLIBCXX_3.4.29", "CXXABI_1.3.13", "GCC_3.0", "GLIBC_PRIVATE")
+    """Modules of the target, libraries and programs are content, and counted."""
     files = {
-        "a/x.cpython-313-aarch64-linux-gnu.so": elf("libown.so", machine=183, versions=newest),
-        "a.libs/libown.so": elf("libc.so.6", machine=183),
-        "a/program": elf(machine=183, versions=()),
+        "a/x.cpython-312-aarch64-linux-gnu.so": BINARY,
+        "a/y.abi3.so": BINARY,
+        "a.libs/libown.so": BINARY,
+        "a/program": BINARY,
         "a/table.bin": b"no binary",
     }
     write(tmp_path, files)
 
-    assert natives.check(tmp_path, ARM, {"a": "a/x.*.so"}) == 3
+    assert natives.check_binaries(tmp_path, ARM, {"a": "a/x.*.so"}) == 4
 
 
 @pytest.mark.parametrize("name", natives.REQUIRED)
 def test_every_required_binary_is_missed(tmp_path, name):
     """A package that lost one of its compiled parts is never deployed."""
     files = {
-        pattern.replace(".*so", ".so").replace("*", ""): elf()
+        pattern.replace(".*so", ".so").replace("*", ""): BINARY
         for other, pattern in natives.REQUIRED.items()
         if other != name
     }
     write(tmp_path, files)
 
     with pytest.raises(PackageError) as caught:
-        natives.check(tmp_path, X86)
+        natives.check_binaries(tmp_path, X86)
 
     assert str(caught.value).count("is missing") == 1
     assert f"{name}: {natives.REQUIRED[name]} is missing" in str(caught.value)
@@ -137,6 +98,4 @@ def test_every_required_binary_is_missed(tmp_path, name):
 
 def test_required_binaries_are_those_of_the_requirements():
     """Each names a package that is locked."""
-    from infra.packaging.lock import LOCK, pins
-
-    assert set(natives.REQUIRED) <= set(pins(LOCK.read_text()))
+    assert set(natives.REQUIRED) <= set(pins(X86.runtime.lock.read_text()))

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import app
-from infra.packaging import licences, lock, overrides, report, stripping
+from infra.packaging import licences, lock, report, staging, stripping
 from infra.packaging.errors import PackageError
-from infra.packaging.lock import LEFT_OUT, LOCK
+from infra.packaging.lock import LEFT_OUT
 from infra.packaging.report import Limits, Part, Weight
 from infra.packaging.stripping import strip
-from infra.packaging.target import ARCHITECTURES, PYTHON_TAG, PYTHON_VERSION, RUNTIME
+from infra.packaging.target import ARCHITECTURES, RUNTIMES, LambdaTarget
 from infra.packaging.trimming import AWS_SERVICES, UNWANTED, is_unwanted, trim
 from tests.infra.tiny_package import X86, write
 
@@ -110,11 +110,17 @@ def test_package_without_licence_text_needs_a_note(tmp_path):
     assert (tmp_path / "v/LICENSES/x/NOTE.txt").read_text() == "its makers say MIT"
 
 
-def test_every_note_is_of_a_locked_package():
+@pytest.fixture(params=RUNTIMES.values(), ids=lambda runtime: runtime.name)
+def locked(request):
+    """The content of each Python's lock."""
+    return request.param.lock.read_text()
+
+
+def test_every_note_is_of_a_locked_package(locked):
     """A note for a package that no longer ships is removed with it."""
     names = {path.stem for path in licences.NOTES.iterdir()}
 
-    assert names <= set(lock.pins(LOCK.read_text()))
+    assert names <= set(lock.pins(locked))
 
 
 def weight(**sizes):
@@ -142,41 +148,47 @@ def test_template_covers_all_functions_of_the_application():
     for source in app.app.event_sources:
         names.add("".join(word.capitalize() for word in source.name.split("_")))
 
-    assert set(overrides.LOGICAL_NAMES) == names
-    assert set(overrides.overrides(X86)["Resources"]) == names
+    assert set(staging.LOGICAL_NAMES) == names
+    assert set(staging.overrides(X86)["Resources"]) == names
 
 
 def test_template_is_checked():
     """A function that was forgotten, or is gone, is named."""
-    good = {"Type": overrides.FUNCTION_TYPE, "Properties": overrides.wanted_properties(X86)}
-    other = {"Type": overrides.FUNCTION_TYPE, "Properties": {"Runtime": "python3.11"}}
+    good = {"Type": staging.FUNCTION_TYPE, "Properties": staging.wanted_properties(X86)}
+    other = {"Type": staging.FUNCTION_TYPE, "Properties": {"Runtime": "python3.9"}}
     role = {"Type": "AWS::IAM::Role", "Properties": {}}
-    overrides.check({"Resources": {"A": good, "Role": role}}, X86)
+    staging.check({"Resources": {"A": good, "Role": role}}, X86)
 
-    with pytest.raises(PackageError, match=r"B would run on .*python3\.11"):
-        overrides.check({"Resources": {"A": good, "B": other}}, X86)
+    with pytest.raises(PackageError, match=r"B would run on .*python3\.9"):
+        staging.check({"Resources": {"A": good, "B": other}}, X86)
     with pytest.raises(PackageError, match="has no function Gone"):
-        overrides.check({"Resources": {"Gone": {"Properties": {}}}}, X86)
+        staging.check({"Resources": {"Gone": {"Properties": {}}}}, X86)
 
 
-def test_lock_has_every_requirement():
-    """requirements.txt and the lock name the same versions."""
-    lock.check((ROOT / "requirements.txt").read_text(), LOCK.read_text())
+def test_lock_has_every_requirement(locked):
+    """requirements.txt and the locks name the same versions."""
+    lock.check((ROOT / "requirements.txt").read_text(), locked)
 
 
-@pytest.mark.parametrize("locked", ["tiny==1.1\n", "other==1.0\n"])
-def test_stale_lock_is_refused(locked):
+@pytest.mark.parametrize("content", ["tiny==1.1\n", "other==1.0\n"])
+def test_stale_lock_is_refused(content):
     """The text says how the lock is made anew."""
     with pytest.raises(PackageError, match=r"tiny 1\.0, the lock has .* --lock"):
-        lock.check("tiny==1.0 # why\nchalice==9\n", locked)
+        lock.check("tiny==1.0 # why\nchalice==9\n", content)
 
 
-def test_locked_wheels_have_digests():
+def test_every_python_gets_the_same_versions(locked):
+    """What one Python has tested is what another deploys, but for what only one of them needs."""
+    newest = [*RUNTIMES.values()][-1].lock.read_text()
+
+    assert lock.pins(newest).items() <= lock.pins(locked).items()
+
+
+def test_locked_wheels_have_digests(locked):
     """Nothing is installed that was not seen when the lock was made."""
-    text = LOCK.read_text()
-    blocks = re.split(r"\n(?=[a-z])", text.partition("--lock\n")[2])
+    blocks = re.split(r"\n(?=[a-z])", locked.partition("--lock\n")[2])
 
-    assert len(blocks) == len(lock.pins(text))
+    assert len(blocks) == len(lock.pins(locked))
     for block in blocks:
         assert 1 <= len(re.findall(r"--hash=sha256:[0-9a-f]{64}", block)) <= len(ARCHITECTURES)
 
@@ -197,11 +209,15 @@ def test_lock_follows_needs_but_not_what_is_left_out():
         *(wheel(name) for name in "cdef"),
     ]
 
-    def names(architecture):
-        return [name for name, _ in lock.shipped(installs, ["a"], ARCHITECTURES[architecture])]
+    def names(version, architecture):
+        target = LambdaTarget(RUNTIMES[version], ARCHITECTURES[architecture])
+        return [name for name, _ in lock.shipped(installs, ["a"], target)]
 
-    assert names("x86_64") == ["a", "b-b"]
-    assert names("arm64") == ["a", "b-b", "f"]
+    assert names("3.11", "x86_64") == ["a"]
+    assert names("3.13", "x86_64") == ["a", "b-b"]
+    assert names("3.13", "arm64") == ["a", "b-b", "f"]
+    with pytest.raises(PackageError, match=r"python3\.13 on arm64 needs f: .* older Python"):
+        lock.shipped(installs[:-1], ["a"], LambdaTarget(RUNTIMES["3.13"], ARCHITECTURES["arm64"]))
 
 
 def test_lock_lists_the_wheels_of_both_processors():
@@ -210,18 +226,13 @@ def test_lock_lists_the_wheels_of_both_processors():
         [
             {("plain", "1"): "d1", ("compiled", "2"): "d2"},
             {("plain", "1"): "d1", ("compiled", "2"): "d3"},
-        ]
+        ],
+        "# what it is of\n",
     )
 
     assert text.count("--hash=sha256:d1") == 1
     assert text.index("sha256:d2") < text.index("sha256:d3")
     assert lock.pins(text) == {"plain": "1", "compiled": "2"}
-
-
-def test_runtime_and_python_are_one():
-    """The runtime's name and the version of its Python belong together."""
-    assert f"python{PYTHON_VERSION}" == RUNTIME
-    assert PYTHON_VERSION.replace(".", "") == PYTHON_TAG
 
 
 STRIP = """#!/bin/sh
@@ -240,7 +251,7 @@ def test_stripping_spares_patched_libraries(tmp_path, monkeypatch):
     (tmp_path / "v/a/x.so").chmod(0o751)
     monkeypatch.setattr(stripping, "find_program", lambda target: str(tmp_path / "strip"))
 
-    done = strip(tmp_path / "v", X86)
+    done = strip(tmp_path / "v", X86.architecture)
 
     assert done == stripping.Stripping("tiny strip 1.0", 1, len(long) - 8)
     assert (tmp_path / "v/a/x.so").read_bytes() == long[:8]
@@ -257,7 +268,7 @@ def test_another_processors_files_need_a_program_for_them(monkeypatch):
     monkeypatch.setattr(stripping.shutil, "which", lambda name: f"/{name}")
     monkeypatch.setattr(stripping, "_SELF", "x86_64")
 
-    assert stripping.find_program(X86) == "/strip"
+    assert stripping.find_program(X86.architecture) == "/strip"
     assert stripping.find_program(ARCHITECTURES["arm64"]) == "/aarch64-linux-gnu-strip"
 
 
@@ -266,7 +277,7 @@ def test_without_a_program_nothing_is_stripped(tmp_path, monkeypatch):
     monkeypatch.setattr(stripping.shutil, "which", lambda name: None)
     write(tmp_path, {"x.so": b"\x7fELF"})
 
-    assert strip(tmp_path, X86) == stripping.Stripping(None)
+    assert strip(tmp_path, X86.architecture) == stripping.Stripping(None)
     assert "no strip" in report._strip_line(None)
 
 
@@ -279,12 +290,12 @@ def imported(path):
             yield (node.module or "").partition(".")[0]
 
 
-def test_everything_that_is_imported_ships():
+def test_everything_that_is_imported_ships(locked):
     """What a function would not find after deployment is noticed here."""
     files = [ROOT / "app.py", *(ROOT / "chalicelib").rglob("*.py")]
     names = {name for path in files for name in imported(path)} - {"app", "chalicelib"}
     providers = packages_distributions()
-    shipped = {*lock.pins(LOCK.read_text()), "chalice"}
+    shipped = {*lock.pins(locked), "chalice"}
 
     assert "msgspec" in names
     assert [

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from infra import build as command
 from infra.build import Plan, build
-from infra.packaging.errors import NoCompiler
 from infra.packaging.sources import fingerprint
 from tests.infra.tiny_package import tiny_plan, write
 
@@ -45,7 +43,7 @@ def test_same_tree_is_not_built_again(run, plan: Plan, capsys: pytest.CaptureFix
     """Asked to build only what changed, the command keeps a package of the same tree."""
     assert run("--if-changed") == 1
     assert run("--if-changed") == 1
-    assert f"{plan.target} is of this tree" in capsys.readouterr().err
+    assert f"{plan.folder} is of this tree" in capsys.readouterr().err
     assert run() == 2
 
 
@@ -54,23 +52,10 @@ def test_every_change_is_seen(run, plan: Plan):
     assert run("--if-changed") == 1
     write(plan.project, {"chalicelib/more.py": "MORE = 1\n"})
     assert run("--if-changed") == 2
-    (plan.target / "deployment.zip").write_bytes(b"damaged")
+    (plan.folder / "deployment.zip").write_bytes(b"damaged")
     assert run("--if-changed") == 3
-    (plan.target / "sources.json").unlink()
+    (plan.folder / "sources.json").unlink()
     assert run("--if-changed") == 4
-
-
-def test_package_without_byte_code_is_built_again(plan: Plan, monkeypatch: pytest.MonkeyPatch):
-    """A package that fell short is never kept: the build fails each time until it has all."""
-
-    def compiler(*_: object):
-        raise NoCompiler("no Python anywhere")
-
-    short = replace(plan, compiler=compiler)
-    monkeypatch.setattr(command, "Plan", lambda *args, **kwargs: short)
-    assert [command.main(["--if-changed"]) for _ in range(2)] == [1, 1]
-    monkeypatch.setattr(command, "Plan", lambda *args, **kwargs: plan)
-    assert command.main(["--if-changed"]) == 0
 
 
 def test_fingerprint_knows_names_contents_and_options(tmp_path: Path):
@@ -90,3 +75,12 @@ def test_fingerprint_knows_names_contents_and_options(tmp_path: Path):
     seen.add(fingerprint(tmp_path))
 
     assert len(seen) == 5
+
+
+def test_another_python_builds_again(plan: Plan, monkeypatch: pytest.MonkeyPatch):
+    """The byte code is that of the Python which builds, so its version decides as well."""
+    before = plan.fingerprint()
+    assert plan.fingerprint() == before
+    monkeypatch.setattr(command.platform, "python_version", lambda: "3.99.0")
+
+    assert plan.fingerprint() != before

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from infra.packaging import overrides, staging
-from infra.packaging.target import ARCHITECTURES
+from infra.packaging import staging
 from infra.template.merging import merge_template, merged
+from tests.infra.tiny_package import X86
 
 ROOT = Path(__file__).parents[3]
 
@@ -19,7 +19,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The template of a deployment, with everything that is merged into it."""
     folder = tmp_path_factory.mktemp("package")
     staging.copy_project(ROOT, folder / "stage")
-    added = merged(overrides.overrides(ARCHITECTURES["x86_64"]), merge_template())
+    added = merged(staging.overrides(X86), merge_template())
     made = staging.package(folder / "stage", "dev", added, folder / "tree")
-    overrides.check(made, ARCHITECTURES["x86_64"])
+    staging.check(made, X86)
     return made
