@@ -1,6 +1,6 @@
 """Settings of the service, read once from the environment and handed to the container.
 
-Nothing else reads the environment. See chalicelib/container.py.
+Nothing else reads the environment.
 """
 
 from __future__ import annotations

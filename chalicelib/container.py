@@ -12,14 +12,14 @@ from pathlib import Path
 
 from chalicelib import log, metrics
 from chalicelib.config import Settings
-from chalicelib.domain.clock import Clock, system_clock
-from chalicelib.domain.dataset import LANGUAGE, VISION
-from chalicelib.domain.learning import Learner
-from chalicelib.domain.model_source import INSTALLED_ONLY, ModelSource
+from chalicelib.domain.common.clock import Clock, system_clock
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.domain.models.learning import Learner
+from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.ocr.interface import PPOCR, OcrNotInstalled
 from chalicelib.engines.ocr.pool import SLANET, OcrPool
-from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.engines.vision.backbones import LITE2, NANODET, BackbonePool
+from chalicelib.engines.text.encoding.pool import EncoderPool
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.services.datasets import DatasetService
 from chalicelib.services.deletion_runs import DeletionRunService, DeletionStores
 from chalicelib.services.deletions import DeletionService
@@ -45,40 +45,40 @@ from chalicelib.services.training_runs import RunStores, TrainingRunService
 from chalicelib.services.uploads import UploadService, UploadStores
 from chalicelib.services.usage import UsageService
 from chalicelib.services.vision_learning import LearningStores, VisionLearner
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.appends import AppendStore, AppendStores
-from chalicelib.stores.artifacts import ArtifactStore
-from chalicelib.stores.checkpoints import CheckpointStore
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.curves import CurveStore
-from chalicelib.stores.dataset_leases import DatasetLeases
-from chalicelib.stores.dataset_traces import DatasetTraces
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.deletions import DeletionStore
-from chalicelib.stores.downloads import Downloader
-from chalicelib.stores.example_names import ExampleNames
-from chalicelib.stores.example_views import ExampleViews
-from chalicelib.stores.examples import ExampleStore
-from chalicelib.stores.guards import GuardStore
-from chalicelib.stores.ids import IdStore
-from chalicelib.stores.incoming import IncomingStore
-from chalicelib.stores.labels import LabelStore
-from chalicelib.stores.model_cards import ModelCards
-from chalicelib.stores.model_downloads import ModelDownloads
-from chalicelib.stores.model_files import ModelFiles
-from chalicelib.stores.model_leases import ModelLeases
-from chalicelib.stores.models import ModelStore
-from chalicelib.stores.parts import PartStore
-from chalicelib.stores.pictures import PictureStore
-from chalicelib.stores.prebuilt import PrebuiltStore
-from chalicelib.stores.queues import Queues
-from chalicelib.stores.quotas import QuotaStore
-from chalicelib.stores.receipts import ReceiptStore
-from chalicelib.stores.sample_files import SampleFiles
-from chalicelib.stores.secrets import SecretStore
-from chalicelib.stores.served_models import ServedModels
-from chalicelib.stores.tokens import RefreshTokenStore
-from chalicelib.stores.training_examples import TrainingExamples
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.quotas import QuotaStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.counters import IdStore
+from chalicelib.stores.aws.objects import ArtifactStore
+from chalicelib.stores.aws.secrets import SecretStore
+from chalicelib.stores.datasets.appends import AppendStore, AppendStores
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.example_names import ExampleNames
+from chalicelib.stores.datasets.example_views import ExampleViews
+from chalicelib.stores.datasets.examples import ExampleStore
+from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.datasets.leases import DatasetLeases
+from chalicelib.stores.datasets.parts import PartStore
+from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.datasets.receipts import ReceiptStore
+from chalicelib.stores.datasets.remains import DatasetTraces
+from chalicelib.stores.datasets.training_examples import TrainingExamples
+from chalicelib.stores.fetching.downloads import Downloader
+from chalicelib.stores.fetching.model_downloads import ModelDownloads
+from chalicelib.stores.fetching.sample_files import SampleFiles
+from chalicelib.stores.fetching.uploaded_files import IncomingStore
+from chalicelib.stores.jobs.deletions import DeletionStore
+from chalicelib.stores.jobs.guards import GuardStore
+from chalicelib.stores.jobs.queues import Queues
+from chalicelib.stores.models.cards import ModelCards
+from chalicelib.stores.models.checkpoints import CheckpointStore
+from chalicelib.stores.models.curves import CurveStore
+from chalicelib.stores.models.files import ModelFiles
+from chalicelib.stores.models.leases import ModelLeases
+from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.prebuilt import PrebuiltStore
+from chalicelib.stores.models.served import ServedModels
 
 FAST_ENCODERS = ("minilm", "use")
 """Encoders of the fast profile; the service's start installs them."""
@@ -184,7 +184,7 @@ class Container:
     def warm(self) -> None:
         """Load the installed engines now, so that the first call does not wait for them."""
         import_module("chalicelib.engines.text.run")
-        import_module("chalicelib.formats.pictures")
+        import_module("chalicelib.formats.pictures.reading")
         for name in FAST_ENCODERS:
             if self.encoders.is_installed(name):
                 self.encoders.get(name).encode(["warm"])

@@ -1,7 +1,7 @@
 """What happens to uploads, trainings, documents and model files, as lines that carry figures.
 
 One function an event, so that line and metric cannot differ. Written whatever the lowest level of
-the log is. See chalicelib/metrics.py.
+the log is.
 """
 
 from __future__ import annotations

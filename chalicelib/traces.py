@@ -1,7 +1,7 @@
 """Exceptions as text that repeats nothing of a call: kinds, codes and places, never messages.
 
-Used by chalicelib/log.py alone. What an exception says may quote the text, name or address that
-it is about; where it came from and what AWS called it is enough to find the cause.
+What an exception says may quote the text, name or address that it is about; where it came from and
+what AWS called it is enough to find the cause.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The queues' door: hands each message to its service.
 
-What a service raises is logged and gives the message back to the queue; services end their job
-for good themselves, when it was refused or is out of attempts. See app.py,
-chalicelib/services/ingest.py, chalicelib/services/features.py and
-chalicelib/services/training_runs.py.
+What a service raises is logged and gives the message back to the queue; services end their job for
+good themselves, when it was refused or is out of attempts.
 """
 
 from __future__ import annotations
@@ -101,11 +99,7 @@ def _function(context: Any) -> str:
 def run_ingest(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
-    """Read an upload, or turn a part of one into vectors.
-
-    Raises:
-        StorageUnavailable: the queue tries again.
-    """
+    """Read an upload, or turn a part of one into vectors."""
     if job.get("job") == "embed":
         container.embeddings.run_part(job)
     elif job.get("job") == "features":
@@ -119,33 +113,21 @@ def run_ingest(
 def run_train(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
-    """Run a training.
-
-    Raises:
-        StorageUnavailable: the queue tries again.
-    """
+    """Run a training."""
     container.training_runs.run(job, remaining_seconds)
 
 
 def run_delete(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
-    """Run a deletion.
-
-    Raises:
-        StorageUnavailable: the queue tries again.
-    """
+    """Run a deletion."""
     container.deletion_runs.run(job)
 
 
 def run_receive(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
-    """Note the files that a notification of the bucket names.
-
-    Raises:
-        StorageUnavailable: the queue tries again.
-    """
+    """Note the files that a notification of the bucket names."""
     # The first notification after a set-up is a test without records.
     for record in job.get("Records", ()):
         found = record["s3"]["object"]

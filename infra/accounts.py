@@ -16,19 +16,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chalicelib.config import Settings, SettingsError
-from chalicelib.domain.account import ACTIVE, PLANS, Account
-from chalicelib.domain.clock import system_clock
+from chalicelib.domain.accounts.account import ACTIVE, PLANS, Account
+from chalicelib.domain.common.clock import system_clock
 from chalicelib.errors import ServiceError
-from chalicelib.formats.rsa_key import InvalidKey, public_pem_of
+from chalicelib.formats.tokens.rsa_key import InvalidKey, public_pem_of
 from chalicelib.services.accounts import (
     DEFAULT_KEEP_DAYS,
     DEFAULT_PLAN,
     DEFAULT_SOURCE,
     AccountService,
 )
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.clients import Clients
 from infra.local.client import CallFailed, Service
 from infra.target import CommandError, Target, add_options, chosen_target, explained_causes
 
@@ -263,7 +263,7 @@ def _export(target: Target, options: argparse.Namespace) -> None:
 
 def _audit(target: Target, options: argparse.Namespace) -> bool:
     """Compare counters with log lines; tell whether they agree."""
-    from chalicelib.stores.quotas import QuotaStore
+    from chalicelib.stores.accounts.quotas import QuotaStore
     from infra.auditing.command import Audit, compare
     from infra.auditing.log_group import LogGroup
     from infra.auditing.report import parse_month

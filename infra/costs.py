@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from chalicelib.domain.dataset import FAMILY_TYPES
-from chalicelib.domain.ocr import TASKS
+from chalicelib.domain.datasets.dataset import FAMILY_TYPES
+from chalicelib.domain.documents.ocr import TASKS
 from chalicelib.metrics import METRICS
 from chalicelib.routes import OPERATIONS
 from infra.template.alarms import all_alarms

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from chalicelib.stores.model_downloads import write_catalogue
+from chalicelib.stores.fetching.model_downloads import write_catalogue
 from infra.deploying import artifacts
 from infra.deploying.account import DeployError, Target, explained
 from infra.deploying.removal import delete_data, kept

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from chalicelib.domain.model import PREBUILT
+from chalicelib.domain.models.model import PREBUILT
 from infra.models import default_directory
 
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"

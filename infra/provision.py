@@ -14,9 +14,9 @@ from pathlib import Path
 
 from chalicelib.config import Settings
 from chalicelib.container import Container
-from chalicelib.domain.account import ACTIVE, GLOBAL_ACCOUNT_ID, Account
-from chalicelib.domain.dataset import FAMILY_TYPES, LANGUAGE
-from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.domain.accounts.account import ACTIVE, GLOBAL_ACCOUNT_ID, Account
+from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 
 GLOBAL_FOLDER = Path(__file__).parent.parent / "chalicelib" / "assets" / "global"
 GLOBAL_DATASETS = {

@@ -1,6 +1,6 @@
 """Tables, queues and bucket, described once; `provision` makes them on any endpoint.
 
-It may be run twice: what exists stays as it is. See chalicelib/stores/tables.py for the keys.
+It may be run twice: what exists stays as it is. See chalicelib/stores/aws/tables.py for the keys.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from chalicelib.config import Settings
-from chalicelib.stores import tables
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.queues import (
+from chalicelib.stores.aws import tables
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.jobs.queues import (
     DELETE,
     EMBED,
     INCOMING,

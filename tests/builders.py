@@ -19,14 +19,14 @@ from moto.moto_api._internal.models import moto_api_backend
 from chalicelib import workers
 from chalicelib.config import Settings
 from chalicelib.container import Container
-from chalicelib.domain.account import ACTIVE, Account
-from chalicelib.domain.dataset import LANGUAGE, VISION, DatasetView
-from chalicelib.domain.model import SUCCEEDED, Model, ModelView, TrainRequest
-from chalicelib.domain.upload import UploadFields, UploadSource
-from chalicelib.engines.text.encoders import EncoderFacts
+from chalicelib.domain.accounts.account import ACTIVE, Account
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.models.model import SUCCEEDED, Model, ModelView, TrainRequest
+from chalicelib.engines.text.encoding.encoders import EncoderFacts
 from chalicelib.errors import StorageUnavailable
-from chalicelib.stores.queues import DELETE, EMBED, INGEST, TRAIN_FREE, TRAIN_PAID, queue_name
-from chalicelib.stores.tables import ROWS, DeletionRow, TableRow, table_name
+from chalicelib.stores.aws.tables import ROWS, DeletionRow, TableRow, table_name
+from chalicelib.stores.jobs.queues import DELETE, EMBED, INGEST, TRAIN_FREE, TRAIN_PAID, queue_name
 from infra.resources import provision
 from tests.conftest import MovableClock
 from tests.pictures import make_zip

@@ -21,8 +21,8 @@ from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib import log
 from chalicelib.config import Settings
-from chalicelib.formats.rsa_key import new_private_pem
-from chalicelib.stores.clients import Clients
+from chalicelib.formats.tokens.rsa_key import new_private_pem
+from chalicelib.stores.aws.clients import Clients
 from infra.local.aws import item_calls
 from infra.resources import provision
 from tests.local_stack import ENDPOINT
@@ -122,7 +122,7 @@ def aws_in_memory() -> Iterator[None]:
     item_calls.install()
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(boto3.session, "Session", cache(boto3.session.Session))
-        patch.setattr("chalicelib.stores.clients.Session", cache(Session))
+        patch.setattr("chalicelib.stores.aws.clients.Session", cache(Session))
         yield
 
 

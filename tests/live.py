@@ -20,13 +20,13 @@ import jwt
 import pytest
 
 from chalicelib.container import Container
-from chalicelib.domain.account import Account
-from chalicelib.domain.clock import system_clock
-from chalicelib.formats.rsa_key import new_private_pem, public_pem_of
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.clock import system_clock
+from chalicelib.formats.tokens.rsa_key import new_private_pem, public_pem_of
 from chalicelib.services.accounts import AccountService
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.clients import Clients
 from tests.local_stack import LocalStack
 from tests.studio import Studio
 from tests.tricks import Tricks

@@ -35,8 +35,8 @@ DIVISION = {
 """Folders by part, the longest parts first; a last part has all others. The tests of `calls` share
 one stack."""
 TIMED = (
-    "tests/formats/test_archive_cost.py",
-    "tests/formats/test_jpeg_file.py",
+    "tests/formats/archives/test_archive_cost.py",
+    "tests/formats/pictures/test_jpeg_file.py",
     "tests/local/aws/test_server.py",
     "tests/local/http/test_front.py",
     "tests/local/test_worker.py",

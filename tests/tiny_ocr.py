@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.interface import OcrNotInstalled
 
 Read = Callable[[Any, Callable[[], None]], Iterable[str]]

@@ -1,7 +1,7 @@
 """Trained arrays to bytes and back: an npz archive with a JSON header and fixed timestamps.
 
-The same arrays give the same bytes, so an artifact's sha256 identifies what was learnt. Nothing
-is pickled: reading an artifact runs no code. See: chalicelib/engines/text/classifier.py
+The same arrays give the same bytes, so an artifact's sha256 identifies what was learnt. Nothing is
+pickled: reading an artifact runs no code.
 """
 
 from __future__ import annotations

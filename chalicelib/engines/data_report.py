@@ -1,7 +1,6 @@
 """What a training noticed about its data: likely label errors, labels that are mixed up.
 
 Works on answers to examples that the answering head had not seen, of texts or pictures alike.
-See: chalicelib/engines/vision/classification/report.py
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Contracts between the learning engines and the services, and the records they exchange.
 
 Holds no native import, so that services may name these types without loading numpy.
-See: chalicelib/engines/text/training.py
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Bounds the memory that the C library keeps behind large arrays; glibc only, harmless elsewhere.
 
-Called by the services that read pictures and documents. Networks that read a page allocate and
-free hundreds of megabytes in blocks of all sizes: left alone, each thread's heap keeps the most
-it ever held; returned block by block, half of the time goes into fetching the same memory again.
+Networks that read a page allocate and free hundreds of megabytes in blocks of all sizes: left
+alone, each thread's heap keeps the most it ever held; returned block by block, half of the time
+goes into fetching the same memory again.
 """
 
 from __future__ import annotations

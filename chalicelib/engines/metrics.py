@@ -1,7 +1,4 @@
-"""Quality of answers: confusion matrix, precision, recall, f1, losses, calibration, intervals.
-
-Called by the engines' evaluations. See: chalicelib/engines/text/evaluation.py
-"""
+"""Quality of answers: confusion matrix, precision, recall, f1, losses, calibration, intervals."""
 
 from __future__ import annotations
 

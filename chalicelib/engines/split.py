@@ -1,7 +1,7 @@
 """Deterministic, stratified division of examples: held-out split and folds.
 
-An example's place follows from its digest and the seed, not from its position, and groups of
-near-duplicates are never torn apart. See: chalicelib/engines/text/near_duplicates.py
+An example's place follows from its digest and the seed, not from its position, and groups of near-
+duplicates are never torn apart.
 """
 
 from __future__ import annotations

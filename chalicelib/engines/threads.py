@@ -1,7 +1,4 @@
-"""Shares independent pieces of one computation among threads; native code runs beside itself.
-
-See: chalicelib/engines/text/head.py, chalicelib/engines/text/onnx_encoder.py
-"""
+"""Shares independent pieces of one computation among threads; native code runs beside itself."""
 
 from __future__ import annotations
 

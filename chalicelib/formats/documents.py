@@ -1,7 +1,7 @@
 """Documents whose text is read: PNG, JPEG and PDF, told by their content, opened in bounds.
 
 A picture is one page, as displayed. A PDF gives its own text where that can be trusted, which is
-exact and cheap, and is drawn where it cannot. Called by chalicelib/services/ocr.py.
+exact and cheap, and is drawn where it cannot.
 
 with open_document(data, max_pages=8) as document:
     page = document.page(1, needs_pixels=False)   # Page(layer=(TextLine("Invoice 17", ...), ...))
@@ -12,14 +12,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Protocol
 
-from chalicelib.formats.pdf_document import PdfDocument
-from chalicelib.formats.pdf_rules import document_kind
-from chalicelib.formats.picture_document import PictureDocument
+from chalicelib.formats.pdf.document import PdfDocument
+from chalicelib.formats.pdf.rules import document_kind
+from chalicelib.formats.pictures.document import PictureDocument
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from chalicelib.domain.page import Page
+    from chalicelib.domain.documents.page import Page
 
 PAGE_SECONDS = 5.0
 """How long reading or drawing one page of a PDF may take."""

@@ -6,15 +6,15 @@ Only size and shape are judged here, within the call; the ingest reads the file.
 
 from __future__ import annotations
 
-from chalicelib.domain.dataset import VISION
-from chalicelib.domain.limits import (
+from chalicelib.domain.common.limits import (
     MAX_ARCHIVE_BYTES_BY_PATH,
     MAX_ARCHIVE_BYTES_IN_CALL,
     MAX_TEXT_FILE_BYTES,
 )
+from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.errors import InvalidUpload, TooLarge, UnsupportedType
-from chalicelib.formats.text_encoding import HEAD_BYTES, explain_foreign_type
-from chalicelib.formats.zip_archive import explain_foreign, looks_like_zip
+from chalicelib.formats.archives.zip_archive import explain_foreign, looks_like_zip
+from chalicelib.formats.texts.encoding import HEAD_BYTES, explain_foreign_type
 
 _ZIP_END = b"PK\x05\x06"
 _ZIP_END_BYTES = 22 + 0xFFFF

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from chalicelib.domain.dataset import VISION
+from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import ModelId, Url

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from chalicelib.domain.limits import DATASETS_PAGE
+from chalicelib.domain.common.limits import DATASETS_PAGE
 from chalicelib.services.datasets import NewDataset
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call

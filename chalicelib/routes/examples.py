@@ -6,9 +6,15 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from chalicelib.domain.dataset import DELETION_PENDING, LANGUAGE, VISION, DatasetView, Label
-from chalicelib.domain.limits import EXAMPLES_PAGE
-from chalicelib.domain.texts import checked_text
+from chalicelib.domain.common.limits import EXAMPLES_PAGE
+from chalicelib.domain.datasets.dataset import (
+    DELETION_PENDING,
+    LANGUAGE,
+    VISION,
+    DatasetView,
+    Label,
+)
+from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.errors import DatasetNotFound, LabelNotFound
 from chalicelib.web import describe, identifiers, records
 from chalicelib.web.call import Call

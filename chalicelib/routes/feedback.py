@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from chalicelib.domain.dataset import LANGUAGE, VISION
-from chalicelib.domain.texts import checked_text
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Document, Filled, ModelId, Name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain.limits import EPOCHS_PAGE, MODELS_PAGE
+from chalicelib.domain.common.limits import EPOCHS_PAGE, MODELS_PAGE
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.locate import dataset_in_path, model_id_in_path, model_in_path

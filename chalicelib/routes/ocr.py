@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from chalicelib.domain.dataset import VISION
-from chalicelib.domain.form_template import FormTemplate
-from chalicelib.domain.limits import MAX_ANSWER_BYTES
-from chalicelib.domain.model import ServedModel
-from chalicelib.domain.ocr import FORM, FORM_TYPES, TEXT, OcrWish
+from chalicelib.domain.common.limits import MAX_ANSWER_BYTES
+from chalicelib.domain.datasets.dataset import VISION
+from chalicelib.domain.documents.form_template import FormTemplate
+from chalicelib.domain.documents.ocr import FORM, FORM_TYPES, TEXT, OcrWish
+from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import BadRequest
 from chalicelib.web.call import Call
 from chalicelib.web.describe_ocr import ocr_answer

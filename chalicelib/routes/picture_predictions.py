@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from chalicelib.domain.dataset import DETECTION, IMAGE, MULTI_LABEL, VISION
-from chalicelib.domain.model import ServedModel
+from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL, VISION
+from chalicelib.domain.models.model import ServedModel
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Base64, Count, ModelId, Url

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from chalicelib.domain.dataset import LANGUAGE
-from chalicelib.domain.model import ServedModel
-from chalicelib.domain.texts import checked_text
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.texts import checked_text
+from chalicelib.domain.models.model import ServedModel
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Count, Document, ModelId

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.limits import RECEIPTS_PAGE
+from chalicelib.domain.common.limits import RECEIPTS_PAGE
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.locate import dataset_in_path

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from chalicelib.domain.model import TrainRequest
+from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import InvalidParameter
 from chalicelib.formats.json_depth import is_too_deep
 from chalicelib.web import describe, records

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from chalicelib.domain.dataset import LANGUAGE, VISION
-from chalicelib.domain.upload import UploadFields
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Language, Name, PictureType, TextType, Url

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.paging import Page
+from chalicelib.domain.common.paging import Page
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.operation import Operation

@@ -1,4 +1,4 @@
-"""What an administrator does with accounts: create, change, close. See infra/accounts.py."""
+"""What an administrator does with accounts: create, change, close."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from chalicelib.domain.account import ACTIVE, PLANS, Account, AccountKey
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.ids import new_string_id
-from chalicelib.domain.limits import MAX_TOKEN_SECONDS
+from chalicelib.domain.accounts.account import ACTIVE, PLANS, Account, AccountKey
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.limits import MAX_TOKEN_SECONDS
 from chalicelib.errors import Conflict, InvalidParameter, NotFound
-from chalicelib.formats.rsa_key import (
+from chalicelib.formats.tokens.rsa_key import (
     InvalidKey,
     checked_public_pem,
     new_private_pem,
     public_pem_of,
 )
-from chalicelib.stores.accounts import MAX_EMAIL_CHARACTERS, AccountStore
-from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.stores.accounts.accounts import MAX_EMAIL_CHARACTERS, AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 
 DEFAULT_PLAN = "STARTER"
 DEFAULT_SOURCE = "HEROKU"
@@ -66,7 +66,6 @@ class AccountService:
         Raises:
             InvalidParameter: the address, the plan or the key is not acceptable.
             Conflict: the address has an account.
-            StorageUnavailable: the account may not have been written.
         """
         address = _checked_email(email)
         _check_plan(plan, source)
@@ -90,19 +89,11 @@ class AccountService:
         return KeyedAccount(made, private_pem)
 
     def list_all(self) -> tuple[Account, ...]:
-        """List every account by id, closed ones too.
-
-        Raises:
-            StorageUnavailable: the table did not answer.
-        """
+        """List every account by id, closed ones too."""
         return self._accounts.list_all()
 
     def find(self, email: str) -> Account | None:
-        """Find an account by its address, closed or not.
-
-        Raises:
-            StorageUnavailable: the table did not answer.
-        """
+        """Find an account by its address, closed or not."""
         return self._accounts.find_by_email(email)
 
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:
@@ -117,7 +108,6 @@ class AccountService:
         Raises:
             InvalidParameter: there is no such plan.
             NotFound: there is no active account of this address.
-            StorageUnavailable: the change may not have been written.
         """
         account = self._active(email)
         chosen = source or _source_of(plan, account.source)
@@ -130,7 +120,6 @@ class AccountService:
         Raises:
             InvalidParameter: the limit is out of range.
             NotFound: there is no active account of this address.
-            StorageUnavailable: the change may not have been written.
         """
         _check_range("calls", calls, MAX_EXAMPLE_CALLS, "calls")
         account = self._active(email)
@@ -149,7 +138,6 @@ class AccountService:
         Raises:
             InvalidParameter: the overlap is out of range or the key not acceptable.
             NotFound: there is no active account of this address.
-            StorageUnavailable: the old keys may still be alive.
         """
         _check_range("overlap", overlap_seconds, MAX_TOKEN_SECONDS, "seconds")
         account = self._active(email)
@@ -168,7 +156,6 @@ class AccountService:
         Raises:
             InvalidParameter: the time to keep the data is out of range.
             NotFound: there is no account of this address.
-            StorageUnavailable: the account may still be open.
         """
         _check_range("keep", keep_days, MAX_KEEP_DAYS, "days")
         account = _existing(self._accounts.find_by_email(email), email)

@@ -1,23 +1,23 @@
-"""Lists, reads and creates datasets. See chalicelib/routes/datasets.py."""
+"""Lists, reads and creates datasets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chalicelib.domain.account import GLOBAL_ACCOUNT_ID, Account
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import SUCCEEDED, Dataset, DatasetView, LabelCounts
-from chalicelib.domain.fields import (
+from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.paging import Page
+from chalicelib.domain.datasets.dataset import SUCCEEDED, Dataset, DatasetView, LabelCounts
+from chalicelib.domain.datasets.fields import (
     checked_labels,
     checked_language,
     checked_name,
     checked_type,
 )
-from chalicelib.domain.paging import Page
 from chalicelib.errors import DatasetNotFound
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.ids import IdStore
-from chalicelib.stores.labels import LabelStore, owner_key
+from chalicelib.stores.aws.counters import IdStore
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.labels import LabelStore, owner_key
 
 
 @dataclass(frozen=True)
@@ -46,21 +46,13 @@ class DatasetService:
         self._clock = clock
 
     def list(self, account_id: str, family: str, offset: int, count: int) -> Page[DatasetView]:
-        """List the datasets of an account by id.
-
-        Raises:
-            StorageUnavailable: the storage did not answer.
-        """
+        """List the datasets of an account by id."""
         found = self._datasets.owned(account_id, family, limit=offset + count + 1)
         views = self._labels.views(found[offset : offset + count])
         return Page(tuple(views), offset, len(found) > offset + count)
 
     def list_global(self, family: str, offset: int, count: int) -> Page[DatasetView]:
-        """List the global datasets of a family.
-
-        Raises:
-            StorageUnavailable: the storage did not answer.
-        """
+        """List the global datasets of a family."""
         return self.list(GLOBAL_ACCOUNT_ID, family, offset, count)
 
     def get(self, account_id: str, family: str, dataset_id: int) -> DatasetView:
@@ -68,7 +60,6 @@ class DatasetService:
 
         Raises:
             DatasetNotFound: the account has no such dataset in this family.
-            StorageUnavailable: the storage did not answer.
         """
         dataset = self._datasets.find(account_id, family, dataset_id)
         if dataset is None:
@@ -80,7 +71,6 @@ class DatasetService:
 
         Raises:
             BadRequest: a field is not allowed.
-            StorageUnavailable: nothing was created.
         """
         dataset_type = checked_type(family, fields.type)
         labels = checked_labels(fields.labels, dataset_type)

@@ -1,4 +1,4 @@
-"""Runs deletions: rows, chunks and artifacts go; the record stays. See services/deletions.py.
+"""Runs deletions: rows, chunks and artifacts go; the record stays.
 
 Every step may be repeated, so the job may be delivered twice or taken up by another worker.
 """
@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib import log
-from chalicelib.domain.clock import Clock, to_milliseconds
-from chalicelib.domain.data_report import without_examples, without_names
-from chalicelib.domain.dataset import Dataset
-from chalicelib.domain.deletion import MODEL, Deletion
-from chalicelib.domain.jobs import Job, delete_job
-from chalicelib.stores.dataset_traces import DatasetTraces
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.deletions import DeletionStore
-from chalicelib.stores.labels import LabelStore
-from chalicelib.stores.model_cards import ModelCards
-from chalicelib.stores.model_files import ModelFiles
-from chalicelib.stores.models import ModelStore
-from chalicelib.stores.queues import DELETE, Queues
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.datasets.data_report import without_examples, without_names
+from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.jobs.deletion import MODEL, Deletion
+from chalicelib.domain.jobs.messages import Job, delete_job
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.datasets.remains import DatasetTraces
+from chalicelib.stores.jobs.deletions import DeletionStore
+from chalicelib.stores.jobs.queues import DELETE, Queues
+from chalicelib.stores.models.cards import ModelCards
+from chalicelib.stores.models.files import ModelFiles
+from chalicelib.stores.models.models import ModelStore
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,7 @@ class DeletionRunService:
         self._clock = clock
 
     def run(self, job: Job) -> None:
-        """Delete one object; a deletion that is done or owned by another is left alone.
-
-        Raises:
-            StorageUnavailable: the storage did not answer; the queue tries again.
-        """
+        """Delete one object; a deletion that is done or owned by another is left alone."""
         account_id, deletion_id = str(job["account_id"]), str(job["deletion_id"])
         deletion = self._stores.deletions.take(account_id, deletion_id)
         if deletion is None:

@@ -1,15 +1,15 @@
 """Requests deletions and shows them; the queue worker runs them.
 
-See chalicelib/services/deletion_runs.py. Spec: States, Deletion behaviour.
+Spec: States, Deletion behaviour.
 """
 
 from __future__ import annotations
 
 from chalicelib import log
-from chalicelib.domain.account import Account
-from chalicelib.domain.deletion import DATASET, MODEL, Deletion, deletion_of
-from chalicelib.domain.ids import STRING_ID
-from chalicelib.domain.jobs import delete_job
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.ids import STRING_ID
+from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
+from chalicelib.domain.jobs.messages import delete_job
 from chalicelib.errors import (
     DatasetInTraining,
     DatasetNotFound,
@@ -18,11 +18,11 @@ from chalicelib.errors import (
     ModelNotFound,
     StorageUnavailable,
 )
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.deletions import DeletionStore
-from chalicelib.stores.guards import GuardStore
-from chalicelib.stores.models import ModelStore
-from chalicelib.stores.queues import DELETE, Queues
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.jobs.deletions import DeletionStore
+from chalicelib.stores.jobs.guards import GuardStore
+from chalicelib.stores.jobs.queues import DELETE, Queues
+from chalicelib.stores.models.models import ModelStore
 
 
 class DeletionService:
@@ -48,7 +48,6 @@ class DeletionService:
         Raises:
             DatasetNotFound: the account never had such a dataset.
             DatasetInTraining: a model of it is QUEUED or RUNNING.
-            StorageUnavailable: the outcome is not known; repeat the call.
         """
         deletion = deletion_of(account.account_id, DATASET, str(dataset_id), family)
         dataset = self._datasets.find(account.account_id, family, dataset_id)
@@ -69,7 +68,6 @@ class DeletionService:
         Raises:
             ModelNotFound: the account never had such a model.
             ModelBusy: it is QUEUED or RUNNING.
-            StorageUnavailable: the outcome is not known; repeat the call.
         """
         if STRING_ID.fullmatch(model_id) is None:
             raise ModelNotFound(model_id[:100])
@@ -92,7 +90,6 @@ class DeletionService:
 
         Raises:
             DeletionNotFound: the account has no such deletion.
-            StorageUnavailable: the storage did not answer.
         """
         is_id = STRING_ID.fullmatch(deletion_id) is not None
         found = self._deletions.find(account_id, deletion_id) if is_id else None

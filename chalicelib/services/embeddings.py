@@ -11,21 +11,21 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.dataset import DELETION_PENDING, Dataset
-from chalicelib.domain.example import text_digest
-from chalicelib.domain.ids import new_string_id
-from chalicelib.domain.jobs import Job
-from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.engines.text.encoders import encoder_names
-from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.parts import PART_TEXTS, PartStore
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
+from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.jobs.messages import Job
+from chalicelib.engines.text.encoding.encoders import encoder_names
+from chalicelib.engines.text.encoding.pool import EncoderPool
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.parts import PART_TEXTS, PartStore
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from chalicelib.engines.text.vector_table import VectorTable
+    from chalicelib.engines.text.encoding.vector_table import VectorTable
 
     Floats = npt.NDArray[np.float32]
 
@@ -48,11 +48,7 @@ class EmbeddingService:
         self._threads = threads
 
     def run_part(self, job: Job) -> None:
-        """Embed one part of an upload; a part that is done is left alone.
-
-        Raises:
-            StorageUnavailable: the storage did not answer; the queue tries again.
-        """
+        """Embed one part of an upload; a part that is done is left alone."""
         dataset_id, part = int(str(job["dataset_id"])), str(job["part"])
         texts = self._parts.items(part)
         dataset = self._datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
@@ -67,9 +63,6 @@ class EmbeddingService:
         Args:
             dataset: whose uploads have parts; those of uploads to come are left to the queue.
             check: called between parts with the parts done and all parts; raises to stop.
-
-        Raises:
-            StorageUnavailable: the storage did not answer.
         """
         first = self._parts.waiting(dataset.dataset_id)
         left = first
@@ -108,10 +101,9 @@ class EmbeddingService:
             Float32, shape (texts, dims).
 
         Raises:
-            StorageUnavailable: the storage did not answer.
             EncoderNotInstalled: the encoder's files are missing.
         """
-        from chalicelib.engines.text.vector_table import VectorTable
+        from chalicelib.engines.text.encoding.vector_table import VectorTable
 
         wanted = VectorTable(texts, self._encoders.get(encoder).dimensions)
         known: set[str] = set()
@@ -136,7 +128,7 @@ class EmbeddingService:
         self, dataset_id: int, encoder: str, wanted: VectorTable, known: set[str]
     ) -> None:
         """Read the shards that were written since the last look."""
-        from chalicelib.engines.text.shards import load_shard
+        from chalicelib.engines.text.encoding.embedding_shards import load_shard
 
         for key in self._artifacts.keys(self._prefix(dataset_id, encoder)):
             if key not in known and wanted.filled < len(wanted):
@@ -149,7 +141,7 @@ class EmbeddingService:
         self, dataset_id: int, encoder: str, texts: Sequence[str], name: str
     ) -> tuple[list[bytes], Floats]:
         """Embed texts and write them as one shard."""
-        from chalicelib.engines.text.shards import dump_shard, load_shard
+        from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         vectors = self.embed(encoder, texts)
         content = dump_shard([text_digest(text) for text in texts], vectors)

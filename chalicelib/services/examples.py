@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.account import Account
-from chalicelib.domain.dataset import (
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.limits import MAX_IMAGE_BYTES
+from chalicelib.domain.common.paging import Page
+from chalicelib.domain.datasets.dataset import (
     DELETION_PENDING,
     SOURCES,
     UPLOAD,
@@ -14,13 +16,11 @@ from chalicelib.domain.dataset import (
     DatasetView,
     Label,
 )
-from chalicelib.domain.example import ExampleView
-from chalicelib.domain.fields import checked_label
-from chalicelib.domain.growth import check_can_grow
-from chalicelib.domain.limits import MAX_IMAGE_BYTES
-from chalicelib.domain.new_example import NewExample, PictureFile, new_picture, new_text
-from chalicelib.domain.paging import Page
-from chalicelib.domain.texts import checked_text
+from chalicelib.domain.datasets.example import ExampleView
+from chalicelib.domain.datasets.fields import checked_label
+from chalicelib.domain.datasets.growth import check_can_grow
+from chalicelib.domain.datasets.new_example import NewExample, PictureFile, new_picture, new_text
+from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.errors import (
     BadRequest,
     DatasetNotFound,
@@ -28,12 +28,12 @@ from chalicelib.errors import (
     LabelNotFound,
     MissingParameter,
 )
-from chalicelib.formats.pictures import check_picture, content_type
-from chalicelib.stores.appends import AppendStore
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.example_views import ExampleViews
-from chalicelib.stores.examples import ExampleSequence, ExampleStore, Stretch
-from chalicelib.stores.labels import LabelStore, owner_key
+from chalicelib.formats.pictures.reading import check_picture, content_type
+from chalicelib.stores.datasets.appends import AppendStore
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.example_views import ExampleViews
+from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore, Stretch
+from chalicelib.stores.datasets.labels import LabelStore, owner_key
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,6 @@ class ExampleService:
         Raises:
             DatasetNotFound: the dataset is being deleted.
             InvalidParameter: the source is not known.
-            StorageUnavailable: the storage did not answer.
         """
         _check_readable(view)
         if source not in (*SOURCES, "all"):
@@ -85,7 +84,6 @@ class ExampleService:
 
         Raises:
             DatasetNotFound: the dataset is being deleted.
-            StorageUnavailable: the storage did not answer.
         """
         _check_readable(view)
         return self._page(view.dataset, _runs(view, SOURCES, [label]), offset, count)
@@ -95,7 +93,6 @@ class ExampleService:
 
         Raises:
             LabelNotFound: no dataset of the account in this family has it.
-            StorageUnavailable: the storage did not answer.
         """
         dataset_id = self._labels.dataset_id(owner_key(account_id, family), label_id)
         dataset = dataset_id and self._datasets.find(account_id, family, dataset_id)
@@ -138,7 +135,6 @@ class ExampleService:
             DatasetNotYetAvailable: an upload is going on.
             DatasetBeingDeleted: it is being deleted.
             TooLarge: the dataset is full.
-            StorageUnavailable: the outcome is not known.
         """
         text = checked_text(document)
         target = _target(view, label_id, label)
@@ -167,7 +163,6 @@ class ExampleService:
             DatasetNotYetAvailable: an upload is going on.
             DatasetBeingDeleted: it is being deleted.
             TooManyOpen: the account stores as much as is allowed.
-            StorageUnavailable: the outcome is not known.
         """
         target = _target(view, label_id, label)
         _check_takes_pictures(view.dataset)

@@ -16,31 +16,31 @@ from typing import TYPE_CHECKING
 
 from chalicelib import log
 from chalicelib.config import Settings
-from chalicelib.domain.dataset import DELETION_PENDING, Dataset
-from chalicelib.domain.ids import new_string_id
-from chalicelib.domain.jobs import Job
-from chalicelib.domain.limits import MAX_DETECTION_IMAGE_BYTES
-from chalicelib.domain.training_pictures import LabelledPicture
-from chalicelib.domain.view_budget import fitting_views
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
+from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.models.training_pictures import LabelledPicture
+from chalicelib.domain.models.view_budget import fitting_views
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision import trainings
-from chalicelib.engines.vision.backbones import BackboneNotInstalled, BackbonePool
+from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool
 from chalicelib.errors import BadRequest, TooLarge, UnsupportedType
-from chalicelib.formats.pictures import read_picture
-from chalicelib.stores.artifacts import ArtifactStore, dataset_prefix
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.feature_rows import FeatureRows, row_key
-from chalicelib.stores.parts import PART_PICTURES, PartStore
-from chalicelib.stores.pictures import PictureStore
-from chalicelib.stores.queues import EMBED, Queues
+from chalicelib.formats.pictures.reading import read_picture
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.feature_rows import FeatureRows, row_key
+from chalicelib.stores.datasets.parts import PART_PICTURES, PartStore
+from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.jobs.queues import EMBED, Queues
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.feature_shards import Shard, ShardEntry
+    from chalicelib.engines.vision.features.shards import Shard, ShardEntry
+    from chalicelib.engines.vision.features.stored import StoredFeatures
     from chalicelib.engines.vision.interface import Extractor
-    from chalicelib.engines.vision.stored_features import StoredFeatures
 
     Halves = npt.NDArray[np.float16]
     Rows = tuple[tuple[int, int], list[Halves]]
@@ -84,9 +84,6 @@ class FeatureService:
         Args:
             job: as made by `features_job`.
             remaining_seconds: time left of this function's run.
-
-        Raises:
-            StorageUnavailable: the storage did not answer; the queue tries again.
         """
         dataset_id, part = int(str(job["dataset_id"])), str(job["part"])
         items = self._stores.parts.items(part)
@@ -126,7 +123,6 @@ class FeatureService:
             What can be read; the caller closes it.
 
         Raises:
-            StorageUnavailable: the storage did not answer.
             BackboneNotInstalled: the files of a backbone are missing.
         """
         settings = self._settings
@@ -143,11 +139,7 @@ class FeatureService:
         return found
 
     def withdraw(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Take back what was written for a dataset that was deleted in between.
-
-        Raises:
-            StorageUnavailable: some of it may still be there.
-        """
+        """Take back what was written for a dataset that was deleted in between."""
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._stores.artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}{_FEATURES}")
@@ -206,7 +198,7 @@ class _Maker:
         Returns:
             The object and what it holds; None when no picture can be read.
         """
-        from chalicelib.engines.vision.feature_shards import ShardEntry, dump_shard, read_head
+        from chalicelib.engines.vision.features.shards import ShardEntry, dump_shard, read_head
 
         views: dict[bytes, list[int]] = {}
         for digest, view in wanted:
@@ -265,7 +257,7 @@ class _Gathering:
         self, pictures: Sequence[LabelledPicture], most_bytes: int, *, augment: bool
     ) -> StoredFeatures:
         """Collect the pictures as they are, then their other views as far as there is space."""
-        from chalicelib.engines.vision.stored_features import StoredFeatures, StoredPicture
+        from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
 
         keys = [(picture.dataset_id, picture.digest) for picture in pictures]
         self._pictures = list(dict.fromkeys(keys))
@@ -356,7 +348,7 @@ class _Gathering:
 
     def _load(self, dataset_id: int, key: str) -> None:
         """Take over one object; a damaged one is made again under another name."""
-        from chalicelib.engines.vision.feature_shards import head_bytes, read_head, read_shard
+        from chalicelib.engines.vision.features.shards import head_bytes, read_head, read_shard
 
         artifacts = self._stores.artifacts
         try:

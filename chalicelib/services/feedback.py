@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chalicelib.domain.account import Account
-from chalicelib.domain.dataset import (
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.limits import MAX_IMAGE_BYTES
+from chalicelib.domain.datasets.dataset import (
     DETECTION,
     FAMILY_TYPES,
     FEEDBACK,
@@ -18,21 +19,20 @@ from chalicelib.domain.dataset import (
     Dataset,
     DatasetView,
 )
-from chalicelib.domain.example import ExampleView
-from chalicelib.domain.growth import check_can_grow
-from chalicelib.domain.limits import MAX_IMAGE_BYTES
-from chalicelib.domain.model import Model
-from chalicelib.domain.new_example import NewExample, PictureFile, new_picture, new_text
-from chalicelib.domain.texts import checked_text
+from chalicelib.domain.datasets.example import ExampleView
+from chalicelib.domain.datasets.growth import check_can_grow
+from chalicelib.domain.datasets.new_example import NewExample, PictureFile, new_picture, new_text
+from chalicelib.domain.datasets.texts import checked_text
+from chalicelib.domain.models.model import Model
 from chalicelib.errors import (
     BadRequest,
     InvalidParameter,
 )
-from chalicelib.formats.pictures import check_picture, content_type
-from chalicelib.stores.appends import AppendStore
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.example_views import ExampleViews
-from chalicelib.stores.labels import LabelStore
+from chalicelib.formats.pictures.reading import check_picture, content_type
+from chalicelib.stores.datasets.appends import AppendStore
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.example_views import ExampleViews
+from chalicelib.stores.datasets.labels import LabelStore
 
 PICTURE_TYPES = (IMAGE, MULTI_LABEL)
 """Types whose feedback is one picture with one label."""
@@ -64,7 +64,6 @@ class FeedbackService:
             DatasetNotYetAvailable: an upload is going on.
             DatasetBeingDeleted: the dataset is being deleted.
             TooLarge: the dataset is full.
-            StorageUnavailable: the outcome is not known.
         """
         if model.type not in FAMILY_TYPES[LANGUAGE]:
             raise InvalidParameter(
@@ -94,7 +93,6 @@ class FeedbackService:
             DatasetBeingDeleted: the dataset is being deleted.
             ExampleNameTaken: another example of the dataset has the name.
             TooManyOpen: the account stores as much as is allowed.
-            StorageUnavailable: the outcome is not known.
         """
         _check_takes_pictures(model)
         check_picture(file.content, MAX_IMAGE_BYTES)

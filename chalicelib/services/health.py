@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from chalicelib.domain.engine_part import INSTALLED, LOADED, MISSING, OFFERED, EnginePart
-from chalicelib.domain.model_source import ModelSource
+from chalicelib.domain.models.engine_part import INSTALLED, LOADED, MISSING, OFFERED, EnginePart
+from chalicelib.domain.models.model_source import ModelSource
 
 FACTS_FILES = ("encoder.json", "backbone.json", "engine.json")
 """Written by the installation, last of a part's files."""
@@ -52,11 +52,7 @@ class HealthService:
         self._known: dict[str, tuple[int, Facts]] = {}
 
     def parts(self) -> list[EnginePart]:
-        """Return every part that is installed or expected, by name.
-
-        Raises:
-            StorageUnavailable: the source did not answer.
-        """
+        """Return every part that is installed or expected, by name."""
         found = self._facts_files()
         return [self._part(name, found.get(name)) for name in sorted(self._names | set(found))]
 

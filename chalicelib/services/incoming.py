@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from chalicelib.domain.account import Account
-from chalicelib.domain.clock import Clock, from_milliseconds, to_milliseconds
-from chalicelib.domain.fields import checked_name
-from chalicelib.domain.ids import new_string_id
-from chalicelib.domain.incoming import Incoming, owner_and_id
-from chalicelib.domain.limits import INCOMING_SECONDS, MAX_ARCHIVE_BYTES_BY_PATH
-from chalicelib.stores.incoming import IncomingStore
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.limits import INCOMING_SECONDS, MAX_ARCHIVE_BYTES_BY_PATH
+from chalicelib.domain.datasets.fields import checked_name
+from chalicelib.domain.datasets.uploaded_file import Incoming, owner_and_id
+from chalicelib.stores.fetching.uploaded_files import IncomingStore
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,6 @@ class IncomingService:
 
         Raises:
             InvalidParameter: the name is not allowed.
-            StorageUnavailable: nothing was issued.
         """
         expires_at = self._clock() + timedelta(seconds=INCOMING_SECONDS)
         incoming = Incoming(
@@ -62,10 +61,6 @@ class IncomingService:
         )  # fmt: skip
 
     def receive(self, key: str, etag: str) -> bool:
-        """Note that the bucket has received a file; False when nobody waits for it.
-
-        Raises:
-            StorageUnavailable: it may not have been noted; the bucket tells it again.
-        """
+        """Note that the bucket has received a file; False when nobody waits for it."""
         owner = owner_and_id(key)
         return owner is not None and self._incoming.receive(*owner, etag)

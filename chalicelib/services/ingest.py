@@ -16,15 +16,15 @@ from typing import BinaryIO, Protocol
 
 from chalicelib import journal, log
 from chalicelib.config import Settings
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import DELETION_PENDING, VISION, LabelCounts
-from chalicelib.domain.example import Example
-from chalicelib.domain.growth import check_room
-from chalicelib.domain.incoming import Incoming, taken_file
-from chalicelib.domain.jobs import Job, embed_job, features_job
-from chalicelib.domain.reading import Reading
-from chalicelib.domain.upload import Upload, gave_up
-from chalicelib.domain.watch import Watch
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, VISION, LabelCounts
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.datasets.growth import check_room
+from chalicelib.domain.datasets.reading import Reading
+from chalicelib.domain.datasets.upload import Upload, gave_up
+from chalicelib.domain.datasets.uploaded_file import Incoming, taken_file
+from chalicelib.domain.jobs.cancellation import Watch
+from chalicelib.domain.jobs.messages import Job, embed_job, features_job
 from chalicelib.errors import (
     DownloadFailed,
     InvalidUpload,
@@ -33,20 +33,20 @@ from chalicelib.errors import (
     StorageUnavailable,
     TimedOut,
 )
-from chalicelib.stores.artifacts import ArtifactStore, raw_key
-from chalicelib.stores.chunk_writer import ChunkWriter
-from chalicelib.stores.dataset_leases import Addition, DatasetLeases, OwnedDataset
-from chalicelib.stores.dataset_traces import DatasetTraces
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.downloads import Downloader
-from chalicelib.stores.examples import ExampleStore
-from chalicelib.stores.heartbeats import Heartbeat
-from chalicelib.stores.ids import IdStore
-from chalicelib.stores.incoming import IncomingStore
-from chalicelib.stores.labels import LabelStore, owner_key
-from chalicelib.stores.parts import PartStore
-from chalicelib.stores.queues import EMBED, Queues
-from chalicelib.stores.receipts import ReceiptStore, parse_receipt_key
+from chalicelib.stores.aws.counters import IdStore
+from chalicelib.stores.aws.objects import ArtifactStore, raw_key
+from chalicelib.stores.datasets.chunk_writer import ChunkWriter
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.examples import ExampleStore
+from chalicelib.stores.datasets.labels import LabelStore, owner_key
+from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
+from chalicelib.stores.datasets.parts import PartStore
+from chalicelib.stores.datasets.receipts import ReceiptStore, parse_receipt_key
+from chalicelib.stores.datasets.remains import DatasetTraces
+from chalicelib.stores.fetching.downloads import Downloader
+from chalicelib.stores.fetching.uploaded_files import IncomingStore
+from chalicelib.stores.jobs.heartbeats import Heartbeat
+from chalicelib.stores.jobs.queues import EMBED, Queues
 
 
 class Reader(Protocol):
@@ -62,7 +62,6 @@ class Reader(Protocol):
 
         Raises:
             InvalidUpload: the file is of no use, or breaks a limit of the dataset.
-            StorageUnavailable: the storage did not answer.
         """
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
@@ -70,7 +69,6 @@ class Reader(Protocol):
 
         Raises:
             LeaseLost: another worker owns the dataset, or it is being deleted.
-            StorageUnavailable: some of it may still be there.
         """
 
 
@@ -133,9 +131,6 @@ class IngestService:
         Args:
             job: as made by `ingest_job`.
             remaining_seconds: stop without harm after this time; 0 means no limit.
-
-        Raises:
-            StorageUnavailable: the storage did not answer; the queue tries again.
         """
         owned = self._stores.leases.take_upload(
             str(job["account_id"]),

@@ -1,4 +1,4 @@
-"""Reads models: metrics, learning curve, card, lists. See chalicelib/routes/models.py."""
+"""Reads models: metrics, learning curve, card, lists."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chalicelib.domain.dataset import DatasetView
-from chalicelib.domain.ids import STRING_ID
-from chalicelib.domain.model import PREBUILT, Model
-from chalicelib.domain.paging import Page
+from chalicelib.domain.common.ids import STRING_ID
+from chalicelib.domain.common.paging import Page
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.models.model import PREBUILT, Model
 from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
-from chalicelib.stores.curves import CurveStore
-from chalicelib.stores.model_files import CARD, METRICS, ModelFiles
-from chalicelib.stores.models import ModelStore
-from chalicelib.stores.prebuilt import PrebuiltStore
+from chalicelib.stores.models.curves import CurveStore
+from chalicelib.stores.models.files import CARD, METRICS, ModelFiles
+from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.prebuilt import PrebuiltStore
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,6 @@ class ModelService:
 
         Raises:
             ModelNotFound: the account has no such model.
-            StorageUnavailable: the storage did not answer.
         """
         is_id = STRING_ID.fullmatch(model_id) is not None
         model = self._models.find(account_id, model_id) if is_id else None
@@ -58,7 +57,6 @@ class ModelService:
 
         Raises:
             MetricsNotFound: no training has succeeded yet.
-            StorageUnavailable: the storage did not answer.
         """
         data = model.version and self._files.document(model.model_id, model.version, METRICS)
         if not data:
@@ -66,11 +64,7 @@ class ModelService:
         return Metrics(model, model.created_at, data)
 
     def curve(self, model: Model, offset: int, count: int) -> Page[dict[str, Any]]:
-        """Read the learning curve of the last run, as far as it has come.
-
-        Raises:
-            StorageUnavailable: the storage did not answer.
-        """
+        """Read the learning curve of the last run, as far as it has come."""
         return self._curves.page(model, offset, count)
 
     def card(self, account_id: str, model_id: str) -> dict[str, Any]:
@@ -80,7 +74,6 @@ class ModelService:
             ModelNotFound: the account has no such model.
             PrebuiltNotInstalled: its files are missing.
             MetricsNotFound: no training has succeeded yet.
-            StorageUnavailable: the storage did not answer.
         """
         if model_id in PREBUILT:
             if not self._prebuilt.is_installed(model_id):
@@ -94,11 +87,7 @@ class ModelService:
         return found
 
     def list(self, view: DatasetView, offset: int, count: int) -> Page[Model]:
-        """List the models of a dataset by creation, then id.
-
-        Raises:
-            StorageUnavailable: the storage did not answer.
-        """
+        """List the models of a dataset by creation, then id."""
         dataset = view.dataset
         models = self._models.of_dataset(dataset.account_id, dataset.dataset_id)
         end = offset + count

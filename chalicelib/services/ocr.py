@@ -1,7 +1,7 @@
 """Reads pictures and PDFs: text, tables, contacts, forms. Spec: POST /v2/vision/ocr.
 
 Pages are read by a few threads while the time is watched; a page's pixels live only as long as it
-is read. See chalicelib/engines/ocr/tasks.py for what is looked for on a page.
+is read.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from chalicelib import journal, log
-from chalicelib.domain.findings import Table
-from chalicelib.domain.limits import (
+from chalicelib.domain.common.limits import (
     MAX_OCR_BYTES,
     MAX_OCR_LINES,
     MAX_OCR_PAGES,
     MAX_OCR_WORDS,
 )
-from chalicelib.domain.model import OCR, ServedModel
-from chalicelib.domain.ocr import (
+from chalicelib.domain.documents.findings import Table
+from chalicelib.domain.documents.ocr import (
     CONTACT,
     FORM,
     FORM_TYPES,
@@ -34,8 +33,9 @@ from chalicelib.domain.ocr import (
     ordered,
     without_content,
 )
-from chalicelib.domain.page_work import PageWork
-from chalicelib.domain.sample import Sample
+from chalicelib.domain.documents.page_work import PageWork
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.models.model import OCR, ServedModel
 from chalicelib.engines.memory import bound_memory, give_back
 from chalicelib.engines.ocr.interface import OcrNotInstalled
 from chalicelib.errors import (
@@ -44,12 +44,12 @@ from chalicelib.errors import (
     MissingParameter,
     PrebuiltNotInstalled,
 )
-from chalicelib.stores.sample_files import DOWNLOAD_SECONDS, SampleFiles
-from chalicelib.stores.served_models import ServedModels
+from chalicelib.stores.fetching.sample_files import DOWNLOAD_SECONDS, SampleFiles
+from chalicelib.stores.models.served import ServedModels
 
 if TYPE_CHECKING:
-    from chalicelib.domain.form_template import FormTemplate
-    from chalicelib.domain.page import ReadPage
+    from chalicelib.domain.documents.form_template import FormTemplate
+    from chalicelib.domain.documents.page import ReadPage
     from chalicelib.engines.ocr.pool import OcrPool
     from chalicelib.engines.ocr.tasks import Tools
     from chalicelib.formats.documents import Document
@@ -103,7 +103,6 @@ class OcrService:
         Raises:
             ModelNotFound: there is none.
             PrebuiltNotInstalled: it is known, but its files are missing.
-            StorageUnavailable: the storage did not answer.
         """
         model = self._models.find(account_id, model_id)
         if model.type == OCR:
@@ -131,7 +130,7 @@ class OcrService:
                 "duplicated_parameter",
             )
         if source is not None:
-            from chalicelib.formats.form_template import read_template
+            from chalicelib.formats.templates.form_template import read_template
 
             return read_template(source)
         if form_type is None:
@@ -142,7 +141,7 @@ class OcrService:
         if form_type not in FORM_TYPES:
             shown = f"'{form_type[:40]}'" if form_type.isprintable() else "a text"
             raise InvalidParameter("formType", f"{shown} is none of {', '.join(FORM_TYPES)}.")
-        from chalicelib.formats.standard_forms import standard_template
+        from chalicelib.formats.templates.standard_forms import standard_template
 
         return standard_template(form_type)
 

@@ -1,8 +1,7 @@
 """Reads archives of pictures for the ingest, storing the pictures while the archive is read.
 
 A picture is stored under its digest, so an attempt that is repeated skips what is there; what a
-failed upload has stored is removed. See chalicelib/services/ingest.py and
-chalicelib/formats/picture_scan.py.
+failed upload has stored is removed.
 """
 
 from __future__ import annotations
@@ -11,22 +10,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from chalicelib.domain.dataset import DETECTION, FEEDBACK, SOURCES, Dataset
-from chalicelib.domain.example import Example
-from chalicelib.domain.limits import MAX_ARCHIVE_BYTES_BY_PATH, MAX_IMAGE_NAME_CHARACTERS
-from chalicelib.domain.reading import FoundExample, Reading
+from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, MAX_IMAGE_NAME_CHARACTERS
+from chalicelib.domain.datasets.dataset import DETECTION, FEEDBACK, SOURCES, Dataset
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.datasets.reading import FoundExample, Reading
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.feedback_rules import FeedbackRules
-from chalicelib.formats.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
-from chalicelib.formats.zip_archive import InvalidZip, open_archive
-from chalicelib.stores.dataset_leases import OwnedDataset
-from chalicelib.stores.examples import ExampleStore
-from chalicelib.stores.labels import LabelStore
-from chalicelib.stores.picture_writer import PictureWriter
-from chalicelib.stores.pictures import PictureStore
+from chalicelib.formats.archives.feedback_rules import FeedbackRules
+from chalicelib.formats.archives.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
+from chalicelib.formats.archives.zip_archive import InvalidZip, open_archive
+from chalicelib.stores.datasets.examples import ExampleStore
+from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.datasets.leases import OwnedDataset
+from chalicelib.stores.datasets.picture_writer import PictureWriter
+from chalicelib.stores.datasets.pictures import PictureStore
 
 if TYPE_CHECKING:
-    from chalicelib.formats.pictures import PictureFacts
+    from chalicelib.formats.pictures.reading import PictureFacts
 
 _CHECK_EXAMPLES = 1_000
 _DELETED_AT_ONCE = 1_000
@@ -62,7 +61,6 @@ class PictureReader:
         Raises:
             InvalidUpload: the file is no zip archive, nothing in it can be used, or it breaks a
                 limit of the dataset.
-            StorageUnavailable: the storage did not answer.
         """
         dataset = owned.dataset
         stored = self._stores.pictures.stored(dataset.dataset_id)
@@ -79,7 +77,6 @@ class PictureReader:
 
         Raises:
             LeaseLost: another worker owns the dataset, or it is being deleted.
-            StorageUnavailable: some may still be there.
         """
         dataset = owned.dataset
         pictures = self._stores.pictures

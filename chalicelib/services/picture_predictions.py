@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.dataset import MULTI_LABEL
-from chalicelib.domain.limits import MAX_PREDICTED_IMAGE_BYTES, TOP_LABELS
-from chalicelib.domain.model import ServedModel
-from chalicelib.domain.prediction import Detection, Probability
-from chalicelib.domain.sample import Sample
-from chalicelib.domain.warm import WarmModels
+from chalicelib.domain.common.limits import MAX_PREDICTED_IMAGE_BYTES, TOP_LABELS
+from chalicelib.domain.datasets.dataset import MULTI_LABEL
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.domain.models.prediction import Detection, Probability
+from chalicelib.domain.models.warm_models import WarmModels
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.memory import give_back_beyond
-from chalicelib.engines.vision.backbones import BackboneNotInstalled, BackbonePool
+from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool
 from chalicelib.errors import BackboneMissing, ModelNotReady, ModelUnreadable
-from chalicelib.stores.sample_files import SampleFiles
-from chalicelib.stores.served_models import ServedModels
+from chalicelib.stores.fetching.sample_files import SampleFiles
+from chalicelib.stores.models.served import ServedModels
 
 if TYPE_CHECKING:
-    from chalicelib.domain.picture import Picture
+    from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.interface import TrainedVision
 
 WARM_MODELS = 16
@@ -50,9 +50,8 @@ class PicturePredictionService:
             UnsupportedType: it is neither PNG nor JPEG.
             ModelNotReady: the model has not succeeded yet.
             BackboneMissing: the model needs a backbone that is not installed.
-            StorageUnavailable: the storage did not answer.
         """
-        from chalicelib.formats.pictures import read_picture
+        from chalicelib.formats.pictures.reading import read_picture
 
         model.require_type(types)
         content = self._samples.content(sample, MAX_PREDICTED_IMAGE_BYTES, _WHAT)
@@ -68,7 +67,6 @@ class PicturePredictionService:
             InvalidParameter: it is of another type.
             ModelNotReady: it has not succeeded yet.
             BackboneMissing: it needs a backbone that is not installed.
-            StorageUnavailable: the storage did not answer.
         """
         model.require_type(types)
         if not model.version:
@@ -88,7 +86,6 @@ class PicturePredictionService:
 
         Raises:
             BackboneMissing: the model's backbone disappeared.
-            StorageUnavailable: the storage did not answer.
         """
         items = [item for item in self._answer(model, picture) if isinstance(item, Probability)]
         return items if model.type == MULTI_LABEL else items[: count or TOP_LABELS]
@@ -98,7 +95,6 @@ class PicturePredictionService:
 
         Raises:
             BackboneMissing: the model's backbone disappeared.
-            StorageUnavailable: the storage did not answer.
         """
         return [item for item in self._answer(model, picture) if isinstance(item, Detection)]
 
@@ -120,7 +116,6 @@ class PicturePredictionService:
 
         Raises:
             ModelUnreadable: it is damaged, or of another version of the engine.
-            StorageUnavailable: the storage did not answer.
         """
         from chalicelib.engines.vision.serving import load
 

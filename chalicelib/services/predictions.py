@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.model import ServedModel
-from chalicelib.domain.prediction import Probability, ranked
-from chalicelib.domain.warm import WarmModels
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.domain.models.prediction import Probability, ranked
+from chalicelib.domain.models.warm_models import WarmModels
 from chalicelib.engines.artifact import ArtifactError
-from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.engines.text.encoders import EncoderDamaged
+from chalicelib.engines.text.encoding.encoders import EncoderDamaged
+from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.errors import EncoderMissing, EncoderUnreadable, ModelNotReady, ModelUnreadable
-from chalicelib.stores.served_models import ServedModels
+from chalicelib.stores.models.served import ServedModels
 
 if TYPE_CHECKING:
     from chalicelib.engines.text.classifier import TrainedText
@@ -42,7 +42,6 @@ class PredictionService:
         Raises:
             ModelNotFound: there is none.
             PrebuiltNotInstalled: its files are missing.
-            StorageUnavailable: the storage did not answer.
         """
         return self._models.find(account_id, model_id)
 
@@ -55,7 +54,6 @@ class PredictionService:
             EncoderMissing: it needs an encoder that is not installed.
             EncoderUnreadable: it needs one whose files are damaged.
             ModelUnreadable: its artifact is damaged or of another version.
-            StorageUnavailable: the storage did not answer.
         """
         model.require_type((dataset_type,))
         if not model.version:
@@ -85,7 +83,6 @@ class PredictionService:
 
         Raises:
             EncoderUnreadable: its files are damaged.
-            StorageUnavailable: its files could not be brought.
         """
         if not self._encoders.is_installed(encoder):
             return ""
@@ -104,7 +101,6 @@ class PredictionService:
 
         Raises:
             ModelUnreadable: it is damaged, or of another version of the engine.
-            StorageUnavailable: the storage did not answer.
         """
         from chalicelib.engines.text.classifier import load
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.dataset import DatasetView
-from chalicelib.domain.paging import Page
-from chalicelib.domain.receipt import Receipt
-from chalicelib.stores.receipts import ReceiptStore
+from chalicelib.domain.common.paging import Page
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.datasets.receipt import Receipt
+from chalicelib.stores.datasets.receipts import ReceiptStore
 
 
 class ReceiptService:
@@ -15,10 +15,6 @@ class ReceiptService:
         self._receipts = receipts
 
     def list(self, view: DatasetView, offset: int, count: int) -> Page[Receipt]:
-        """List a dataset's receipts, the newest first.
-
-        Raises:
-            StorageUnavailable: the storage did not answer.
-        """
+        """List a dataset's receipts, the newest first."""
         found = self._receipts.newest(view.dataset.dataset_id, offset + count + 1)
         return Page(tuple(found[offset : offset + count]), offset, len(found) > offset + count)

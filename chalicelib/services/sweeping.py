@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 from chalicelib import log
 from chalicelib.config import Settings
-from chalicelib.domain.clock import Clock, to_milliseconds
-from chalicelib.domain.dataset import DELETION_PENDING, FAMILY_TYPES, UPLOADING, Dataset
-from chalicelib.domain.deletion import DATASET, MODEL, Deletion, deletion_of
-from chalicelib.domain.jobs import delete_job, ingest_job, train_job
-from chalicelib.domain.model import OPEN
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.deletions import DeletionStore
-from chalicelib.stores.guards import GuardStore
-from chalicelib.stores.models import ModelStore
-from chalicelib.stores.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID, Queues
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, FAMILY_TYPES, UPLOADING, Dataset
+from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
+from chalicelib.domain.jobs.messages import delete_job, ingest_job, train_job
+from chalicelib.domain.models.model import OPEN
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.jobs.deletions import DeletionStore
+from chalicelib.stores.jobs.guards import GuardStore
+from chalicelib.stores.jobs.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID, Queues
+from chalicelib.stores.models.models import ModelStore
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,7 @@ class SweepService:
         self._settings = settings
 
     def run(self) -> int:
-        """Send stale jobs again, empty closed accounts, end deletions that wait; return how many.
-
-        Raises:
-            StorageUnavailable: the storage did not answer; the next sweep goes on.
-        """
+        """Resend stale jobs, empty closed accounts, end waiting deletions; return how many."""
         older_than = to_milliseconds(self._clock()) - round(2000 * self._settings.lease_seconds)
         sent = self._uploads(older_than) + self._trainings(older_than)
         sent += self._deletions(older_than) + self._closed_accounts()

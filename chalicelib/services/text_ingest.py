@@ -1,20 +1,17 @@
-"""Reads text files for the ingest: which rows become examples of which labels.
-
-See chalicelib/services/ingest.py and chalicelib/formats/language_scan.py.
-"""
+"""Reads text files for the ingest: which rows become examples of which labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from chalicelib.domain.dataset import UPLOAD, Dataset
-from chalicelib.domain.limits import MAX_TEXT_FILE_BYTES
-from chalicelib.domain.reading import FoundExample, Reading
-from chalicelib.formats.language_scan import Scan, ScanRules, kept_rows, scan
-from chalicelib.stores.dataset_leases import OwnedDataset
-from chalicelib.stores.examples import ExampleStore
-from chalicelib.stores.labels import LabelStore
+from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
+from chalicelib.domain.datasets.dataset import UPLOAD, Dataset
+from chalicelib.domain.datasets.reading import FoundExample, Reading
+from chalicelib.formats.texts.language_scan import Scan, ScanRules, kept_rows, scan
+from chalicelib.stores.datasets.examples import ExampleStore
+from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.datasets.leases import OwnedDataset
 
 
 class TextReader:
@@ -34,7 +31,6 @@ class TextReader:
 
         Raises:
             InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
-            StorageUnavailable: the storage did not answer.
         """
         rules = self._rules(owned.dataset)
         decision = scan(file, rules)

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import Dataset
-from chalicelib.domain.learning import Learnt, RunWatch
-from chalicelib.domain.model import Model
-from chalicelib.domain.training_texts import TrainingTexts
-from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.engines.text.encoders import ACCURATE, encoder_names
-from chalicelib.engines.text.profiles import Profile, Wanted, choose_profile
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.models.learning import Learnt, RunWatch
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.training_texts import TrainingTexts
+from chalicelib.engines.text.encoding.encoders import ACCURATE, encoder_names
+from chalicelib.engines.text.encoding.pool import EncoderPool
+from chalicelib.engines.text.encoding.profiles import Profile, Wanted, choose_profile
 from chalicelib.errors import TimedOut
-from chalicelib.stores.curves import CurveStore, CurveWriter
-from chalicelib.stores.training_examples import TrainingExamples
+from chalicelib.stores.datasets.training_examples import TrainingExamples
+from chalicelib.stores.models.curves import CurveStore, CurveWriter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +75,6 @@ class TextLearner:
             EncoderNotInstalled: the files of an encoder are missing.
             LeaseLost: another worker owns the run.
             TimedOut: the embeddings are not finished.
-            StorageUnavailable: the storage did not answer.
         """
         texts = self._examples.read(model, dataset)
         profile = self._profile(model, texts)
@@ -126,11 +125,7 @@ class TextLearner:
         )
 
     def _profile(self, model: Model, texts: TrainingTexts) -> Profile:
-        """Choose the encoders: what was asked for, or the best that are there and fit.
-
-        Raises:
-            StorageUnavailable: the source of model files did not answer.
-        """
+        """Choose the encoders: what was asked for, or the best that are there and fit."""
         asked = model.request.param("profile")
         if asked is None and self._embedder.default_profile != ACCURATE:
             asked = self._embedder.default_profile
@@ -147,7 +142,6 @@ class TextLearner:
         Raises:
             LeaseLost: another worker owns the run.
             TimedOut: the function's time is nearly up.
-            StorageUnavailable: the storage did not answer.
         """
         of_parts = encoder_names(dataset.language, None)
         if texts.available or not set(of_parts) <= set(profile.encoders):

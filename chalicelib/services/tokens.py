@@ -9,21 +9,21 @@ from functools import cached_property
 from typing import Any
 
 from chalicelib.config import Settings
-from chalicelib.domain.account import ACTIVE, Account
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.ids import new_string_id
-from chalicelib.domain.limits import DEFAULT_REFRESHED_SECONDS, MAX_TOKEN_SECONDS
+from chalicelib.domain.accounts.account import ACTIVE, Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.limits import DEFAULT_REFRESHED_SECONDS, MAX_TOKEN_SECONDS
 from chalicelib.errors import InvalidGrant, InvalidParameter, InvalidToken, TokenNotFound
-from chalicelib.formats.assertion import (
+from chalicelib.formats.tokens.assertion import (
     Assertion,
     InvalidAssertion,
     is_signed_by,
     read_assertion,
 )
-from chalicelib.formats.signed_token import ACCESS, REFRESH, NotOurToken, TokenSigner
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.secrets import SecretStore
-from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.formats.tokens.signed_token import ACCESS, REFRESH, NotOurToken, TokenSigner
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.secrets import SecretStore
 
 OFFLINE = "offline"
 """The scope that asks for a refresh token."""
@@ -84,7 +84,6 @@ class TokenService:
 
         Raises:
             InvalidGrant: the assertion is not acceptable, for whatever reason.
-            StorageUnavailable: a table did not answer.
         """
         try:
             assertion = read_assertion(text)
@@ -116,7 +115,6 @@ class TokenService:
         Raises:
             InvalidGrant: the refresh token is not acceptable, for whatever reason.
             InvalidParameter: `valid_for` is no number of seconds from 1 to 30 days.
-            StorageUnavailable: a table did not answer.
         """
         claims = self._claims(REFRESH, refresh_token)
         if claims is None or self._owner(claims, claims["jti"]) is None:
@@ -131,7 +129,6 @@ class TokenService:
 
         Raises:
             InvalidToken: the token is unknown, expired, revoked or of the wrong kind.
-            StorageUnavailable: a table did not answer.
         """
         claims = self._claims(ACCESS, bearer_token)
         if claims is None or claims["exp"] <= self._clock().timestamp():
@@ -146,7 +143,6 @@ class TokenService:
 
         Raises:
             TokenNotFound: the account has no such living refresh token.
-            StorageUnavailable: the token may still be alive.
         """
         claims = self._claims(REFRESH, refresh_token)
         if claims is None or claims["sub"] != account.account_id:

@@ -1,7 +1,4 @@
-"""Accepts trainings and retrainings; the queue worker runs them.
-
-See chalicelib/services/training_runs.py and chalicelib/routes/training.py.
-"""
+"""Accepts trainings and retrainings; the queue worker runs them."""
 
 from __future__ import annotations
 
@@ -9,22 +6,22 @@ from dataclasses import dataclass, replace
 
 from chalicelib import log
 from chalicelib.config import Settings
-from chalicelib.domain.account import GLOBAL_ACCOUNT_ID, Account
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import LANGUAGE, Dataset, DatasetView
-from chalicelib.domain.fields import checked_name
-from chalicelib.domain.ids import new_string_id
-from chalicelib.domain.jobs import train_job
-from chalicelib.domain.model import OPEN, QUEUED, Model, ModelView, TrainRequest
-from chalicelib.domain.training import (
+from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView
+from chalicelib.domain.datasets.fields import checked_name
+from chalicelib.domain.jobs.messages import train_job
+from chalicelib.domain.models.model import OPEN, QUEUED, Model, ModelView, TrainRequest
+from chalicelib.domain.models.training import (
     check_enough_pictures,
     check_enough_texts,
     check_trainable,
     check_words,
     checked_algorithm,
 )
-from chalicelib.engines.text.encoder_pool import EncoderPool
-from chalicelib.engines.text.encoders import encoder_names
+from chalicelib.engines.text.encoding.encoders import encoder_names
+from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.errors import (
     BadRequest,
     DatasetNotReady,
@@ -34,11 +31,11 @@ from chalicelib.errors import (
     StorageUnavailable,
     TooManyOpen,
 )
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.guards import GuardStore
-from chalicelib.stores.labels import LabelStore
-from chalicelib.stores.models import ModelStore
-from chalicelib.stores.queues import TRAIN_FREE, TRAIN_PAID, Queues
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.jobs.guards import GuardStore
+from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID, Queues
+from chalicelib.stores.models.models import ModelStore
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,6 @@ class TrainingService:
             BadRequest: a field is not allowed, or the examples do not suffice.
             Conflict: the dataset is not available, or the profile is not installed.
             TooManyOpen: the account has too many open trainings.
-            StorageUnavailable: nothing was queued, or the sweep takes back what was.
         """
         name = checked_name(name)
         request = self._checked(view, request)
@@ -117,7 +113,6 @@ class TrainingService:
             Conflict: the model is busy, the dataset is not available, or the profile is not
                 installed.
             TooManyOpen: the account has too many open trainings.
-            StorageUnavailable: nothing was queued.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
@@ -142,11 +137,7 @@ class TrainingService:
         return ModelView(queued, position)
 
     def view(self, model: Model) -> ModelView:
-        """Show a model with its place in the queue, counted now.
-
-        Raises:
-            StorageUnavailable: the storage did not answer.
-        """
+        """Show a model with its place in the queue, counted now."""
         if model.status != QUEUED:
             return ModelView(model)
         return ModelView(model, 1 + self._stores.models.queued_before(model))
@@ -182,7 +173,6 @@ class TrainingService:
 
         Raises:
             ProfileMissing: names its encoders and the command that installs them.
-            StorageUnavailable: the source of model files did not answer.
         """
         if profile is None:
             return

@@ -13,22 +13,22 @@ from dataclasses import dataclass
 
 from chalicelib import journal, log
 from chalicelib.config import Settings
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import DELETION_PENDING, Dataset
-from chalicelib.domain.jobs import Job, train_job
-from chalicelib.domain.learning import Learner, Learnt
-from chalicelib.domain.model import OPEN, Model, TrainStats
-from chalicelib.domain.training import attempt_cause, gave_up
-from chalicelib.engines.text.encoders import EncoderNotInstalled
-from chalicelib.engines.vision.backbones import BackboneNotInstalled
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
+from chalicelib.domain.jobs.messages import Job, train_job
+from chalicelib.domain.models.learning import Learner, Learnt
+from chalicelib.domain.models.model import OPEN, Model, TrainStats
+from chalicelib.domain.models.training import attempt_cause, gave_up
+from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
+from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
 from chalicelib.errors import LeaseLost, StorageUnavailable, TimedOut, TrainingFailed
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.guards import GuardStore
-from chalicelib.stores.heartbeats import Heartbeat
-from chalicelib.stores.model_files import CARD, METRICS, ModelFiles
-from chalicelib.stores.model_leases import ModelLeases
-from chalicelib.stores.models import ModelStore
-from chalicelib.stores.queues import TRAIN_FREE, TRAIN_PAID, Queues
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.jobs.guards import GuardStore
+from chalicelib.stores.jobs.heartbeats import Heartbeat
+from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID, Queues
+from chalicelib.stores.models.files import CARD, METRICS, ModelFiles
+from chalicelib.stores.models.leases import ModelLeases
+from chalicelib.stores.models.models import ModelStore
 
 REPORT_SECONDS = 0.5
 """Shortest time between two progress reports, in seconds."""
@@ -81,9 +81,6 @@ class TrainingRunService:
         Args:
             job: as made by `train_job`.
             remaining_seconds: time left of this function's run.
-
-        Raises:
-            StorageUnavailable: the storage did not answer; the queue tries again.
         """
         model = self._stores.leases.take(
             str(job["account_id"]), str(job["model_id"]), int(str(job["run"]))
@@ -226,7 +223,7 @@ class TrainingRunService:
 
 
 class _Watch:
-    """Reports how far a run has come, not more often than worth it; see domain/learning.py."""
+    """Reports how far a run has come, not more often than worth it."""
 
     def __init__(
         self,
@@ -255,7 +252,6 @@ class _Watch:
 
         Raises:
             LeaseLost: another worker owns the run.
-            StorageUnavailable: the table did not answer.
         """
         self._beat.check()
         if self.is_due() and share > self._shown:

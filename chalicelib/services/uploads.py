@@ -1,7 +1,4 @@
-"""Accepts files that become datasets or are added to them; the ingest reads them.
-
-See chalicelib/services/ingest.py and chalicelib/routes/uploads.py.
-"""
+"""Accepts files that become datasets or are added to them; the ingest reads them."""
 
 from __future__ import annotations
 
@@ -13,17 +10,24 @@ from dataclasses import dataclass, replace
 
 from chalicelib import log
 from chalicelib.config import Settings
-from chalicelib.domain.account import Account
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import DETECTION, FEEDBACK, UPLOAD, UPLOADING, Dataset, DatasetView
-from chalicelib.domain.fields import checked_language, checked_name, checked_type
-from chalicelib.domain.growth import check_room, check_takes_file
-from chalicelib.domain.ids import new_string_id
-from chalicelib.domain.incoming import Incoming, is_upload_path
-from chalicelib.domain.jobs import Job, ingest_job
-from chalicelib.domain.model import Model
-from chalicelib.domain.receipt import Receipt
-from chalicelib.domain.upload import Upload, UploadFields, UploadSource
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.datasets.dataset import (
+    DETECTION,
+    FEEDBACK,
+    UPLOAD,
+    UPLOADING,
+    Dataset,
+    DatasetView,
+)
+from chalicelib.domain.datasets.fields import checked_language, checked_name, checked_type
+from chalicelib.domain.datasets.growth import check_room, check_takes_file
+from chalicelib.domain.datasets.receipt import Receipt
+from chalicelib.domain.datasets.upload import Upload, UploadFields, UploadSource
+from chalicelib.domain.datasets.uploaded_file import Incoming, is_upload_path
+from chalicelib.domain.jobs.messages import Job, ingest_job
+from chalicelib.domain.models.model import Model
 from chalicelib.errors import (
     BadRequest,
     DatasetNotYetAvailable,
@@ -32,21 +36,21 @@ from chalicelib.errors import (
     StorageUnavailable,
     TooManyOpen,
 )
-from chalicelib.formats.text_encoding import HEAD_BYTES
+from chalicelib.formats.texts.encoding import HEAD_BYTES
 from chalicelib.formats.upload_files import (
     check_content,
     check_path_bytes,
     explain_head,
     max_path_bytes,
 )
-from chalicelib.stores.artifacts import ArtifactStore, raw_key
-from chalicelib.stores.datasets import DatasetStore
-from chalicelib.stores.downloads import Downloader
-from chalicelib.stores.ids import IdStore
-from chalicelib.stores.incoming import IncomingStore
-from chalicelib.stores.labels import LabelStore
-from chalicelib.stores.queues import INGEST, Queues
-from chalicelib.stores.receipts import ReceiptStore, receipt_key
+from chalicelib.stores.aws.counters import IdStore
+from chalicelib.stores.aws.objects import ArtifactStore, raw_key
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.datasets.receipts import ReceiptStore, receipt_key
+from chalicelib.stores.fetching.downloads import Downloader
+from chalicelib.stores.fetching.uploaded_files import IncomingStore
+from chalicelib.stores.jobs.queues import INGEST, Queues
 
 EMPTY = "The file has 0 bytes."
 """What is wrong with an address behind which there is nothing."""
@@ -99,7 +103,6 @@ class UploadService:
             TooLarge: the file is over its limit.
             UnsupportedType: the file is none of the family.
             TooManyOpen: the account has too much going on, or stores too much.
-            StorageUnavailable: nothing was accepted.
         """
         dataset, job = self._accept(account, family, source, fields)
         self._enqueue(job)
@@ -120,7 +123,6 @@ class UploadService:
             TooLarge: the file is over its limit.
             UnsupportedType: the file is none of the family.
             TooManyOpen: the account has too much going on, or stores too much.
-            StorageUnavailable: nothing was accepted.
         """
         started = time.monotonic()
         dataset, job = self._accept(account, family, source, fields)
@@ -150,7 +152,6 @@ class UploadService:
             TooLarge: the file, or the dataset with it, is over its limit.
             UnsupportedType: the file is none of the dataset's family.
             TooManyOpen: the account has too much going on, or stores too much.
-            StorageUnavailable: nothing was accepted.
         """
         _check(view.dataset.family, source)
         return self._add(account, view.dataset, source, UPLOAD)
@@ -166,7 +167,6 @@ class UploadService:
             TooLarge: the file, or the dataset with it, is over its limit.
             UnsupportedType: the file is no zip archive.
             TooManyOpen: the account has too much going on, or stores too much.
-            StorageUnavailable: nothing was accepted.
         """
         if model.type != DETECTION:
             raise InvalidParameter(
@@ -260,7 +260,6 @@ class UploadService:
         Raises:
             DownloadFailed: there is none that this account may use, or it is no such file.
             TooLarge: it is over the limit of the family.
-            StorageUnavailable: the storage did not answer.
         """
         if source.path is None or not is_upload_path(source.path):
             return source
@@ -288,7 +287,6 @@ class UploadService:
 
         Raises:
             DownloadFailed: it was used already.
-            StorageUnavailable: it was not taken, or has to be sent again.
         """
         try:
             self._stores.incoming.use(incoming, user)

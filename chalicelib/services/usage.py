@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chalicelib.config import Settings
-from chalicelib.domain.account import Account
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.usage import Usage, month_key, month_start, next_month_start
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import Usage, month_key, month_start, next_month_start
+from chalicelib.domain.common.clock import Clock
 from chalicelib.errors import ExampleQuotaExceeded, PredictionQuotaExceeded
-from chalicelib.stores.quotas import EXAMPLES, PREDICTIONS, QuotaStore
+from chalicelib.stores.accounts.quotas import EXAMPLES, PREDICTIONS, QuotaStore
 
 KEPT_AFTER_RESET = timedelta(days=400)
 """How long a month's counter is kept after its end: more than a year to look back on."""
@@ -50,19 +50,11 @@ class UsageService:
         self._settings = settings
 
     def predictions(self, account: Account) -> Usage:
-        """Tell how many predictions of this month are used.
-
-        Raises:
-            StorageUnavailable: the table did not answer.
-        """
+        """Tell how many predictions of this month are used."""
         return self._predictions(account, self._clock())
 
     def facts(self, account: Account) -> UsageFacts:
-        """Gather what the usage call answers.
-
-        Raises:
-            StorageUnavailable: the table did not answer.
-        """
+        """Gather what the usage call answers."""
         usage = self.predictions(account)
         return UsageFacts(
             usage_id=f"{account.account_id}{usage.starts_at:%Y%m}",
@@ -81,7 +73,6 @@ class UsageService:
 
         Raises:
             PredictionQuotaExceeded: the plan's predictions of this month are used up.
-            StorageUnavailable: it is not known whether it was counted.
         """
         now, limit = self._clock(), account.predictions_per_month
         usage = self._reserve(account, PREDICTIONS, limit, now)
@@ -112,7 +103,6 @@ class UsageService:
 
         Raises:
             ExampleQuotaExceeded: the calls of this month are used up.
-            StorageUnavailable: it is not known whether it was counted.
         """
         now, limit = self._clock(), self._example_limit(account)
         usage = self._reserve(account, EXAMPLES, limit, now)

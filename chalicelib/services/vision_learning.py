@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Protocol
 
 from chalicelib import log
 from chalicelib.config import Settings
-from chalicelib.domain.clock import Clock
-from chalicelib.domain.dataset import Dataset
-from chalicelib.domain.learning import Learnt, RunWatch
-from chalicelib.domain.limits import (
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.limits import (
     DEFAULT_LEARNING_RATE,
     MAX_DETECTION_IMAGE_BYTES,
     VISION_SPLIT_RATIO,
 )
-from chalicelib.domain.model import Model
-from chalicelib.domain.training import shown_epochs
-from chalicelib.domain.training_pictures import LabelledPicture, TrainingPictures
+from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.models.learning import Learnt, RunWatch
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.training import shown_epochs
+from chalicelib.domain.models.training_pictures import LabelledPicture, TrainingPictures
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision import trainings
-from chalicelib.engines.vision.backbones import BackbonePool
+from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.checkpoint import (
     Checkpoint,
     dump_checkpoint,
@@ -37,16 +37,16 @@ from chalicelib.engines.vision.checkpoint import (
 )
 from chalicelib.engines.vision.interface import VisionData, VisionOptions
 from chalicelib.errors import LeaseLost, TimedOut, TrainingFailed
-from chalicelib.formats.pictures import read_picture
-from chalicelib.stores.checkpoints import CheckpointStore
-from chalicelib.stores.curves import CurveStore, CurveWriter
-from chalicelib.stores.pictures import PictureStore
-from chalicelib.stores.training_examples import TrainingExamples
+from chalicelib.formats.pictures.reading import read_picture
+from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.datasets.training_examples import TrainingExamples
+from chalicelib.stores.models.checkpoints import CheckpointStore
+from chalicelib.stores.models.curves import CurveStore, CurveWriter
 
 if TYPE_CHECKING:
-    from chalicelib.domain.picture import Picture
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.features.stored import StoredFeatures
     from chalicelib.engines.vision.interface import Extractor, VisionTraining
-    from chalicelib.engines.vision.stored_features import StoredFeatures
 
 RESERVE_SECONDS = 120.0
 """Time left of a function's run at which the next one goes on, in seconds."""
@@ -143,7 +143,6 @@ class VisionLearner:
             BackboneNotInstalled: the files of a backbone are missing.
             LeaseLost: another worker owns the run.
             TimedOut: the state is saved; the next function goes on.
-            StorageUnavailable: the storage did not answer.
         """
         begun_at, pictures = self._pictures(model, dataset, watch)
         try:
@@ -179,11 +178,7 @@ class VisionLearner:
         )
 
     def forget(self, model: Model) -> None:
-        """Remove beginning and saved state of a run that is over.
-
-        Raises:
-            StorageUnavailable: some of it may still be there.
-        """
+        """Remove beginning and saved state of a run that is over."""
         self._stores.checkpoints.delete(model)
 
     def _pictures(

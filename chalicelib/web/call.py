@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from chalicelib import log, metrics
-from chalicelib.domain.account import Account
-from chalicelib.domain.usage import Usage
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import Usage
 from chalicelib.errors import ExampleQuotaExceeded, ServiceError
 from chalicelib.web.event import Incoming
 from chalicelib.web.metering import Metering

@@ -1,4 +1,4 @@
-"""Fills the interface's records from domain objects. See chalicelib/web/records.py."""
+"""Fills the interface's records from domain objects."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from chalicelib.domain.dataset import DatasetView, Label
-from chalicelib.domain.dates import date_text
-from chalicelib.domain.deletion import Deletion
-from chalicelib.domain.example import ExampleView
-from chalicelib.domain.model import Model, ModelView, TrainStats
-from chalicelib.domain.prediction import Detection, Probability
-from chalicelib.domain.receipt import Receipt, RejectedItem
-from chalicelib.domain.training import shown_epochs, shown_learning_rate
+from chalicelib.domain.common.dates import date_text
+from chalicelib.domain.datasets.dataset import DatasetView, Label
+from chalicelib.domain.datasets.example import ExampleView
+from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
+from chalicelib.domain.jobs.deletion import Deletion
+from chalicelib.domain.models.model import Model, ModelView, TrainStats
+from chalicelib.domain.models.prediction import Detection, Probability
+from chalicelib.domain.models.training import shown_epochs, shown_learning_rate
 from chalicelib.services.usage import UsageFacts
 from chalicelib.web.records import (
     BoundingBoxRecord,

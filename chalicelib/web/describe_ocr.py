@@ -1,4 +1,4 @@
-"""Fills the records of what is read from documents. See chalicelib/web/ocr_records.py."""
+"""Fills the records of what is read from documents."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from msgspec import UNSET, UnsetType
 
-from chalicelib.domain.findings import Cell, Contact, FormField
-from chalicelib.domain.ocr import (
+from chalicelib.domain.documents.findings import Cell, Contact, FormField
+from chalicelib.domain.documents.ocr import (
     CONTACT,
     FORM,
     TABLE,
@@ -19,8 +19,8 @@ from chalicelib.domain.ocr import (
     TableBlock,
     shown_probability,
 )
-from chalicelib.domain.page import ReadPage, Rect, TextLine
-from chalicelib.domain.prediction import PixelBox
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
+from chalicelib.domain.models.prediction import PixelBox
 from chalicelib.web.ocr_records import (
     CellLine,
     CellPlace,

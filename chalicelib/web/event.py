@@ -1,6 +1,6 @@
 """What the gateway hands over: a proxy event made whole, and the facts that operations read.
 
-A damaged event becomes an ordinary answer, never a 500. See chalicelib/web/app.py.
+A damaged event becomes an ordinary answer, never a 500.
 """
 
 from __future__ import annotations

@@ -9,14 +9,20 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chalicelib.domain.dataset import FAMILY_TYPES, LANGUAGE, LANGUAGE_ALIASES, LANGUAGES, VISION
-from chalicelib.domain.limits import (
+from chalicelib.domain.common.limits import (
     EPOCHS_RANGE,
     LEARNING_RATE_RANGE,
     MAX_NAME_CHARACTERS,
     MAX_TEXT_CHARACTERS,
 )
-from chalicelib.domain.model import ALGORITHM_ALIASES, ALGORITHMS
+from chalicelib.domain.datasets.dataset import (
+    FAMILY_TYPES,
+    LANGUAGE,
+    LANGUAGE_ALIASES,
+    LANGUAGES,
+    VISION,
+)
+from chalicelib.domain.models.model import ALGORITHM_ALIASES, ALGORITHMS
 
 _CONTROL = r"\x00-\x1f\x7f-\x9f"
 VISIBLE = rf"^[^{_CONTROL}]*[^\s{_CONTROL}][^{_CONTROL}]*$"

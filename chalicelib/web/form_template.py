@@ -1,14 +1,14 @@
 """The schema of a form template, for the OpenAPI document. Contract section 6, Form template.
 
-chalicelib/formats/form_template.py reads more names and shapes than these, which are the ones to
-write.
+The reader (chalicelib/formats/templates/form_template.py) takes more names and shapes than these,
+which are the ones to write.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain.form_template import ENTITY_TYPES, VERSIONS, VIRTUAL_KEYS
+from chalicelib.domain.documents.form_template import ENTITY_TYPES, VERSIONS, VIRTUAL_KEYS
 from chalicelib.web.fields import VISIBLE
 
 _TEXT = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": VISIBLE}

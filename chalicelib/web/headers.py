@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
-from chalicelib.domain.usage import Usage
+from chalicelib.domain.accounts.usage import Usage
 from chalicelib.web.event import Incoming
 
 RATE_LIMIT_HEADERS = {

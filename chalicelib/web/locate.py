@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chalicelib.domain.dataset import DatasetView
-from chalicelib.domain.model import Model, ServedModel
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.models.model import Model, ServedModel
 from chalicelib.errors import DatasetNotFound, ModelNotFound
 from chalicelib.web import identifiers
 from chalicelib.web.call import Call

@@ -1,6 +1,6 @@
 """One line for each prediction that a call asks for: what became of it, and in which month.
 
-`python -m infra.accounts audit` compares these lines with the counters. See web/call.py.
+`python -m infra.accounts audit` compares these lines with the counters.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chalicelib import log, metrics
-from chalicelib.domain.usage import COUNTED, GIVEN_BACK, REFUSED, UNKNOWN, Usage, month_key
+from chalicelib.domain.accounts.usage import COUNTED, GIVEN_BACK, REFUSED, UNKNOWN, Usage, month_key
 from chalicelib.errors import PredictionQuotaExceeded, ServiceError
 
 if TYPE_CHECKING:
-    from chalicelib.domain.model import ServedModel
+    from chalicelib.domain.models.model import ServedModel
 
 
 class Metering:
@@ -32,7 +32,6 @@ class Metering:
 
         Raises:
             PredictionQuotaExceeded: none is left this month.
-            StorageUnavailable: it is not known whether it was counted.
         """
         try:
             usage = reserve()

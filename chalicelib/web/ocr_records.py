@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from chalicelib.domain.findings import CELL_KINDS, CONTACT_TAGS
+from chalicelib.domain.documents.findings import CELL_KINDS, CONTACT_TAGS
 from chalicelib.web.records import BoundingBoxRecord
 
 Tag = Annotated[str, Meta(extra_json_schema={"enum": [*CONTACT_TAGS]})]

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from chalicelib import __version__
-from chalicelib.domain.dataset import FAMILY_TYPES
+from chalicelib.domain.datasets.dataset import FAMILY_TYPES
 from chalicelib.web import ocr_records, records
 from chalicelib.web.errors import ErrorRecord
 from chalicelib.web.headers import RATE_LIMIT_HEADERS

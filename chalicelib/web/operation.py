@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from chalicelib.domain.dataset import LANGUAGE, VISION
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 
 if TYPE_CHECKING:
     from chalicelib.web.call import Call

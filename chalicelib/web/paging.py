@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from chalicelib.domain.limits import MAX_FUNCTION_BYTES, MAX_PAGE_BYTES
-from chalicelib.domain.paging import Page
+from chalicelib.domain.common.limits import MAX_FUNCTION_BYTES, MAX_PAGE_BYTES
+from chalicelib.domain.common.paging import Page
 from chalicelib.errors import InvalidParameter
 from chalicelib.web.wire import wire_bytes
 

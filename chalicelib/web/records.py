@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from chalicelib.domain.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
-from chalicelib.domain.engine_part import STATES
+from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
+from chalicelib.domain.models.engine_part import STATES
 
 Number = int | float
 DeletionType = Annotated[str, Meta(extra_json_schema={"enum": [DATASET, MODEL]})]

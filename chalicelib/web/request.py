@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from chalicelib.domain.limits import MAX_BODY_BYTES
+from chalicelib.domain.common.limits import MAX_BODY_BYTES
 from chalicelib.errors import BadRequest, InvalidParameter, TooLarge, UnsupportedType
 from chalicelib.formats.json_depth import MAX_DEPTH, is_too_deep
 from chalicelib.web.event import Incoming

@@ -1,13 +1,10 @@
-"""Takes the picture or document that a call sends as a file, an address or encoded text.
-
-Called by chalicelib/routes/picture_predictions.py and chalicelib/routes/ocr.py.
-"""
+"""Takes the picture or document that a call sends as a file, an address or encoded text."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain.sample import Sample, decode_base64
+from chalicelib.domain.documents.sample import Sample, decode_base64
 from chalicelib.errors import BadRequest, MissingParameter
 from chalicelib.web.call import Call
 

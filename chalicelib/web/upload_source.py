@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.upload import UploadSource
+from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.errors import BadRequest, MissingParameter
 from chalicelib.web.call import Call
 from chalicelib.web.request import DUPLICATED

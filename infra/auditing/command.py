@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from chalicelib.domain.account import Account
-from chalicelib.stores.quotas import PREDICTIONS, QuotaStore
+from chalicelib.domain.accounts.account import Account
+from chalicelib.stores.accounts.quotas import PREDICTIONS, QuotaStore
 from infra.auditing import log_files, report
 from infra.auditing.log_group import LogGroup
 from infra.auditing.report import Month

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from chalicelib.domain.account import Account
-from chalicelib.domain.usage import (
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import (
     COUNTED,
     GIVEN_BACK,
     REFUSED,

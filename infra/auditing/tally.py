@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from chalicelib.domain.usage import OUTCOMES
+from chalicelib.domain.accounts.usage import OUTCOMES
 
 EVENT = "prediction"
 _MARK = f'"event": "{EVENT}"'

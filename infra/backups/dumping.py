@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chalicelib.config import Settings
-from chalicelib.stores.clients import Clients
+from chalicelib.stores.aws.clients import Clients
 from infra.backups import objects, tables
 from infra.backups.folder import BackupFolder, Manifest
 from infra.resources import TableResource, table_resources

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chalicelib.domain.deletion import DATASET, MODEL, QUEUED
-from chalicelib.stores.deletions import OPEN
+from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED
+from chalicelib.stores.jobs.deletions import OPEN
 from infra.backups.tables import Item
 
 DELETIONS, COUNTERS = "deletions", "counters"

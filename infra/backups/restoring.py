@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from chalicelib.config import Settings
-from chalicelib.stores.clients import Clients
+from chalicelib.stores.aws.clients import Clients
 from infra.backups import objects, replay, tables
 from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.owners import DATASETS, MODELS, Owners

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from chalicelib.stores.model_downloads import Catalogue, ModelFile, write_catalogue
+from chalicelib.stores.fetching.model_downloads import Catalogue, ModelFile, write_catalogue
 from infra.deploying.account import DeployError, Target
 from infra.deploying.presence import is_there
 from infra.model_files.installed import RECORD

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chalicelib.container import Container
-from chalicelib.domain.account import Account
-from chalicelib.domain.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.datasets.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
 from chalicelib.web import describe
 from infra.exports.models import export_model
 from infra.exports.notes import NOTES, Notes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chalicelib.container import Container
-from chalicelib.domain.dataset import DatasetView
-from chalicelib.domain.example import Example
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.datasets.example import Example
 
 Labelled = tuple[Example, str]
 """An example and the name of its label."""

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from chalicelib.container import Container
-from chalicelib.domain.limits import EPOCHS_RANGE
-from chalicelib.domain.model import Model
-from chalicelib.stores.model_files import ARTIFACT, CARD, METRICS
+from chalicelib.domain.common.limits import EPOCHS_RANGE
+from chalicelib.domain.models.model import Model
+from chalicelib.stores.models.files import ARTIFACT, CARD, METRICS
 from chalicelib.web import describe
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from chalicelib.container import Container
-from chalicelib.domain.dataset import DETECTION, DatasetView
-from chalicelib.domain.example import Example
+from chalicelib.domain.datasets.dataset import DETECTION, DatasetView
+from chalicelib.domain.datasets.example import Example
 from infra.exports.labelled import Labelled, labelled
 from infra.exports.names import as_step
 from infra.exports.notes import Notes

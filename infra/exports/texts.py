@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 from chalicelib.container import Container
-from chalicelib.domain.dataset import DatasetView
+from chalicelib.domain.datasets.dataset import DatasetView
 from infra.exports.labelled import labelled
 from infra.exports.notes import Notes
 

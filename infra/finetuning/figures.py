@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from chalicelib.engines import metrics
 from chalicelib.engines.interface import TextMetrics
-from chalicelib.engines.text.calibration import fit_temperature, probabilities
-from chalicelib.engines.text.documents import metrics_data
-from chalicelib.engines.text.encoder import Encoder
-from chalicelib.engines.text.evaluation import held_out_curve, label_thresholds
+from chalicelib.engines.text.encoding.interface import Encoder
+from chalicelib.engines.text.head.calibration import fit_temperature, probabilities
+from chalicelib.engines.text.head.evaluation import held_out_curve, label_thresholds
+from chalicelib.engines.text.report.json_documents import metrics_data
 from infra.finetuning.sentences import Sentences
 from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.prebuilt.text_cards import LEVEL

@@ -20,7 +20,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.config import Settings
-from chalicelib.stores.clients import Clients
+from chalicelib.stores.aws.clients import Clients
 from infra.backups.dumping import dump
 from infra.backups.folder import BackupError, BackupFolder
 from infra.backups.restoring import restore

@@ -23,7 +23,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalice.app import ScheduledEventConfig, SQSEventConfig
 
 from chalicelib.config import Settings
-from chalicelib.stores.queues import TRAIN_FREE, TRAIN_PAID
+from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
 from infra.local.events import WAKE_HEADER, LambdaContext, scheduled_event, sqs_event
 from infra.local.options import MOTO, Options
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from chalicelib.stores.queues import DELETE, EMBED, INCOMING, INGEST, TRAIN_FREE, TRAIN_PAID
+from chalicelib.stores.jobs.queues import DELETE, EMBED, INCOMING, INGEST, TRAIN_FREE, TRAIN_PAID
 from infra.template.names import camel
 
 API = "api_handler"

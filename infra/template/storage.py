@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.stores.queues import INCOMING
+from chalicelib.stores.jobs.queues import INCOMING
 from infra import resources
 from infra.resources import QueueResource, TableResource
 from infra.template.functions import visibility_seconds

@@ -15,22 +15,22 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 import app as module
-from chalicelib.domain.account import Account
-from chalicelib.domain.dataset import Dataset, DatasetView, Label, LabelCounts
-from chalicelib.domain.deletion import Deletion
-from chalicelib.domain.engine_part import EnginePart
-from chalicelib.domain.example import Example, ExampleView
-from chalicelib.domain.fields import checked_name
-from chalicelib.domain.findings import Contact, FormField, NamedTable, Table
-from chalicelib.domain.model import Model, ModelView, ServedModel, TrainRequest
-from chalicelib.domain.ocr import Finding, OcrWish, TableBlock
-from chalicelib.domain.page import Page as DocumentPage
-from chalicelib.domain.page import ReadPage, Rect, TextLine
-from chalicelib.domain.paging import Page
-from chalicelib.domain.prediction import Detection, PixelBox, Probability
-from chalicelib.domain.receipt import Receipt, RejectedItem
-from chalicelib.domain.sample import Sample
-from chalicelib.domain.usage import Usage
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import Usage
+from chalicelib.domain.common.paging import Page
+from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label, LabelCounts
+from chalicelib.domain.datasets.example import Example, ExampleView
+from chalicelib.domain.datasets.fields import checked_name
+from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
+from chalicelib.domain.documents.findings import Contact, FormField, NamedTable, Table
+from chalicelib.domain.documents.ocr import Finding, OcrWish, TableBlock
+from chalicelib.domain.documents.page import Page as DocumentPage
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.jobs.deletion import Deletion
+from chalicelib.domain.models.engine_part import EnginePart
+from chalicelib.domain.models.model import Model, ModelView, ServedModel, TrainRequest
+from chalicelib.domain.models.prediction import Detection, PixelBox, Probability
 from chalicelib.errors import (
     DatasetNotFound,
     DeletionNotFound,

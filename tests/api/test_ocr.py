@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from chalicelib.domain.ocr import FORM_TYPES
-from chalicelib.domain.sample import Sample
+from chalicelib.domain.documents.ocr import FORM_TYPES
+from chalicelib.domain.documents.sample import Sample
 from chalicelib.errors import DownloadFailed, TimedOut, UnsupportedType
 
 URL = "/v2/vision/ocr"

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from chalicelib.domain.sample import Sample
+from chalicelib.domain.documents.sample import Sample
 
 MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
 BYTES = bytes(range(256))

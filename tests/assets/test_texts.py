@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import chalicelib
-from chalicelib.formats.language_file import Row, read_rows
+from chalicelib.formats.texts.language_file import Row, read_rows
 
 _ASSETS = Path(chalicelib.__file__).parent / "assets"
 _FILES = sorted(path.relative_to(_ASSETS).as_posix() for path in _ASSETS.glob("*/*.csv"))

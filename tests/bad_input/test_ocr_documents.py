@@ -13,7 +13,7 @@ import zlib
 import pytest
 from PIL import Image
 
-from chalicelib.domain.characters import CHARACTERS
+from chalicelib.domain.documents.characters import CHARACTERS
 from tests.bad_input.pictures import BOMBS, BROKEN, FOREIGN, JPEG, PNG
 from tests.bad_input.watch import watched_health
 from tests.formats.drawn import encoded

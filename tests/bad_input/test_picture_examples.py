@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.dataset import VISION
-from chalicelib.domain.model import SUCCEEDED, Model
+from chalicelib.domain.datasets.dataset import VISION
+from chalicelib.domain.models.model import SUCCEEDED, Model
 from tests.formats.drawn import chunk, encoded, jpeg_header, noise, png, scene, turned, zeros
 from tests.live import Caller, Live
 

@@ -11,7 +11,7 @@ import time
 import jwt
 import pytest
 
-from chalicelib.formats.rsa_key import new_private_pem
+from chalicelib.formats.tokens.rsa_key import new_private_pem
 from tests.live import AUDIENCE, JWT_BEARER, Caller, talk
 
 EMAIL = "owner@example.test"

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from chalicelib.engines.text.encoders import is_installed
+from chalicelib.engines.text.encoding.encoders import is_installed
 from tests.bench.report import Report
 from tests.bench.text_data import BUILD, LANGUAGES, PROFILES, ROOT, Embedder
 from tests.bench.text_data_report import bench_data_report

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from chalicelib.domain.limits import MAX_ARCHIVE_BYTES_BY_PATH
+from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH
 from tests.bench.report import Bar, Report, ceiling, say
 from tests.flows.big_archive import IMAGE_BYTES, post_file, write_archive
 from tests.flows.client import VISION, Client

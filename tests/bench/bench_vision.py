@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from chalicelib.domain.limits import MAX_PREDICTED_IMAGE_BYTES
+from chalicelib.domain.common.limits import MAX_PREDICTED_IMAGE_BYTES
 from chalicelib.engines.vision import prebuilt
-from chalicelib.engines.vision.backbones import LITE2, NANODET, BackbonePool
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.engines.vision.interface import TrainedVision
-from chalicelib.formats.pictures import read_picture
+from chalicelib.formats.pictures.reading import read_picture
 from infra.models import default_directory
 from tests.bench import vision_boxes, vision_engine, vision_plots, vision_service
 from tests.bench.bench_http import ceiling, milliseconds, quantile

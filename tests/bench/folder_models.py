@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chalicelib.domain.model import ServedModel
-from chalicelib.engines.text.encoder_pool import EncoderPool
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.services.predictions import PredictionService
 
 

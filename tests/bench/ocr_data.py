@@ -11,7 +11,7 @@ from typing import Any
 
 from PIL import Image
 
-from chalicelib.domain.page import Rect, around_points
+from chalicelib.domain.documents.page import Rect, around_points
 from tests.bench.ocr_text_metrics import Piece
 
 EIGHT = ("t01", "t03", "t05", "t07", "t09", "t01", "t03", "t05")

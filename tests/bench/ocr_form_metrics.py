@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chalicelib.domain.findings import FormField
-from chalicelib.domain.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.documents.findings import FormField
+from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 
 
 @dataclass(frozen=True)

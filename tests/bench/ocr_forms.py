@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.findings import FormField
+from chalicelib.domain.documents.findings import FormField
 from chalicelib.engines.ocr.forms.finder import find_fields
 from tests.bench.ocr_form_metrics import (
     FormSample,

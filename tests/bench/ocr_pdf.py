@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pypdfium2
 
-from chalicelib.domain.page import ReadPage
+from chalicelib.domain.documents.page import ReadPage
 from chalicelib.errors import ServiceError
 from chalicelib.formats.documents import open_document
 from tests.bench.bench_http import ceiling

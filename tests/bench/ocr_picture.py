@@ -6,11 +6,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from chalicelib.domain.page import ReadPage
+from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.contacts.finder import find_contacts
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.tables.finder import find_tables
-from chalicelib.formats.form_template import read_template
+from chalicelib.formats.templates.form_template import read_template
 from infra.drawing.archives import ASSETS
 from infra.drawing.page import PAGE
 from tests.bench.ocr_plots import (

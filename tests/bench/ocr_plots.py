@@ -8,8 +8,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from chalicelib.domain.findings import Contact, FormField, Table
-from chalicelib.domain.page import ReadPage, Rect, TextLine
+from chalicelib.domain.documents.findings import Contact, FormField, Table
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 
 GREY, BLUE, ORANGE, GREEN, PURPLE = "#8a9bb0", "#1f6fd6", "#d9730d", "#1a9850", "#8e44ad"
 NAME_SIZE = 11

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TypeVar
 
-from chalicelib.domain.page import Page, ReadPage, Rect, TextLine
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.interface import TextEngine
 from chalicelib.engines.ocr.reading import read_page
 from chalicelib.engines.ocr.runs import text_runs

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from tests.bench.ocr_data import Sample, read_rendered
 from tests.bench.ocr_table_metrics import GridText
 

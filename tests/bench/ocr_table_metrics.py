@@ -17,8 +17,8 @@ from itertools import groupby, pairwise
 from apted import APTED, Config  # type: ignore[import-untyped]
 from rapidfuzz.distance import Levenshtein
 
-from chalicelib.domain.findings import COLUMN_HEADER, Table
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.findings import COLUMN_HEADER, Table
+from chalicelib.domain.documents.page import Rect
 from tests.bench.ocr_text_metrics import Tally
 
 Relation = tuple[str, str, str]

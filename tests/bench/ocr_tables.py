@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeVar
 
-from chalicelib.domain.findings import Table
-from chalicelib.domain.page import ReadPage
+from chalicelib.domain.documents.findings import Table
+from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.tables.finder import find_tables
 from tests.bench.ocr_data import Sample
 from tests.bench.ocr_plots import table_marks

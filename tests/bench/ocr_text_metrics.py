@@ -14,7 +14,7 @@ from statistics import fmean, median
 
 from rapidfuzz.distance import Levenshtein
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 
 Piece = tuple[str, Rect]
 """A text and where it stands, in pixels."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from chalicelib.domain.findings import FormField
-from chalicelib.domain.form_template import FormTemplate
+from chalicelib.domain.documents.findings import FormField
+from chalicelib.domain.documents.form_template import FormTemplate
 from tests.bench.ocr_form_metrics import (
     FieldCounts,
     FormSample,

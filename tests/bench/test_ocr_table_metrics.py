@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from chalicelib.domain.findings import COLUMN_HEADER, Cell, Table
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.findings import COLUMN_HEADER, Cell, Table
+from chalicelib.domain.documents.page import Rect
 from tests.bench.ocr_table_metrics import (
     GridText,
     adjacency_relations,

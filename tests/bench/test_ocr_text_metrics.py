@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from tests.bench.ocr_text_metrics import (
     Edits,
     Tally,

@@ -18,10 +18,10 @@ from chalicelib.engines import metrics
 from chalicelib.engines.interface import TextFitOptions, TextTrainingSet
 from chalicelib.engines.text import training
 from chalicelib.engines.text.classifier import TrainedText
-from chalicelib.engines.text.encoder import Encoder
-from chalicelib.engines.text.encoders import load_encoder
-from chalicelib.engines.text.labels import label_phrase
-from chalicelib.engines.text.same_words import same_words
+from chalicelib.engines.text.encoding.encoders import load_encoder
+from chalicelib.engines.text.encoding.interface import Encoder
+from chalicelib.engines.text.encoding.label_phrases import label_phrase
+from chalicelib.engines.text.similarity.same_words import same_words
 from tests.bench.report import say
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from chalicelib.engines.text.classifier import dump
-from chalicelib.engines.text.encoder_pool import EncoderPool
+from chalicelib.engines.text.encoding.pool import EncoderPool
 from tests.bench.folder_models import prediction_service, served
 from tests.bench.report import Bar, Report
 from tests.bench.text_data import PROFILES, Embedder, train

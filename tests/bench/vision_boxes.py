@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from chalicelib.domain.picture import Picture
-from chalicelib.domain.prediction import Detection
-from chalicelib.engines.vision.backbones import BackbonePool
+from chalicelib.domain.documents.picture import Picture
+from chalicelib.domain.models.prediction import Detection
+from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.interface import TrainedVision, VisionData
 from chalicelib.engines.vision.trainings import extractor_for
 from tests.bench.report import Bar, Report, say

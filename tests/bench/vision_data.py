@@ -13,13 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from chalicelib.domain.box import Box
-from chalicelib.domain.limits import MAX_DETECTION_IMAGE_BYTES
-from chalicelib.domain.picture import Picture
-from chalicelib.domain.training_pictures import LabelledBox, LabelledPicture, TrainingPictures
+from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
+from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Picture
+from chalicelib.domain.models.training_pictures import (
+    LabelledBox,
+    LabelledPicture,
+    TrainingPictures,
+)
 from chalicelib.engines.vision.interface import Extractor
-from chalicelib.formats.picture_scan import PictureRules, Sink, scan_pictures
-from chalicelib.formats.pictures import read_picture
+from chalicelib.formats.archives.picture_scan import PictureRules, Sink, scan_pictures
+from chalicelib.formats.pictures.reading import read_picture
 from tests.bench.report import say
 
 ROOT = Path(__file__).parents[2]

@@ -14,11 +14,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from chalicelib.domain.limits import DEFAULT_EPOCHS
-from chalicelib.domain.model import Model, TrainRequest
-from chalicelib.domain.training_pictures import TrainingPictures
+from chalicelib.domain.common.limits import DEFAULT_EPOCHS
+from chalicelib.domain.models.model import Model, TrainRequest
+from chalicelib.domain.models.training_pictures import TrainingPictures
 from chalicelib.engines import metrics
-from chalicelib.engines.vision.backbones import BackbonePool
+from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.interface import (
     FittedVision,
     TrainedVision,

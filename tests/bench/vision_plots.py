@@ -14,11 +14,11 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from PIL import Image, ImageDraw, ImageOps
 
-from chalicelib.domain.limits import MAX_PREDICTED_IMAGE_BYTES
-from chalicelib.domain.prediction import Detection
-from chalicelib.engines.vision.backbones import BackbonePool
+from chalicelib.domain.common.limits import MAX_PREDICTED_IMAGE_BYTES
+from chalicelib.domain.models.prediction import Detection
+from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.interface import TrainedVision
-from chalicelib.formats.pictures import read_picture
+from chalicelib.formats.pictures.reading import read_picture
 from tests.bench.report import say
 from tests.bench.vision_data import class_pictures, read_set
 from tests.bench.vision_engine import run_training, vision_data

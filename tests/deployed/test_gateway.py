@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chalicelib import __version__
-from chalicelib.engines.text.encoders import is_installed
+from chalicelib.engines.text.encoding.encoders import is_installed
 from chalicelib.errors import (
     BadRequest,
     DatasetNotFound,

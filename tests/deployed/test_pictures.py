@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.example import picture_digest
+from chalicelib.domain.datasets.example import picture_digest
 from tests.deployed.client import StageClient
 from tests.deployed.stage import Deployment
 from tests.flows.client import VISION

@@ -15,7 +15,7 @@ from moto.core.botocore_stubber import MockRawResponse
 from moto.core.models import botocore_stubber
 
 from chalicelib.config import Settings
-from chalicelib.stores.clients import Clients
+from chalicelib.stores.aws.clients import Clients
 
 THROTTLED, FAILED, TIMED_OUT, LOST, LOST_ONCE = (
     "throttled",

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.dataset import LANGUAGE
-from chalicelib.domain.model import RUNNING, SUCCEEDED, TrainRequest
-from chalicelib.domain.upload import UploadFields
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.services import text_ingest
-from chalicelib.stores.queues import DELETE, INGEST, TRAIN_FREE
-from chalicelib.stores.tables import DatasetRow, ExampleChunkRow, LabelRow, ReceiptRow
+from chalicelib.stores.aws.tables import DatasetRow, ExampleChunkRow, LabelRow, ReceiptRow
+from chalicelib.stores.jobs.queues import DELETE, INGEST, TRAIN_FREE
 from tests.builders import World, a_source, some_rows
 
 ROWS = some_rows({"book": 6, "cancel": 6})

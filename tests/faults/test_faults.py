@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.dataset import LANGUAGE, SOURCES, UPLOAD, DatasetView
-from chalicelib.domain.model import SUCCEEDED, Model, TrainRequest
+from chalicelib.domain.datasets.dataset import LANGUAGE, SOURCES, UPLOAD, DatasetView
+from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
 from chalicelib.errors import ServiceError, StorageUnavailable
-from chalicelib.stores.tables import ExampleChunkRow, LabelRow, ReceiptRow
+from chalicelib.stores.aws.tables import ExampleChunkRow, LabelRow, ReceiptRow
 from tests.builders import World, a_source, some_rows
 from tests.faults.aws import Faults, Snapshot
 

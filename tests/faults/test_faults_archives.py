@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import growth
-from chalicelib.domain.dataset import FEEDBACK, UPLOAD, VISION, DatasetView
-from chalicelib.domain.example import picture_digest
-from chalicelib.domain.model import SUCCEEDED, Model
-from chalicelib.engines.vision.backbones import BackbonePool
-from chalicelib.stores import picture_writer
+from chalicelib.domain.datasets import growth
+from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, VISION, DatasetView
+from chalicelib.domain.datasets.example import picture_digest
+from chalicelib.domain.models.model import SUCCEEDED, Model
+from chalicelib.engines.vision.backbone.pool import BackbonePool
+from chalicelib.stores.datasets import picture_writer
 from tests.builders import World, an_archive
 from tests.faults.test_faults import Scenario, strike_every_call
 from tests.pictures import detection_files, label_folders

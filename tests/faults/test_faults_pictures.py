@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.dataset import FEEDBACK, UPLOAD, VISION, DatasetView
-from chalicelib.domain.example import picture_digest
-from chalicelib.domain.model import SUCCEEDED, Model
-from chalicelib.domain.new_example import PictureFile
+from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, VISION, DatasetView
+from chalicelib.domain.datasets.example import picture_digest
+from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.models.model import SUCCEEDED, Model
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores import example_names
-from chalicelib.stores.tables import LabelRow
+from chalicelib.stores.aws.tables import LabelRow
+from chalicelib.stores.datasets import example_names
 from tests.builders import World
 from tests.faults.test_faults import Scenario, strike_every_call
 from tests.pictures import draw

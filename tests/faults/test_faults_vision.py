@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.dataset import VISION, DatasetView
-from chalicelib.domain.jobs import features_job
-from chalicelib.domain.model import SUCCEEDED, TrainRequest
+from chalicelib.domain.datasets.dataset import VISION, DatasetView
+from chalicelib.domain.jobs.messages import features_job
+from chalicelib.domain.models.model import SUCCEEDED, TrainRequest
 from chalicelib.services import vision_learning
-from chalicelib.stores.queues import EMBED
+from chalicelib.stores.jobs.queues import EMBED
 from tests import tiny_vision
 from tests.builders import World
 from tests.faults.test_faults import Scenario, strike_every_call

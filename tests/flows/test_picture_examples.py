@@ -13,11 +13,11 @@ from botocore import auth
 from botocore.credentials import ReadOnlyCredentials
 
 from chalicelib.container import Container
-from chalicelib.domain.dataset import VISION
-from chalicelib.domain.example import picture_digest
-from chalicelib.domain.model import SUCCEEDED, Model
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.tables import ModelRow
+from chalicelib.domain.datasets.dataset import VISION
+from chalicelib.domain.datasets.example import picture_digest
+from chalicelib.domain.models.model import SUCCEEDED, Model
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.tables import ModelRow
 from tests.flows.client import VISION as PATH
 from tests.flows.client import Answer, Client
 from tests.flows.world import World

@@ -16,11 +16,11 @@ from typing import Any
 
 import jwt
 
-from chalicelib.domain.clock import system_clock
+from chalicelib.domain.common.clock import system_clock
 from chalicelib.services.accounts import AccountService
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.clients import Clients
 from infra.accounts import GRANT_TYPE, PUBLIC_AUDIENCE, ensure_account
 from infra.target import DUMMY_CREDENTIALS
 from tests.flows.client import Answer, Client

@@ -14,8 +14,8 @@ from pathlib import Path
 PNG_START = b"\x89PNG\r\n\x1a\n"
 _PROGRAM = """
 import json, sys, time
-from chalicelib.formats.pictures import check_picture
-from chalicelib.formats.picture_scan import PictureRules, Sink, scan_pictures
+from chalicelib.formats.pictures.reading import check_picture
+from chalicelib.formats.archives.picture_scan import PictureRules, Sink, scan_pictures
 from chalicelib.errors import ServiceError
 from tests.pictures import draw
 

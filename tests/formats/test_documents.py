@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from chalicelib.domain.limits import MAX_OCR_BYTES
+from chalicelib.domain.common.limits import MAX_OCR_BYTES
 from chalicelib.errors import TooLarge, UnsupportedType
 from chalicelib.formats.documents import open_document
-from chalicelib.formats.pdf_geometry import MAX_RASTER_PIXELS
+from chalicelib.formats.pdf.geometry import MAX_RASTER_PIXELS
 from tests.formats.drawn import encoded, turned
 from tests.formats.opened import LINES, first_page, refusal, texts
 from tests.pdfs import (

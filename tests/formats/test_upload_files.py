@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from chalicelib.domain.limits import MAX_ARCHIVE_BYTES_IN_CALL, MAX_TEXT_FILE_BYTES
+from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_IN_CALL, MAX_TEXT_FILE_BYTES
 from chalicelib.errors import InvalidUpload, ServiceError, TooLarge, UnsupportedType
 from chalicelib.formats.upload_files import check_content, explain_head, max_path_bytes
 from tests.pictures import draw, make_zip

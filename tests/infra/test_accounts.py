@@ -16,8 +16,8 @@ from urllib.parse import parse_qs
 import jwt
 import pytest
 
-from chalicelib.formats.rsa_key import public_pem_of
-from chalicelib.stores.accounts import AccountStore
+from chalicelib.formats.tokens.rsa_key import public_pem_of
+from chalicelib.stores.accounts.accounts import AccountStore
 from infra.accounts import create_account, ensure_account, main
 from infra.local.state import State
 from infra.target import CommandError

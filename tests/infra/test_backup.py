@@ -11,10 +11,10 @@ import pytest
 from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
-from chalicelib.domain.dataset import LANGUAGE, UPLOAD
-from chalicelib.domain.model import TrainRequest
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.tables import ExampleChunkRow, LabelRow
+from chalicelib.domain.datasets.dataset import LANGUAGE, UPLOAD
+from chalicelib.domain.models.model import TrainRequest
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.tables import ExampleChunkRow, LabelRow
 from infra.backup import main
 from infra.backups import tables
 from infra.backups.dumping import dump

@@ -8,9 +8,9 @@ import pytest
 from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
-from chalicelib.domain.dataset import LANGUAGE
-from chalicelib.domain.upload import UploadFields, UploadSource
-from chalicelib.stores.clients import Clients
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.stores.aws.clients import Clients
 from infra.backups import objects
 from infra.backups.dumping import dump
 from infra.backups.folder import BackupFolder

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from chalicelib import log, metrics
-from chalicelib.domain.model import ServedModel
-from chalicelib.domain.usage import Usage
+from chalicelib.domain.accounts.usage import Usage
+from chalicelib.domain.models.model import ServedModel
 from chalicelib.metrics import METRICS
 from chalicelib.web.access_log import write_access
 from chalicelib.web.metering import Metering

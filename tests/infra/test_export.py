@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from chalicelib.config import Settings
-from chalicelib.domain.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
-from chalicelib.domain.new_example import PictureFile
-from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.domain.datasets.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
+from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from infra.exports.account import ExportIncomplete, FolderNotEmpty, export_account
 from tests.builders import World, a_model, empty_aws, some_rows
 from tests.conftest import MovableClock

@@ -2,7 +2,7 @@
 
 import json
 
-from chalicelib.domain.model import PREBUILT
+from chalicelib.domain.models.model import PREBUILT
 from infra import model_cards
 from infra.models import default_directory
 

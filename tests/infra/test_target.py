@@ -14,7 +14,7 @@ import pytest
 from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
-from chalicelib.stores.clients import Clients
+from chalicelib.stores.aws.clients import Clients
 from infra import accounts, backup
 from infra.resources import provision
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from chalicelib.config import Settings
-from chalicelib.stores.clients import Clients
+from chalicelib.stores.aws.clients import Clients
 from infra.deploying.account import Target
 from tests.infra.template.conftest import template  # noqa: F401 - a fixture
 from tests.local_stack import ENDPOINT

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from chalicelib.config import Settings
-from chalicelib.domain.clock import system_clock, to_milliseconds
-from chalicelib.domain.incoming import ISSUED, Incoming
-from chalicelib.stores import incoming
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.incoming import IncomingStore
+from chalicelib.domain.common.clock import system_clock, to_milliseconds
+from chalicelib.domain.datasets.uploaded_file import ISSUED, Incoming
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.fetching import uploaded_files
+from chalicelib.stores.fetching.uploaded_files import IncomingStore
 from infra.resources import provision
 from tests.flows.client import encode_multipart
 
@@ -32,11 +32,11 @@ def issue(
 ) -> Callable[[int], Form]:
     """Issues forms of the service for files of at most 1,000 bytes, for so many seconds."""
     provision(settings)
-    monkeypatch.setattr(incoming, "MAX_ARCHIVE_BYTES_BY_PATH", LIMIT)
+    monkeypatch.setattr(uploaded_files, "MAX_ARCHIVE_BYTES_BY_PATH", LIMIT)
 
     def make(seconds: int) -> Form:
         """Issue one."""
-        monkeypatch.setattr(incoming, "INCOMING_SECONDS", seconds)
+        monkeypatch.setattr(uploaded_files, "INCOMING_SECONDS", seconds)
         until = to_milliseconds(system_clock()) + seconds * 1000
         asked = Incoming("account", "upload", "mine.csv", until, ISSUED, "")
         return IncomingStore(settings, clients, system_clock).create(asked)

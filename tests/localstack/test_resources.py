@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from chalicelib.config import Settings
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.queues import INCOMING, INGEST, queue_name
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.jobs.queues import INCOMING, INGEST, queue_name
 from infra.resources import MAX_RECEIVES, provision
 from tests.localstack import described
 

@@ -8,8 +8,8 @@ from collections import Counter
 from typing import Any
 
 from chalicelib.container import Container
-from chalicelib.domain.account import GLOBAL_ACCOUNT_ID
-from chalicelib.domain.dataset import LANGUAGE, VISION
+from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from infra.provision import GLOBAL_DATASETS, install_globals
 from infra.resources import MAX_RECEIVES
 from infra.template.functions import BY_QUEUE, FUNCTIONS, visibility_seconds

@@ -13,11 +13,11 @@ from moto.moto_api._internal.models import moto_api_backend
 
 import app as module
 from chalicelib.config import Settings
-from chalicelib.domain.prediction import Detection, PixelBox, Probability
-from chalicelib.engines.text import encoder_pool
+from chalicelib.domain.models.prediction import Detection, PixelBox, Probability
+from chalicelib.engines.text.encoding import pool
 from chalicelib.engines.vision import serving
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.model_downloads import ModelFile, write_catalogue
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.fetching.model_downloads import ModelFile, write_catalogue
 from infra.resources import provision
 from tests import tiny_vision
 from tests.builders import TinyEncoder
@@ -54,7 +54,7 @@ def recorded(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> D
     with pytest.MonkeyPatch.context() as patch:
         tiny_vision.install(patch)
         learn_once(patch)
-        patch.setattr(encoder_pool, "load_encoder", lambda _, name: TinyEncoder(name))
+        patch.setattr(pool, "load_encoder", lambda _, name: TinyEncoder(name))
         patch.setattr(serving, "load", _load)
         deployed = Deployed(settings, clock, Recorder(settings), folder)
         live(deployed)

@@ -23,15 +23,15 @@ from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 import app as module
 from chalicelib.config import Settings
 from chalicelib.container import Container
-from chalicelib.domain.account import Account
-from chalicelib.formats.rsa_key import new_private_pem, public_pem_of
+from chalicelib.domain.accounts.account import Account
+from chalicelib.formats.tokens.rsa_key import new_private_pem, public_pem_of
 from chalicelib.services.accounts import AccountService
-from chalicelib.stores import tables
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.queues import queue_name
-from chalicelib.stores.tables import TableRow
-from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws import tables
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.tables import TableRow
+from chalicelib.stores.jobs.queues import queue_name
 from tests.api.conftest import Answer, make_event, multipart
 from tests.conftest import MovableClock
 from tests.policies.recorder import Recorder

@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from chalicelib.stores.tables import DatasetRow, ModelRow
+from chalicelib.stores.aws.tables import DatasetRow, ModelRow
 from tests.builders import a_csv, some_rows
 from tests.pictures import detection_files, draw, label_folders, make_zip
 from tests.policies.deployed import API, Caller, Deployed, cut

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from chalicelib.config import Settings
-from chalicelib.stores.clients import Clients
+from chalicelib.stores.aws.clients import Clients
 
 Right = tuple[str, str]
 """Resource and action."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.config import Settings
-from chalicelib.domain.dataset import DatasetView
+from chalicelib.domain.datasets.dataset import DatasetView
 from tests.builders import World, empty_aws
 from tests.conftest import MovableClock
 from tests.pictures import label_folders

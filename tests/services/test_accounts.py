@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.domain.account import PLANS
+from chalicelib.domain.accounts.account import PLANS
 from chalicelib.errors import Conflict, InvalidParameter, NotFound
-from chalicelib.formats.rsa_key import public_pem_of
+from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.services.accounts import AccountService
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.tables import AccountRow
-from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.tables import AccountRow
 
 EMAIL = "ann@example.com"
 

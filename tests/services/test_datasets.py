@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.dataset import LANGUAGE, VISION
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.errors import BadRequest, DatasetNotFound, StorageUnavailable
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.tables import DatasetRow, LabelRow
+from chalicelib.stores.aws.tables import DatasetRow, LabelRow
 from tests.builders import World, some_rows
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.dataset import LANGUAGE, VISION
-from chalicelib.domain.model import TrainRequest
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import (
     DatasetInTraining,
     DatasetNotFound,
@@ -14,7 +14,7 @@ from chalicelib.errors import (
     ModelNotFound,
 )
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.tables import (
+from chalicelib.stores.aws.tables import (
     DatasetRow,
     DeletionRow,
     ExampleChunkRow,

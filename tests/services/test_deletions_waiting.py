@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.dataset import LANGUAGE, VISION, DatasetView
-from chalicelib.domain.deletion import Deletion
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
+from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.model_files import CARD
-from chalicelib.stores.tables import DeletionRow
+from chalicelib.stores.aws.tables import DeletionRow
+from chalicelib.stores.models.files import CARD
 from tests.builders import World, some_rows
 from tests.pictures import label_folders
 

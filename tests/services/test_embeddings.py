@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chalicelib.domain.upload import UploadFields
+from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.errors import LeaseLost
-from chalicelib.stores.parts import PART_TEXTS
+from chalicelib.stores.datasets.parts import PART_TEXTS
 from tests.builders import TinyEncoder, World, some_rows
 
 

@@ -11,10 +11,17 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from chalicelib.domain import growth
-from chalicelib.domain.dataset import FEEDBACK, LANGUAGE, SOURCES, UPLOAD, DatasetView, LabelCounts
-from chalicelib.domain.example import CHUNK_EXAMPLES, Example
-from chalicelib.domain.limits import MAX_DATASET_EXAMPLES
+from chalicelib.domain.common.limits import MAX_DATASET_EXAMPLES
+from chalicelib.domain.datasets import growth
+from chalicelib.domain.datasets.dataset import (
+    FEEDBACK,
+    LANGUAGE,
+    SOURCES,
+    UPLOAD,
+    DatasetView,
+    LabelCounts,
+)
+from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example
 from chalicelib.errors import (
     DatasetBeingDeleted,
     DatasetNotFound,
@@ -25,8 +32,8 @@ from chalicelib.errors import (
     TooLarge,
 )
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.examples import ExampleSequence
-from chalicelib.stores.tables import DatasetRow
+from chalicelib.stores.aws.tables import DatasetRow
+from chalicelib.stores.datasets.examples import ExampleSequence
 from tests.builders import World, some_rows
 
 COUNTS = [(0, 3), (99, 0), (100, 101), (101, 100), (2_500, 0), (0, 0), (7, 250)]

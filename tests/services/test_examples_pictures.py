@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from chalicelib.domain import growth
-from chalicelib.domain.dataset import VISION, DatasetView
-from chalicelib.domain.example import picture_digest
-from chalicelib.domain.limits import MAX_IMAGE_BYTES
-from chalicelib.domain.new_example import PictureFile
+from chalicelib.domain.common.limits import MAX_IMAGE_BYTES
+from chalicelib.domain.datasets import growth
+from chalicelib.domain.datasets.dataset import VISION, DatasetView
+from chalicelib.domain.datasets.example import picture_digest
+from chalicelib.domain.datasets.new_example import PictureFile
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
@@ -24,7 +24,7 @@ from chalicelib.errors import (
     UnsupportedType,
 )
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.tables import DatasetRow
+from chalicelib.stores.aws.tables import DatasetRow
 from tests.builders import World, some_rows
 from tests.pictures import draw, label_folders
 

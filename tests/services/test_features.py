@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chalicelib.domain.dataset import VISION, DatasetView
-from chalicelib.domain.model import Model, TrainRequest
-from chalicelib.engines.vision.backbones import BackboneNotInstalled
-from chalicelib.engines.vision.feature_shards import dump_shard, read_shard
-from chalicelib.engines.vision.stored_features import StoredFeatures
+from chalicelib.domain.datasets.dataset import VISION, DatasetView
+from chalicelib.domain.models.model import Model, TrainRequest
+from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
+from chalicelib.engines.vision.features.shards import dump_shard, read_shard
+from chalicelib.engines.vision.features.stored import StoredFeatures
 from chalicelib.errors import LeaseLost, StorageUnavailable, TimedOut
-from chalicelib.stores.queues import EMBED
+from chalicelib.stores.jobs.queues import EMBED
 from tests.builders import Message, World
 from tests.pictures import label_folders
 from tests.tiny_vision import TinyExtractor, TinyVision
@@ -104,7 +104,7 @@ def test_parts_beyond_the_space_are_left_to_the_training(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the ingest makes ahead of any training is bounded; the rest is made when needed."""
-    monkeypatch.setattr("chalicelib.stores.parts.PART_PICTURES", 4)
+    monkeypatch.setattr("chalicelib.stores.datasets.parts.PART_PICTURES", 4)
     small = world.another(replace(world.settings, feature_bytes=tiny.extractor.row_bytes))
     view, parts = _uploaded(world)
     assert len(parts) == 3

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain.dataset import LANGUAGE, DatasetView
-from chalicelib.domain.model import Model
-from chalicelib.domain.upload import UploadFields
+from chalicelib.domain.datasets.dataset import LANGUAGE, DatasetView
+from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.domain.models.model import Model
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,

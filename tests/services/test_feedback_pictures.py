@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chalicelib.domain.dataset import VISION, DatasetView
-from chalicelib.domain.limits import MAX_IMAGE_BYTES
-from chalicelib.domain.model import Model
-from chalicelib.domain.new_example import PictureFile
+from chalicelib.domain.common.limits import MAX_IMAGE_BYTES
+from chalicelib.domain.datasets.dataset import VISION, DatasetView
+from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.models.model import Model
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,

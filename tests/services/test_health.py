@@ -6,8 +6,8 @@ import json
 import os
 from pathlib import Path
 
-from chalicelib.domain.engine_part import EnginePart
-from chalicelib.domain.model_source import INSTALLED_ONLY
+from chalicelib.domain.models.engine_part import EnginePart
+from chalicelib.domain.models.model_source import INSTALLED_ONLY
 from chalicelib.services.health import FACTS_FILES, HealthService
 
 DIGEST = "ab" * 32

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from chalicelib import workers
-from chalicelib.domain.dataset import LANGUAGE, VISION, DatasetView
-from chalicelib.domain.reading import Reading
-from chalicelib.domain.sample import Sample
-from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
+from chalicelib.domain.datasets.reading import Reading
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.documents.sample import Sample
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
 from chalicelib.services.text_ingest import TextReader
 from tests.builders import World, a_csv, some_rows

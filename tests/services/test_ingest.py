@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain import growth
-from chalicelib.domain.dataset import LANGUAGE
-from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.domain.datasets import growth
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.errors import StorageUnavailable
-from chalicelib.stores.tables import DatasetRow, LabelRow
+from chalicelib.stores.aws.tables import DatasetRow, LabelRow
 from tests.builders import World, a_csv, a_source, some_rows
 
 ROWS = some_rows({"book": 5, "cancel": 5})

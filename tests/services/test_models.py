@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.domain.model import TrainRequest
+from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
 from tests.builders import World, some_rows
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from chalicelib.domain.form_template import FormTemplate, HeaderCell, TemplateKey
-from chalicelib.domain.model import ServedModel
-from chalicelib.domain.ocr import OcrWish, TableBlock
-from chalicelib.domain.sample import Sample
+from chalicelib.domain.documents.form_template import FormTemplate, HeaderCell, TemplateKey
+from chalicelib.domain.documents.ocr import OcrWish, TableBlock
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.models.model import ServedModel
 from chalicelib.engines.ocr.interface import OcrNotInstalled
 from chalicelib.errors import (
     BadRequest,
@@ -30,10 +30,10 @@ from chalicelib.errors import (
     UnsupportedType,
 )
 from chalicelib.services.ocr import OcrService
-from chalicelib.stores.downloads import Downloader
-from chalicelib.stores.prebuilt import PrebuiltStore
-from chalicelib.stores.sample_files import SampleFiles
-from chalicelib.stores.served_models import ServedModels
+from chalicelib.stores.fetching.downloads import Downloader
+from chalicelib.stores.fetching.sample_files import SampleFiles
+from chalicelib.stores.models.prebuilt import PrebuiltStore
+from chalicelib.stores.models.served import ServedModels
 from tests.formats.drawn import encoded
 from tests.pdfs import Sheet, image_pdf, pdf, text_pdf, words
 from tests.tiny_ocr import TinyEngine, TinyPool

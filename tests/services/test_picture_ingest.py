@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import growth
-from chalicelib.domain.dataset import FEEDBACK, UPLOAD
-from chalicelib.domain.example import Example
-from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.domain.datasets import growth
+from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.errors import StorageUnavailable
-from chalicelib.stores import picture_writer
-from chalicelib.stores.pictures import PictureStore
-from chalicelib.stores.queues import EMBED
-from chalicelib.stores.tables import DatasetRow, LabelRow
+from chalicelib.stores.aws.tables import DatasetRow, LabelRow
+from chalicelib.stores.datasets import picture_writer
+from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.jobs.queues import EMBED
 from tests.builders import World, a_model, an_archive
 from tests.pictures import (
     a_box,

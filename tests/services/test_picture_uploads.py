@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.clock import system_clock
-from chalicelib.domain.dataset import VISION
-from chalicelib.domain.limits import MAX_DATASET_BYTES
-from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.domain.common.clock import system_clock
+from chalicelib.domain.common.limits import MAX_DATASET_BYTES
+from chalicelib.domain.datasets.dataset import VISION
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
@@ -28,7 +28,7 @@ from chalicelib.errors import (
     UnsupportedType,
 )
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.tables import DatasetRow
+from chalicelib.stores.aws.tables import DatasetRow
 from tests.builders import World, a_model, an_archive
 from tests.pictures import detection_files, draw, label_folders, make_zip
 

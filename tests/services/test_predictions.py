@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.domain.dataset import LANGUAGE
-from chalicelib.domain.model import Model, TrainRequest
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.models.model import Model, TrainRequest
 from chalicelib.engines import artifact
-from chalicelib.engines.text.encoders import EncoderDamaged
+from chalicelib.engines.text.encoding.encoders import EncoderDamaged
 from chalicelib.errors import (
     EncoderMissing,
     EncoderUnreadable,
@@ -22,7 +22,7 @@ from chalicelib.errors import (
     StorageUnavailable,
     TrainingFailed,
 )
-from chalicelib.stores.model_files import ARTIFACT
+from chalicelib.stores.models.files import ARTIFACT
 from tests.builders import TinyEncoder, World, some_rows
 
 ROWS = some_rows({"book": 8, "cancel": 8, "greet": 8})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.dataset import LANGUAGE, DatasetView
-from chalicelib.domain.deletion import DATASET, MODEL, deletion_of
-from chalicelib.domain.model import TrainRequest
+from chalicelib.domain.datasets.dataset import LANGUAGE, DatasetView
+from chalicelib.domain.jobs.deletion import DATASET, MODEL, deletion_of
+from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import StorageUnavailable
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID
-from chalicelib.stores.tables import DatasetRow, ExampleChunkRow, LabelRow, ModelRow, ReceiptRow
+from chalicelib.stores.aws.tables import DatasetRow, ExampleChunkRow, LabelRow, ModelRow, ReceiptRow
+from chalicelib.stores.jobs.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID
 from tests.builders import World, some_rows
 
 ROWS = some_rows({"book": 5, "cancel": 5})

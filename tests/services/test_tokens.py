@@ -8,9 +8,9 @@ import jwt
 import pytest
 
 from chalicelib.errors import InvalidGrant, InvalidParameter, InvalidToken, TokenNotFound
-from chalicelib.formats.rsa_key import public_pem_of
-from chalicelib.formats.signed_token import ACCESS, TokenSigner
-from chalicelib.stores.tables import RefreshTokenRow
+from chalicelib.formats.tokens.rsa_key import public_pem_of
+from chalicelib.formats.tokens.signed_token import ACCESS, TokenSigner
+from chalicelib.stores.aws.tables import RefreshTokenRow
 from tests.services.token_world import DAY, EMAIL, World
 
 

@@ -15,12 +15,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from chalicelib.errors import InvalidGrant, InvalidParameter, InvalidToken, TokenNotFound
-from chalicelib.formats.rsa_key import public_pem_of
-from chalicelib.formats.signed_token import ACCESS, REFRESH, TokenSigner
+from chalicelib.formats.tokens.rsa_key import public_pem_of
+from chalicelib.formats.tokens.signed_token import ACCESS, REFRESH, TokenSigner
 from chalicelib.services import tokens
 from chalicelib.services.tokens import NOBODYS_KEY, TokenService
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from tests.services.token_world import AUDIENCE, DAY, World, encode, load_key
 
 

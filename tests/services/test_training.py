@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.domain.account import GLOBAL_ACCOUNT_ID
-from chalicelib.domain.dataset import LANGUAGE
-from chalicelib.domain.limits import MAX_TRAINING_WORDS
-from chalicelib.domain.model import FAILED, QUEUED, SUCCEEDED, TrainRequest
-from chalicelib.domain.upload import UploadFields
+from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID
+from chalicelib.domain.common.limits import MAX_TRAINING_WORDS
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.domain.models.model import FAILED, QUEUED, SUCCEEDED, TrainRequest
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
@@ -25,8 +25,8 @@ from chalicelib.errors import (
     TooManyOpen,
 )
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.queues import TRAIN_FREE, TRAIN_PAID
-from chalicelib.stores.tables import AccountRow, DatasetRow, ModelRow
+from chalicelib.stores.aws.tables import AccountRow, DatasetRow, ModelRow
+from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
 from tests.builders import World, a_source, some_rows
 
 ROWS = some_rows({"book": 5, "cancel": 5})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.dataset import VISION, DatasetView
-from chalicelib.domain.model import QUEUED, TrainRequest
-from chalicelib.domain.new_example import PictureFile
+from chalicelib.domain.datasets.dataset import VISION, DatasetView
+from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.models.model import QUEUED, TrainRequest
 from chalicelib.errors import InvalidParameter, TooFewExamples
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.tables import ModelRow
+from chalicelib.stores.aws.tables import ModelRow
 from tests.builders import World
 from tests.pictures import detection_files, draw, label_folders
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.domain.model import SUCCEEDED, Model, TrainRequest
-from chalicelib.domain.upload import UploadFields
-from chalicelib.engines.text import profiles
-from chalicelib.engines.text.encoders import ACCURATE
+from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
+from chalicelib.engines.text.encoding import profiles
+from chalicelib.engines.text.encoding.encoders import ACCURATE
 from chalicelib.errors import EncoderMissing
 from tests.builders import TinyEncoder, World, empty_aws, some_rows
 from tests.conftest import MovableClock, Settings

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.model import FAILED, RUNNING, SUCCEEDED, TrainRequest, TrainStats
-from chalicelib.engines.text.encoders import EncoderNotInstalled
+from chalicelib.domain.models.model import FAILED, RUNNING, SUCCEEDED, TrainRequest, TrainStats
+from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
 from chalicelib.errors import LeaseLost, StorageUnavailable, TrainingFailed
-from chalicelib.stores.tables import ModelRow
+from chalicelib.stores.aws.tables import ModelRow
 from tests.builders import TinyEncoder, World, some_rows
 
 ROWS = some_rows({"book": 10, "cancel": 10})

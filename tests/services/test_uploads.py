@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain.dataset import LANGUAGE
-from chalicelib.domain.limits import MAX_DATASET_BYTES, MAX_TEXT_FILE_BYTES
-from chalicelib.domain.upload import UploadFields, UploadSource
+from chalicelib.domain.common.limits import MAX_DATASET_BYTES, MAX_TEXT_FILE_BYTES
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
@@ -21,7 +21,7 @@ from chalicelib.errors import (
     TooManyOpen,
 )
 from chalicelib.services.datasets import NewDataset
-from chalicelib.stores.tables import DatasetRow
+from chalicelib.stores.aws.tables import DatasetRow
 from tests.builders import World, a_source, some_rows
 
 ROWS = some_rows({"book": 5, "cancel": 5})

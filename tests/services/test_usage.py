@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.account import Account
+from chalicelib.domain.accounts.account import Account
 from chalicelib.errors import ExampleQuotaExceeded, PredictionQuotaExceeded
 from chalicelib.services.usage import UsageService
-from chalicelib.stores.quotas import QuotaStore
-from chalicelib.stores.tables import QuotaRow
+from chalicelib.stores.accounts.quotas import QuotaStore
+from chalicelib.stores.aws.tables import QuotaRow
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.domain.model import RUNNING, SUCCEEDED, TrainRequest
+from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.services import vision_learning
 from tests.builders import World
 from tests.pictures import detection_files, draw, label_folders

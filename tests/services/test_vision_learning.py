@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.account import GLOBAL_ACCOUNT_ID
-from chalicelib.domain.dataset import DatasetView
-from chalicelib.domain.model import FAILED, RUNNING, SUCCEEDED, TrainRequest
-from chalicelib.domain.new_example import PictureFile
-from chalicelib.engines.vision.backbones import BackboneNotInstalled
+from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.models.model import FAILED, RUNNING, SUCCEEDED, TrainRequest
+from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
 from chalicelib.errors import StorageUnavailable
 from tests.builders import World
 from tests.pictures import detection_files, label_folders

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.dataset import DatasetView
-from chalicelib.domain.model import QUEUED, RUNNING, SUCCEEDED, TrainRequest
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.models.model import QUEUED, RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.engines.vision import checkpoint as checkpoint_module
 from chalicelib.services import vision_learning
-from chalicelib.stores.tables import ModelRow
+from chalicelib.stores.aws.tables import ModelRow
 from tests.builders import Message, World, an_archive
 from tests.pictures import label_folders
 from tests.services.vision_runs import REQUEST, artifact, asked, before_steps, current

@@ -10,12 +10,12 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from chalicelib.formats.rsa_key import public_pem_of
+from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.services.accounts import AccountService
 from chalicelib.services.tokens import TokenService
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.secrets import SecretStore
-from chalicelib.stores.tokens import RefreshTokenStore
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.secrets import SecretStore
 
 EMAIL = "ann@example.com"
 AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.dataset import DatasetView
-from chalicelib.domain.model import Model, TrainRequest
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.models.model import Model, TrainRequest
 from tests.builders import Message, World
 from tests.tiny_vision import TinyTraining
 

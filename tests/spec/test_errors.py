@@ -13,7 +13,7 @@ import pytest
 
 from chalicelib.container import Container
 from chalicelib.errors import EncoderMissing, PrebuiltNotInstalled
-from chalicelib.formats.signed_token import ACCESS, TokenSigner
+from chalicelib.formats.tokens.signed_token import ACCESS, TokenSigner
 from chalicelib.routes import OPERATIONS
 from chalicelib.web.app import PresageApp
 from infra.model_files.manifest import FAST

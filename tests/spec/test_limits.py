@@ -6,9 +6,9 @@ from io import BytesIO
 
 import pytest
 
-from chalicelib.domain.limits import MAX_DATASET_EXAMPLES, MAX_TRAINING_WORDS
+from chalicelib.domain.common.limits import MAX_DATASET_EXAMPLES, MAX_TRAINING_WORDS
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.language_scan import ScanRules, scan
+from chalicelib.formats.texts.language_scan import ScanRules, scan
 from tests.live import INTENT, JWT_BEARER, SHOP, Caller
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.limits import MAX_OCR_BYTES, MAX_OCR_PAGES, MAX_OCR_WORDS
+from chalicelib.domain.common.limits import MAX_OCR_BYTES, MAX_OCR_PAGES, MAX_OCR_WORDS
 from tests.formats.drawn import encoded
 from tests.papers import grid, paper
 from tests.pdfs import text_pdf

@@ -8,10 +8,10 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from chalicelib.domain.findings import Cell, Contact, FormField, NamedTable, Table
-from chalicelib.domain.ocr import Finding, TableBlock, ordered
-from chalicelib.domain.page import Page, ReadPage, Rect, TextLine
-from chalicelib.formats.form_template import read_template
+from chalicelib.domain.documents.findings import Cell, Contact, FormField, NamedTable, Table
+from chalicelib.domain.documents.ocr import Finding, TableBlock, ordered
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
+from chalicelib.formats.templates.form_template import read_template
 from chalicelib.web import describe_ocr, ocr_records
 from tests.spec.test_records import EXAMPLES, same
 

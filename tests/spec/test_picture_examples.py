@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from chalicelib.domain.dataset import Label
-from chalicelib.domain.example import Example, ExampleView
-from chalicelib.domain.paging import Page
+from chalicelib.domain.common.paging import Page
+from chalicelib.domain.datasets.dataset import Label
+from chalicelib.domain.datasets.example import Example, ExampleView
 from chalicelib.web import describe
 from chalicelib.web.paging import Window, list_answer
 from tests.formats.drawn import encoded, scene

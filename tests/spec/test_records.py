@@ -12,14 +12,14 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from chalicelib.domain.dataset import Dataset, DatasetView, Label, LabelCounts
-from chalicelib.domain.deletion import Deletion
-from chalicelib.domain.example import Example, ExampleView
-from chalicelib.domain.model import Model, ModelView, TrainRequest, TrainStats
-from chalicelib.domain.paging import Page
-from chalicelib.domain.prediction import Probability
-from chalicelib.domain.receipt import Receipt, RejectedItem
-from chalicelib.domain.usage import Usage
+from chalicelib.domain.accounts.usage import Usage
+from chalicelib.domain.common.paging import Page
+from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label, LabelCounts
+from chalicelib.domain.datasets.example import Example, ExampleView
+from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
+from chalicelib.domain.jobs.deletion import Deletion
+from chalicelib.domain.models.model import Model, ModelView, TrainRequest, TrainStats
+from chalicelib.domain.models.prediction import Probability
 from chalicelib.errors import (
     DatasetInTraining,
     DatasetNotFound,

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from chalicelib.domain.dataset import Label
-from chalicelib.domain.example import Example, ExampleView
-from chalicelib.domain.model import ModelView, TrainRequest, TrainStats
-from chalicelib.domain.paging import Page
-from chalicelib.domain.prediction import Detection, PixelBox, Probability
+from chalicelib.domain.common.paging import Page
+from chalicelib.domain.datasets.dataset import Label
+from chalicelib.domain.datasets.example import Example, ExampleView
+from chalicelib.domain.models.model import ModelView, TrainRequest, TrainStats
+from chalicelib.domain.models.prediction import Detection, PixelBox, Probability
 from chalicelib.errors import TooLarge, UnsupportedType
-from chalicelib.formats.picture_rules import require_kind
+from chalicelib.formats.pictures.rules import require_kind
 from chalicelib.web import describe, records
 from chalicelib.web.errors import error_response
 from chalicelib.web.paging import Window, list_answer

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from chalicelib.domain.model import Model, ModelView, TrainRequest, TrainStats
-from chalicelib.domain.paging import Page
+from chalicelib.domain.common.paging import Page
+from chalicelib.domain.models.model import Model, ModelView, TrainRequest, TrainStats
 from chalicelib.web import describe
 from chalicelib.web.paging import Window, list_answer
 

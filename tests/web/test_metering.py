@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from chalicelib import metrics
-from chalicelib.domain.model import ServedModel
-from chalicelib.domain.usage import Usage
+from chalicelib.domain.accounts.usage import Usage
+from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import PredictionQuotaExceeded, StorageUnavailable
 from chalicelib.web.metering import Metering
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.limits import MAX_PAGE_BYTES
-from chalicelib.domain.paging import Page
+from chalicelib.domain.common.limits import MAX_PAGE_BYTES
+from chalicelib.domain.common.paging import Page
 from chalicelib.errors import InvalidParameter
 from chalicelib.web.paging import Window, list_answer, window
 

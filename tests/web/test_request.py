@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.limits import MAX_BODY_BYTES
+from chalicelib.domain.common.limits import MAX_BODY_BYTES
 from chalicelib.errors import BadRequest, InvalidParameter, ServiceError, TooLarge
 from chalicelib.web.event import Incoming
 from chalicelib.web.request import MAX_SCALAR_BYTES, Fields, read_fields

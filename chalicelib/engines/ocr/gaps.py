@@ -1,7 +1,4 @@
-"""Divides a line at its wide gaps, and its text with it.
-
-Called by chalicelib/engines/ocr/runs.py.
-"""
+"""Divides a line at its wide gaps, and its text with it."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from chalicelib.engines.ocr.ink import Ink, part_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chalicelib.domain.page import Quad, TextLine
+    from chalicelib.domain.documents.page import Quad, TextLine
 
 _SLACK = 0.2
 """How far a character's place may reach into a gap, in heights of the ink."""

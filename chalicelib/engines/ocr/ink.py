@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from chalicelib.domain.page import around_points
+from chalicelib.domain.documents.page import around_points
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.page import Point, Quad, TextLine
+    from chalicelib.domain.documents.page import Point, Quad, TextLine
 
     Bools = npt.NDArray[np.bool_]
     Doubles = npt.NDArray[np.float64]

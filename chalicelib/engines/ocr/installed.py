@@ -1,7 +1,4 @@
-"""Checks that an engine's files are the ones that were installed.
-
-Called by chalicelib/engines/ocr/ppocr/loading.py and chalicelib/engines/ocr/tables/structure.py.
-"""
+"""Checks that an engine's files are the ones that were installed."""
 
 from __future__ import annotations
 

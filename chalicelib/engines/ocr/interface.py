@@ -1,6 +1,6 @@
 """What every text engine offers. Implementations: ppocr/, tesseract/.
 
-Coordinates are those of chalicelib/domain/page.py: pixels of the raster that is passed in.
+Coordinates are pixels of the raster that is passed in.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from chalicelib.domain.page import Quad, TextLine
+    from chalicelib.domain.documents.page import Quad, TextLine
 
     Pixels = npt.NDArray[np.uint8]
 

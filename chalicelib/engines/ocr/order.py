@@ -1,7 +1,4 @@
-"""The order in which the lines of a page are read: row by row, each from the left.
-
-Called by the text engines and by chalicelib/engines/ocr/reading.py.
-"""
+"""The order in which the lines of a page are read: row by row, each from the left."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chalicelib.domain.page import TextLine
+    from chalicelib.domain.documents.page import TextLine
 
 _SAME_ROW = 0.5
 """How far middles may lie apart in one row, as a share of the lower line's height."""

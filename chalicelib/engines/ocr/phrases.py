@@ -1,8 +1,7 @@
 """Which gaps of a line part two items, and which are the spaces between words of one phrase.
 
 A typewriter's space is wider than the gap that parts two items in print. So gaps are measured
-against the spaces of their own line and of their page.
-Called by chalicelib/engines/ocr/runs.py. All widths are in heights of the line's ink.
+against the spaces of their own line and of their page. All widths are in heights of the line's ink.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from statistics import median, median_low
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chalicelib.domain.page import TextLine
+    from chalicelib.domain.documents.page import TextLine
     from chalicelib.engines.ocr.gaps import Range
     from chalicelib.engines.ocr.ink import Ink
 

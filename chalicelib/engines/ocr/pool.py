@@ -1,8 +1,7 @@
 """The installed networks that read text and tables; loaded once and shared.
 
-Installed by infra/models.py: the folders `ppocr` and `slanet`, with `engine.json` each. The
-second engine, Tesseract, is a program that comes with a Python package.
-See: chalicelib/engines/ocr/interface.py
+Installed by infra/models.py: the folders `ppocr` and `slanet`, with `engine.json` each. The second
+engine, Tesseract, is a program that comes with a Python package.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.model_source import INSTALLED_ONLY, ModelSource
+from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.ocr.interface import PPOCR, TESSERACT, OcrNotInstalled
 
 if TYPE_CHECKING:
@@ -111,11 +110,7 @@ class OcrPool:
         return name in self._engines or (name == SLANET and self._structure is not None)
 
     def is_installed(self, name: str) -> bool:
-        """Tell whether the files of PPOCR, TESSERACT or SLANET are there, or can be brought.
-
-        Raises:
-            StorageUnavailable: their source did not answer.
-        """
+        """Tell whether the files of PPOCR, TESSERACT or SLANET are there, or can be brought."""
         if name == TESSERACT:
             from chalicelib.engines.ocr.tesseract.program import find_program
 

@@ -1,7 +1,4 @@
-"""Reads one page: its text layer when it has one, else its pixels, turned until text is upright.
-
-Called by chalicelib/services/ocr.py. See: chalicelib/engines/ocr/turning.py
-"""
+"""Reads one page: its text layer when it has one, else its pixels, turned until text is upright."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.page import Page, ReadPage, TextLine
+from chalicelib.domain.documents.page import Page, ReadPage, TextLine
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.spaced_lines import spaced_lines
 from chalicelib.engines.ocr.turning import (

@@ -1,8 +1,4 @@
-"""Runs of words: the lines of a page divided where their ink has gaps.
-
-Called by chalicelib/engines/ocr/tasks.py for task text. See: ink.py, phrases.py
-and gaps.py
-"""
+"""Runs of words: the lines of a page divided where their ink has gaps."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from chalicelib.domain.page import ReadPage, TextLine
+    from chalicelib.domain.documents.page import ReadPage, TextLine
     from chalicelib.engines.ocr.ink import Ink
     from chalicelib.engines.ocr.interface import Check, TextEngine
 

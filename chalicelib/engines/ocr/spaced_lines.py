@@ -1,7 +1,4 @@
-"""The lines of a page with the spaces that the engine overlooked.
-
-Called by chalicelib/engines/ocr/reading.py. See: spacing.py
-"""
+"""The lines of a page with the spaces that the engine overlooked."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from chalicelib.domain.page import TextLine
+    from chalicelib.domain.documents.page import TextLine
     from chalicelib.engines.ocr.interface import Check
 
     Pixels = npt.NDArray[np.uint8]

@@ -1,8 +1,7 @@
 """Spaces that the engine overlooked: wide gaps of a line's ink become spaces of its text.
 
-Networks that read letters count a space for little. Gaps are measured against the spaces that
-were read on the same line and page, and against the gaps between letters.
-Called by spaced_lines.py beside it. See: phrases.py and ink.py
+Networks that read letters count a space for little. Gaps are measured against the spaces that were
+read on the same line and page, and against the gaps between letters.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chalicelib.domain.page import TextLine
+    from chalicelib.domain.documents.page import TextLine
     from chalicelib.engines.ocr.ink import Ink
     from chalicelib.engines.ocr.phrases import Gap
 

@@ -1,17 +1,21 @@
-"""Finds on one page what a task asks for, and names the tables of a whole document.
-
-Called by chalicelib/services/ocr.py. See chalicelib/domain/ocr.py for the tasks.
-"""
+"""Finds on one page what a task asks for, and names the tables of a whole document."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.findings import NamedTable, Table
-from chalicelib.domain.form_template import FormTemplate
-from chalicelib.domain.ocr import CONTACT, TEXT, Item, OcrWish, TableBlock, in_reading_order
-from chalicelib.domain.page import ReadPage
+from chalicelib.domain.documents.findings import NamedTable, Table
+from chalicelib.domain.documents.form_template import FormTemplate
+from chalicelib.domain.documents.ocr import (
+    CONTACT,
+    TEXT,
+    Item,
+    OcrWish,
+    TableBlock,
+    in_reading_order,
+)
+from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.contacts.finder import find_contacts
 from chalicelib.engines.ocr.forms.finder import find_fields

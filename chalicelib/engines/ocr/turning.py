@@ -1,7 +1,4 @@
-"""Quarter turns of a page and of its lines.
-
-Called by chalicelib/engines/ocr/reading.py.
-"""
+"""Quarter turns of a page and of its lines."""
 
 from __future__ import annotations
 
@@ -12,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.page import around_points
+from chalicelib.domain.documents.page import around_points
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.page import Point, Quad, TextLine
+    from chalicelib.domain.documents.page import Point, Quad, TextLine
 
     Pixels = npt.NDArray[np.uint8]
 

@@ -1,7 +1,4 @@
-"""A trained text model: answers from raw vectors, and its bytes.
-
-See: chalicelib/engines/text/training.py (how it is made), chalicelib/engines/artifact.py
-"""
+"""A trained text model: answers from raw vectors, and its bytes."""
 
 from __future__ import annotations
 

@@ -1,11 +1,8 @@
-"""What a training may cost: how many examples it takes, and how long it will be.
-
-See: chalicelib/services/text_learning.py, tests/bench/text_scale.py
-"""
+"""What a training may cost: how many examples it takes, and how long it will be."""
 
 from __future__ import annotations
 
-from chalicelib.engines.text.arithmetic import EXACT_EXAMPLES
+from chalicelib.engines.text.head.arithmetic import EXACT_EXAMPLES
 
 MOST_NUMBERS = 250_000_000
 """Features of all examples together: one gigabyte as float32, and vectors take another."""

@@ -1,7 +1,4 @@
-"""What a training fixes before it learns: split, folds, features in training order.
-
-See: chalicelib/engines/text/training.py, chalicelib/engines/split.py
-"""
+"""What a training fixes before it learns: split, folds, features in training order."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.split import assign_folds, hold_out, shuffled_ranks
-from chalicelib.engines.text.arithmetic import Arithmetic, arithmetic_for
-from chalicelib.engines.text.features import Scaling, fit_scaling
-from chalicelib.engines.text.labels import label_phrase
-from chalicelib.engines.text.layout import Layout, make_segments, sorted_rows
-from chalicelib.engines.text.near_duplicates import group_near_duplicates
+from chalicelib.engines.text.encoding.label_phrases import label_phrase
+from chalicelib.engines.text.head.arithmetic import Arithmetic, arithmetic_for
+from chalicelib.engines.text.head.features import Scaling, fit_scaling
+from chalicelib.engines.text.head.layout import Layout, make_segments, sorted_rows
+from chalicelib.engines.text.similarity.near_duplicates import group_near_duplicates
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,8 +1,4 @@
-"""One training of a text model, from texts to artifact and documents.
-
-Called by chalicelib/services/training_runs.py, which brings the texts and their vectors and
-writes what comes out. See chalicelib/engines/text/training.py for the learning itself.
-"""
+"""One training of a text model, from texts to artifact and documents."""
 
 from __future__ import annotations
 
@@ -14,19 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.domain.dates import date_text
-from chalicelib.domain.example import text_digest
-from chalicelib.domain.limits import OUT_OF_DOMAIN_RATE, TEXT_SPLIT_RATIO
-from chalicelib.domain.model import OUT_OF_DOMAIN, Model
-from chalicelib.domain.training_texts import TrainingTexts
+from chalicelib.domain.common.dates import date_text
+from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE, TEXT_SPLIT_RATIO
+from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.models.model import OUT_OF_DOMAIN, Model
+from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
 from chalicelib.engines.text.classifier import dump
 from chalicelib.engines.text.cost import expected_seconds
-from chalicelib.engines.text.documents import card_document, curve_record, metrics_document
-from chalicelib.engines.text.encoders import FAST
-from chalicelib.engines.text.labels import label_phrase
-from chalicelib.engines.text.report import data_report
-from chalicelib.engines.text.same_words import same_words
+from chalicelib.engines.text.encoding.encoders import FAST
+from chalicelib.engines.text.encoding.label_phrases import label_phrase
+from chalicelib.engines.text.report.data_report import data_report
+from chalicelib.engines.text.report.json_documents import (
+    card_document,
+    curve_record,
+    metrics_document,
+)
+from chalicelib.engines.text.similarity.same_words import same_words
 from chalicelib.engines.text.training import fit
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from chalicelib.engines.interface import TextEpoch
-    from chalicelib.engines.text.encoder import Encoder
+    from chalicelib.engines.text.encoding.interface import Encoder
 
     Floats = npt.NDArray[np.float32]
 

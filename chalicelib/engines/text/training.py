@@ -1,7 +1,4 @@
-"""Learns a text model from embedded examples: split, penalty, temperature, epochs, served head.
-
-Called by the training service with vectors made at ingest. See: chalicelib/engines/interface.py
-"""
+"""Learns a text model from embedded examples: split, penalty, temperature, epochs, served head."""
 
 from __future__ import annotations
 
@@ -12,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.interface import EncoderUse, TextEpoch, TextFitOptions, TextTrainingSet
-from chalicelib.engines.text.calibration import energies
 from chalicelib.engines.text.classifier import TextParameters, TrainedText
-from chalicelib.engines.text.cross_validation import CrossValidation, cross_validate
-from chalicelib.engines.text.evaluation import Judge
-from chalicelib.engines.text.head import Head, HeadProblem
-from chalicelib.engines.text.layout import Layout, Segment
-from chalicelib.engines.text.out_of_domain import rejection_threshold
-from chalicelib.engines.text.outcome import Epochs, make_report
+from chalicelib.engines.text.head.calibration import energies
+from chalicelib.engines.text.head.cross_validation import CrossValidation, cross_validate
+from chalicelib.engines.text.head.evaluation import Judge
+from chalicelib.engines.text.head.layout import Layout, Segment
+from chalicelib.engines.text.head.out_of_domain import rejection_threshold
+from chalicelib.engines.text.head.regression import Head, HeadProblem
 from chalicelib.engines.text.plan import Plan, make_plan
+from chalicelib.engines.text.report.training_report import Epochs, make_report
 from chalicelib.engines.text.validation import check_training_set
 
 if TYPE_CHECKING:

@@ -1,7 +1,4 @@
-"""Refuses training sets from which nothing can be learnt, with cause and remedy.
-
-See: chalicelib/engines/text/training.py
-"""
+"""Refuses training sets from which nothing can be learnt, with cause and remedy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A saved state of a training, with what it was saved from; anything else is not gone on from.
-
-See: chalicelib/services/vision_learning.py
-"""
+"""A saved state of a training, with what it was saved from; anything else is not gone on from."""
 
 from __future__ import annotations
 

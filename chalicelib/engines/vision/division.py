@@ -1,7 +1,6 @@
 """Divides pictures into a training and a held-out part, and into folds.
 
 Groups of near-duplicates are never torn apart, unless nothing could be held out otherwise.
-See: chalicelib/engines/split.py
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from chalicelib.engines.split import ALWAYS_TRAINED, assign_folds, hold_out, shu
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.targets import Targets
+    from chalicelib.engines.vision.head.targets import Targets
 
     Bools = npt.NDArray[np.bool_]
     Ints = npt.NDArray[np.int64]

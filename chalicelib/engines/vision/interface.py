@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from chalicelib.domain.model import Model
-    from chalicelib.domain.picture import Picture
-    from chalicelib.domain.prediction import Detection, Probability
-    from chalicelib.domain.training_pictures import TrainingPictures
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.domain.models.model import Model
+    from chalicelib.domain.models.prediction import Detection, Probability
+    from chalicelib.domain.models.training_pictures import TrainingPictures
 
     Halves = npt.NDArray[np.float16]
 

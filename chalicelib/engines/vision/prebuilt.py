@@ -1,6 +1,6 @@
 """Prebuilt models: a frozen network answers with some of its own labels.
 
-Made by infra/model_files/prebuilt/vision_prebuilt.py. See: chalicelib/engines/vision/interface.py
+Made by infra/model_files/prebuilt/vision_prebuilt.py.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.dataset import IMAGE, MULTI_LABEL
-from chalicelib.domain.prediction import Ranked, ranked
+from chalicelib.domain.datasets.dataset import IMAGE, MULTI_LABEL
+from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
-from chalicelib.engines.vision.backbones import LITE2, NANODET
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET
+from chalicelib.engines.vision.backbone.resizing import squash
 from chalicelib.engines.vision.interface import BackboneUse
-from chalicelib.engines.vision.resizing import squash
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.picture import Picture
-    from chalicelib.engines.vision.backbones import BackbonePool
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
 
     Doubles = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]

@@ -1,7 +1,4 @@
-"""Reads any vision artifact, whatever was trained. Holds no native import at the top.
-
-Called by the prediction service. See: chalicelib/engines/vision/interface.py
-"""
+"""Reads any vision artifact, whatever was trained. Holds no native import at the top."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING
 from chalicelib.engines.artifact import ArtifactError, read_kind
 
 if TYPE_CHECKING:
-    from chalicelib.engines.vision.backbones import BackbonePool
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import TrainedVision
 
 IMAGE_KIND = "vision-image"
@@ -42,7 +39,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedVision:
 
         return load_multi_label(content, backbones)
     if kind == DETECTION_KIND:
-        from chalicelib.engines.vision.detection.detector import load as load_detector
+        from chalicelib.engines.vision.detection.answering.detector import load as load_detector
 
         return load_detector(content, backbones)
     if kind == PREBUILT_KIND:

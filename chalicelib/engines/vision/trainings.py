@@ -1,16 +1,13 @@
-"""Picks the engine that learns a type of picture dataset. Holds no native import at the top.
-
-Called by the training and the feature services. See: chalicelib/engines/vision/interface.py
-"""
+"""Picks the engine that learns a type of picture dataset. Holds no native import at the top."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.dataset import DETECTION, IMAGE, MULTI_LABEL
+from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL
 
 if TYPE_CHECKING:
-    from chalicelib.engines.vision.backbones import BackbonePool
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import (
         Extractor,
         VisionData,
@@ -41,7 +38,10 @@ def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackboneP
 
         return MultiLabelExtractor(backbones)
     if dataset_type == DETECTION:
-        from chalicelib.engines.vision.detection.features import DetectionExtractor, RetailExtractor
+        from chalicelib.engines.vision.detection.views.extractor import (
+            DetectionExtractor,
+            RetailExtractor,
+        )
 
         if algorithm == RETAIL:
             return RetailExtractor(backbones)
@@ -78,7 +78,7 @@ def open_training(
 
         return MultiLabelTraining(data, options, backbones, checkpoint)
     if dataset_type == DETECTION:
-        from chalicelib.engines.vision.detection.training import DetectionTraining
+        from chalicelib.engines.vision.detection.training.training import DetectionTraining
 
         return DetectionTraining(data, options, backbones, checkpoint)
     raise ValueError(f"{dataset_type!r} is no type of picture dataset.")

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from chalicelib.config import Settings
-from chalicelib.engines.text.encoders import ACCURATE as ACCURATE_PROFILE
+from chalicelib.engines.text.encoding.encoders import ACCURATE as ACCURATE_PROFILE
 from infra.models import ACCURATE, InstallError, install, missing
 
 _POLITENESS = 15  # added to the niceness: callers of the service come first

@@ -18,7 +18,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from chalicelib.domain.limits import MAX_BODY_BYTES
+from chalicelib.domain.common.limits import MAX_BODY_BYTES
 from chalicelib.errors import RouteNotFound, ServiceError, TimedOut, TooLarge
 from infra.local.events import WORKER_SECONDS, LambdaContext
 from infra.local.http.gateway import (

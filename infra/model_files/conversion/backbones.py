@@ -1,6 +1,6 @@
 """Builds the folders of the frozen vision networks: graph, names of labels, facts.
 
-Called by infra/model_files/install.py. See: chalicelib/engines/vision/backbones.py
+Called by infra/model_files/install.py. See: chalicelib/engines/vision/backbone/pool.py
 """
 
 from __future__ import annotations

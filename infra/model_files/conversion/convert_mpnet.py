@@ -1,6 +1,6 @@
 """Converts all-mpnet-base-v2 from its published weights into an 8-bit graph.
 
-Called by infra/model_files/install.py. See: chalicelib/engines/text/transformer_encoder.py
+Called by infra/model_files/install.py. See: chalicelib/engines/text/encoding/transformer_encoder.py
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ share out the rest are too great on a foreign alphabet. So the last layer keeps 
 the source's columns, none of whose numbers changes:
 
 1. blank and the documented characters;
-2. characters that `chalicelib.domain.characters.kept` brings to one of these (accented letters,
-   full-width forms, look-alikes): behind the softmax their probability is added to its column;
+2. characters that `kept` of the domain brings to one of these (accented letters, full-width
+   forms, look-alikes): behind the softmax their probability is added to its column;
 3. all other characters but the ideographs: their probability is dropped, so that the columns sum
    to less than 1 where the page shows something that cannot be answered. Ideographs, nine tenths
    of the classes, hardly take any probability from these groups and are left out.
@@ -28,7 +28,7 @@ import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
-from chalicelib.domain.characters import CHARACTERS, kept
+from chalicelib.domain.documents.characters import CHARACTERS, kept
 from infra.model_files.errors import BrokenFile
 
 DETECTOR = "detector.onnx"

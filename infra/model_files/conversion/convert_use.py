@@ -2,7 +2,7 @@
 
 The embedding table stays apart as an array file of bytes: processes map it and share its pages,
 and the graph takes the rows of one text. Called by infra/model_files/install.py.
-See: chalicelib/engines/text/use_encoder.py
+See: chalicelib/engines/text/encoding/use_encoder.py
 """
 
 from __future__ import annotations

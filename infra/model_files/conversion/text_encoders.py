@@ -1,6 +1,6 @@
 """Builds the folders of the transformer encoders: graph, tokeniser, facts, each checked twice.
 
-Called by infra/model_files/install.py. See: chalicelib/engines/text/transformer_encoder.py
+Called by infra/model_files/install.py. See: chalicelib/engines/text/encoding/transformer_encoder.py
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Protocol
 
 import onnx
 
-from chalicelib.engines.text.encoder import Encoder
-from chalicelib.engines.text.encoders import FACTS_FILE, load_encoder
+from chalicelib.engines.text.encoding.encoders import FACTS_FILE, load_encoder
+from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.facts import model_facts, write_facts
 from infra.model_files.manifest import ModelFiles
 from infra.model_files.verification import text_references

@@ -17,7 +17,8 @@ import onnx
 from infra.model_files.conversion.graph import Graph, tensor
 
 MAX_TOKENS = 128
-"""Longest text, begin and end included; see chalicelib/engines/text/transformer_encoder.py."""
+"""Longest text, begin and end included, as chalicelib.engines.text.encoding.transformer_encoder
+feeds it."""
 FFN_OUTPUT = "layer{}_ffn_output"
 """Name of the product behind a layer's activation."""
 

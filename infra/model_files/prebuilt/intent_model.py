@@ -17,9 +17,9 @@ import numpy as np
 
 from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
 from chalicelib.engines.text import classifier
-from chalicelib.engines.text.documents import metrics_document
-from chalicelib.engines.text.encoder import Encoder
-from chalicelib.engines.text.encoders import load_encoder
+from chalicelib.engines.text.encoding.encoders import load_encoder
+from chalicelib.engines.text.encoding.interface import Encoder
+from chalicelib.engines.text.report.json_documents import metrics_document
 from chalicelib.engines.text.training import fit
 from infra.model_files.intent_data import read_intents
 from infra.model_files.manifest import ModelFiles

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from chalicelib.domain.characters import ASCII, SYMBOLS
+from chalicelib.domain.documents.characters import ASCII, SYMBOLS
 from infra.model_files.conversion.ocr_models import FACTS_FILE
 from infra.model_files.manifest import MODELS, ModelFiles
 

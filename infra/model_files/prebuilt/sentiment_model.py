@@ -16,7 +16,7 @@ import numpy as np
 from chalicelib.engines.interface import EncoderUse
 from chalicelib.engines.text import classifier
 from chalicelib.engines.text.classifier import TextParameters, TrainedText
-from chalicelib.engines.text.encoder import Encoder
+from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.conversion import text_encoders
 from infra.model_files.errors import WrongOutputs
 from infra.model_files.manifest import MODELS, ModelFiles

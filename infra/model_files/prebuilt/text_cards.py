@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from chalicelib.engines.text.encoder import Encoder
+from chalicelib.engines.text.encoding.interface import Encoder
 
 LANGUAGE = "en_US"
 LEVEL = 0.95

@@ -120,7 +120,7 @@ def tokenizer_json(model: SentencePieceModel) -> str:
     which the encoder removes from every text. The character map is applied cluster by cluster
     by `tokenizers` and by longest match by SentencePiece: NFC behind it composes the voiced
     half-width kana that the former leaves in two. Ids of begin and end are added by the encoder.
-    See: chalicelib/engines/text/use_encoder.py
+    See: chalicelib/engines/text/encoding/use_encoder.py
     """
     vocabulary = [
         ["\0" + piece.text if piece.kind in _NOT_IN_TEXT else piece.text, piece.score]

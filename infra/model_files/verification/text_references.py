@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from chalicelib.engines.text.encoder import Encoder
+from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.errors import WrongVectors
 
 Float32Array = npt.NDArray[np.float32]

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from rapidfuzz.distance import Levenshtein
 
-from chalicelib.domain.characters import CHARACTERS
-from chalicelib.domain.page import Page
+from chalicelib.domain.documents.characters import CHARACTERS
+from chalicelib.domain.documents.page import Page
 from chalicelib.engines.ocr.interface import PPOCR, TESSERACT
 from chalicelib.engines.ocr.pool import OcrPool
 from chalicelib.engines.ocr.reading import read_page

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.ink import find_ink, part_of, stretches, tightened
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from chalicelib.domain.page import Rect, TextLine, around_points
+from chalicelib.domain.documents.page import Rect, TextLine, around_points
 from chalicelib.engines.ocr.order import in_reading_order, page_slope
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chalicelib.domain.page import Page, Rect, TextLine
+from chalicelib.domain.documents.page import Page, Rect, TextLine
 from chalicelib.engines.ocr.reading import read_page
 from chalicelib.engines.ocr.turning import turned_lines
 from tests.engines.ocr.ppocr.pages import TEXTS, a_page, drawn, go_on, paged, texts_of, the_engine

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.spaced_lines import spaced_lines
 
 SIZE = 28

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.ink import Ink
 from chalicelib.engines.ocr.phrases import find_gaps
 from chalicelib.engines.ocr.spacing import with_spaces

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chalicelib.domain.page import Page, ReadPage, Rect, TextLine
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.turning import (
     needed_turns,
     reversed_quad,

@@ -16,8 +16,9 @@ import pytest
 
 from chalicelib.engines import metrics
 from chalicelib.engines.interface import TextEpoch, TextFitOptions, TextTrainingSet
-from chalicelib.engines.text import outcome, plan, training
+from chalicelib.engines.text import plan, training
 from chalicelib.engines.text.classifier import TrainedText, dump, load
+from chalicelib.engines.text.report import training_report
 from chalicelib.errors import TrainingFailed
 from tests.engines.text.clusters import a_training_set
 
@@ -352,8 +353,8 @@ def test_large_sets_take_plain_arithmetic(monkeypatch: pytest.MonkeyPatch) -> No
     """Float32 learns the same, and the report says that bytes may differ elsewhere."""
     examples = a_training_set([30] * 4)
     exact = _fit(examples)
-    monkeypatch.setattr("chalicelib.engines.text.arithmetic.EXACT_EXAMPLES", 100)
-    monkeypatch.setattr(outcome, "EXACT_EXAMPLES", 100)
+    monkeypatch.setattr("chalicelib.engines.text.head.arithmetic.EXACT_EXAMPLES", 100)
+    monkeypatch.setattr(training_report, "EXACT_EXAMPLES", 100)
 
     plain = _fit(examples)
 

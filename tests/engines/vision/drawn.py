@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image, ImageDraw
 
-from chalicelib.domain.picture import Picture
+from chalicelib.domain.documents.picture import Picture
 
 SHAPES = ("circle", "square", "stripes")
 _COLOURS = ((200, 40, 40), (40, 160, 60), (50, 70, 200), (220, 180, 40))

@@ -9,9 +9,9 @@ from hashlib import blake2b
 
 import numpy as np
 
-from chalicelib.domain.model import RUNNING, Model
-from chalicelib.domain.picture import Picture
-from chalicelib.domain.training_pictures import LabelledPicture, TrainingPictures
+from chalicelib.domain.documents.picture import Picture
+from chalicelib.domain.models.model import RUNNING, Model
+from chalicelib.domain.models.training_pictures import LabelledPicture, TrainingPictures
 from chalicelib.engines.vision.interface import (
     FittedVision,
     VisionData,

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chalicelib.domain.box import Box
-from chalicelib.domain.training_pictures import LabelledBox, LabelledPicture, TrainingPictures
+from chalicelib.domain.documents.box import Box
+from chalicelib.domain.models.training_pictures import (
+    LabelledBox,
+    LabelledPicture,
+    TrainingPictures,
+)
 from chalicelib.engines.vision import checkpoint
 from chalicelib.engines.vision.checkpoint import (
     Checkpoint,
@@ -17,8 +21,8 @@ from chalicelib.engines.vision.checkpoint import (
     fingerprint_of,
     load_checkpoint,
 )
+from chalicelib.engines.vision.features.memory import MemoryFeatures
 from chalicelib.engines.vision.interface import VisionData, VisionOptions
-from chalicelib.engines.vision.memory_features import MemoryFeatures
 from tests.tiny_vision import TinyExtractor
 
 SAVED = Checkpoint(b"state", 7, 1.5)

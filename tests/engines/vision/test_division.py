@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chalicelib.engines.vision.division import Division, divide
-from chalicelib.engines.vision.targets import Targets
+from chalicelib.engines.vision.head.targets import Targets
 from tests.engines.vision.heads_data import digest_of
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
-from chalicelib.engines.vision.backbones import LITE2, NANODET, BackbonePool
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.engines.vision.prebuilt import KIND, VERSION
 from chalicelib.engines.vision.serving import load
 from tests.engines.vision.drawn import draw

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.engines.vision.backbones import BackbonePool
+from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.classification.training import ImageTraining
 from chalicelib.engines.vision.multi_label.training import MultiLabelTraining
 from chalicelib.engines.vision.trainings import extractor_for, open_training

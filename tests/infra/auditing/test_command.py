@@ -9,9 +9,9 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from chalicelib.domain.usage import month_key
-from chalicelib.stores.accounts import AccountStore
-from chalicelib.stores.quotas import PREDICTIONS, QuotaStore
+from chalicelib.domain.accounts.usage import month_key
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.quotas import PREDICTIONS, QuotaStore
 from infra.accounts import create_account, main
 from infra.auditing import log_group
 from infra.auditing.log_group import LogGroup

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.stores.clients import Clients
-from chalicelib.stores.model_downloads import ModelDownloads, write_catalogue
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.fetching.model_downloads import ModelDownloads, write_catalogue
 from infra.deploying import artifacts
 from infra.deploying.account import DeployError, Target
 from infra.deploying.artifacts import (

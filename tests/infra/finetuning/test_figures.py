@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chalicelib.engines.text.encoder import EncoderFacts
+from chalicelib.engines.text.encoding.interface import EncoderFacts
 from infra.finetuning.figures import REFERENCES, measure
 from infra.finetuning.sentences import Sentences
 from infra.model_files.prebuilt.sentiment_data import LABELS

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from chalicelib.engines.text.encoders import load_encoder
+from chalicelib.engines.text.encoding.encoders import load_encoder
 from infra.finetuning.states import frozen_states
 from infra.models import default_directory
 

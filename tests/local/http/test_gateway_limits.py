@@ -18,7 +18,7 @@ import pytest
 
 import app
 from chalicelib.config import Settings
-from chalicelib.stores.sample_files import DOWNLOAD_SECONDS
+from chalicelib.stores.fetching.sample_files import DOWNLOAD_SECONDS
 from infra.local.http.front import (
     GATEWAY,
     GATEWAY_BODY_BYTES,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from chalicelib.domain.findings import Contact
-from chalicelib.domain.page import ReadPage, around
+from chalicelib.domain.documents.findings import Contact
+from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.contacts import labels
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.clues import clues_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.contacts.piece import Piece
 
 _SAME_ROW = 0.5

@@ -1,7 +1,4 @@
-"""Pieces of a page by their rows, so that what is near another one is found without a search.
-
-Called by the other modules of chalicelib/engines/ocr/contacts.
-"""
+"""Pieces of a page by their rows, so that what is near another one is found without a search."""
 
 from __future__ import annotations
 

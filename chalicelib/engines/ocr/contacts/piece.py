@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from chalicelib.domain.page import Point, Quad, Rect, TextLine, around, around_points
+from chalicelib.domain.documents.page import Point, Quad, Rect, TextLine, around, around_points
 
 _WIDE_GAP = 2.2
 """Heights of a line that are no gap between words but one between columns."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from chalicelib.domain.findings import Contact
-from chalicelib.domain.page import ReadPage
+from chalicelib.domain.documents.findings import Contact
+from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.contacts import labels
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.exact import Found

@@ -1,7 +1,7 @@
 """Which pieces of text may be the value of which key, and how likely each is.
 
-Called by chalicelib/engines/ocr/forms/values.py. A value stands behind its key in the same line,
-right of it, below it or, where people sign, above it.
+A value stands behind its key in the same line, right of it, below it or, where people sign, above
+it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.form_template import TemplateKey
+from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.engines.ocr.forms.distances import (
     above_gaps,
     as_array,

@@ -1,14 +1,11 @@
-"""Values of several pieces: words further right, and lines below.
-
-Called by chalicelib/engines/ocr/forms/values.py.
-"""
+"""Values of several pieces: words further right, and lines below."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms.candidates import BELOW, INLINE, RIGHT, Candidate
 from chalicelib.engines.ocr.forms.field_kinds import is_one_line
 from chalicelib.engines.ocr.forms.going_on import goes_on, is_closed

@@ -1,7 +1,4 @@
-"""Where the values of a form stand: the form's own evidence.
-
-Called by chalicelib/engines/ocr/forms/values.py.
-"""
+"""Where the values of a form stand: the form's own evidence."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Whether a text is of the type that a template asks for, and which part of it is.
 
-Called by the other modules of chalicelib/engines/ocr/forms. Entity types: contract section 6.
+Entity types: contract section 6.
 """
 
 from __future__ import annotations

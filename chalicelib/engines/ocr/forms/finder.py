@@ -1,15 +1,15 @@
 """Fields of a form: where the keys of a template stand on a page, and what is written for them.
 
-Called by chalicelib/engines/ocr/tasks.py. Spec: key object, value object.
+Spec: key object, value object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chalicelib.domain.findings import FormField
-from chalicelib.domain.form_template import FormTemplate, TemplateKey
-from chalicelib.domain.page import ReadPage, around
+from chalicelib.domain.documents.findings import FormField
+from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms.keys import FoundKey, find_keys
 from chalicelib.engines.ocr.forms.line_numbers import without_line_numbers

@@ -1,7 +1,4 @@
-"""Whether the text of a value asks for a next line.
-
-Called by chalicelib/engines/ocr/forms/continuation.py.
-"""
+"""Whether the text of a value asks for a next line."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Names for tables and cells, from their headers and a template's header cells.
 
-Called by chalicelib/services/ocr.py for tasks table and form. Spec: table cell, cell location.
+Spec: table cell, cell location.
 """
 
 from __future__ import annotations
@@ -8,8 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chalicelib.domain.findings import COLUMN_HEADER, NORMAL, ROW_HEADER, Cell, NamedTable, Table
-from chalicelib.domain.form_template import FormTemplate, HeaderCell
+from chalicelib.domain.documents.findings import (
+    COLUMN_HEADER,
+    NORMAL,
+    ROW_HEADER,
+    Cell,
+    NamedTable,
+    Table,
+)
+from chalicelib.domain.documents.form_template import FormTemplate, HeaderCell
 from chalicelib.engines.ocr.forms.spelling import fold, similarity
 
 _HEADER_ROWS = 3

@@ -1,7 +1,4 @@
-"""Every place on a page where a key of a template may stand.
-
-Called by chalicelib/engines/ocr/forms/keys.py, which chooses among them.
-"""
+"""Every place on a page where a key of a template may stand."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which place on the page is the place of which key.
-
-Called by chalicelib/engines/ocr/forms/finder.py.
-"""
+"""Which place on the page is the place of which key."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chalicelib.domain.form_template import TemplateKey
-from chalicelib.domain.page import Rect, around
+from chalicelib.domain.documents.form_template import TemplateKey
+from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms.key_search import Reading, search_keys
 from chalicelib.engines.ocr.forms.segments import Segment
 from chalicelib.engines.ocr.forms.spelling import is_short

@@ -1,8 +1,4 @@
-"""Words that forms print, and people rarely write into them.
-
-Called by chalicelib/engines/ocr/forms/candidates.py, which so tells the label of a neighbouring
-field, that the template does not know, from a value.
-"""
+"""Words that forms print, and people rarely write into them."""
 
 from __future__ import annotations
 

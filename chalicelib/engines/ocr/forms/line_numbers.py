@@ -1,7 +1,4 @@
-"""Numbers of lines, which tax forms print twice: before a key and again before its value.
-
-Called by chalicelib/engines/ocr/forms/finder.py.
-"""
+"""Numbers of lines, which tax forms print twice: before a key and again before its value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What is left of the lines when the keys are taken out: pieces that may be values, and labels.
-
-Called by chalicelib/engines/ocr/forms/finder.py.
-"""
+"""What is left of the lines when the keys are taken out: pieces that may be values, and labels."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Whether a ruled line separates two places of a page.
-
-Called by chalicelib/engines/ocr/forms/candidates.py.
-"""
+"""Whether a ruled line separates two places of a page."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,8 +1,7 @@
 """Lines of a page, levelled and divided where columns meet, and parts of them.
 
-Called by the other modules of chalicelib/engines/ocr/forms. Rectangles of segments lie on the
-levelled page: the page turned about its top left corner until its lines are horizontal. Boxes
-that are handed back lie on the page as read.
+Rectangles of segments lie on the levelled page: the page turned about its top left corner until its
+lines are horizontal. Boxes that are handed back lie on the page as read.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from chalicelib.domain.page import Point, Rect, TextLine, around_points
+from chalicelib.domain.documents.page import Point, Rect, TextLine, around_points
 
 _COLUMN_GAP = 1.5
 """Blank between two words, in heights of the line, above which they belong to two columns."""

@@ -1,7 +1,4 @@
-"""Which keys may stand in which lines, told fast by the pairs of letters they share.
-
-Called by chalicelib/engines/ocr/forms/key_search.py.
-"""
+"""Which keys may stand in which lines, told fast by the pairs of letters they share."""
 
 from __future__ import annotations
 

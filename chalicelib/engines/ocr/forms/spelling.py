@@ -1,7 +1,4 @@
-"""Texts without what does not matter when a key or header is compared with a template.
-
-Called by the other modules of chalicelib/engines/ocr/forms.
-"""
+"""Texts without what does not matter when a key or header is compared with a template."""
 
 from __future__ import annotations
 

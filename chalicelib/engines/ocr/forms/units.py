@@ -1,7 +1,4 @@
-"""Places where a key may stand: a line, or lines below or beside one another.
-
-Called by chalicelib/engines/ocr/forms/key_search.py.
-"""
+"""Places where a key may stand: a line, or lines below or beside one another."""
 
 from __future__ import annotations
 

@@ -1,14 +1,11 @@
-"""The value of each key: one piece or several, each used once.
-
-Called by chalicelib/engines/ocr/forms/finder.py.
-"""
+"""The value of each key: one piece or several, each used once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.form_template import TemplateKey
+from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.engines.ocr.forms.candidates import Candidate, Neighbourhood
 from chalicelib.engines.ocr.forms.continuation import Continuation
 from chalicelib.engines.ocr.forms.direction import weigh_directions

@@ -1,15 +1,15 @@
 """Fields without a printed key: any telephone number, address, date … of a page.
 
-Called by chalicelib/engines/ocr/forms/finder.py. Spec: Form template, virtual key.
+Spec: Form template, virtual key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from chalicelib.domain.findings import Contact, FormField
-from chalicelib.domain.form_template import TemplateKey
-from chalicelib.domain.page import ReadPage, Rect
+from chalicelib.domain.documents.findings import Contact, FormField
+from chalicelib.domain.documents.form_template import TemplateKey
+from chalicelib.domain.documents.page import ReadPage, Rect
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.contacts.virtual import VirtualTexts
 from chalicelib.engines.ocr.interface import Check, go_on

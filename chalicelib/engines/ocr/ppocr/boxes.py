@@ -1,7 +1,4 @@
-"""From the detector's map of text to rectangles around lines (differentiable binarisation).
-
-See: chalicelib/engines/ocr/ppocr/detector.py
-"""
+"""From the detector's map of text to rectangles around lines (differentiable binarisation)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Connected pixels of a mask, as the outlines that rectangles are laid around.
 
-Works on runs (pixels side by side in a row) instead of pixels, so that a page of noise costs
-a fraction of a second too. See: chalicelib/engines/ocr/ppocr/rectangles.py
+Works on runs (pixels side by side in a row) instead of pixels, so that a page of noise costs a
+fraction of a second too.
 """
 
 from __future__ import annotations

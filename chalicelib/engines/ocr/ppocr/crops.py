@@ -1,7 +1,4 @@
-"""Cuts lines out of a page, turned upright and scaled to the recogniser's height.
-
-Called by chalicelib/engines/ocr/ppocr/engine.py.
-"""
+"""Cuts lines out of a page, turned upright and scaled to the recogniser's height."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 if TYPE_CHECKING:
-    from chalicelib.domain.page import Quad
+    from chalicelib.domain.documents.page import Quad
 
     Box = tuple[float, float, float, float]
 

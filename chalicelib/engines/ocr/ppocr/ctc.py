@@ -1,7 +1,4 @@
-"""From the recogniser's probabilities to text (connectionist temporal classification).
-
-Called by chalicelib/engines/ocr/ppocr/recogniser.py.
-"""
+"""From the recogniser's probabilities to text (connectionist temporal classification)."""
 
 from __future__ import annotations
 

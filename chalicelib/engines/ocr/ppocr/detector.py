@@ -1,7 +1,4 @@
-"""Finds the lines of text of a page.
-
-See: chalicelib/engines/ocr/ppocr/boxes.py
-"""
+"""Finds the lines of text of a page."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The PP-OCRv6 text engine. Implements chalicelib/engines/ocr/interface.py.
-
-See: chalicelib/engines/ocr/ppocr/detector.py, senses.py and recogniser.py
-"""
+"""The PP-OCRv6 text engine. Implements chalicelib/engines/ocr/interface.py."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from chalicelib.domain.page import TextLine, around_points
+from chalicelib.domain.documents.page import TextLine, around_points
 from chalicelib.engines.ocr.interface import PPOCR
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.ppocr.crops import crop_width, cut_crop
@@ -20,7 +17,7 @@ from chalicelib.engines.ocr.ppocr.senses import chosen_quads
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.page import Point, Quad
+    from chalicelib.domain.documents.page import Point, Quad
     from chalicelib.engines.ocr.interface import Check
     from chalicelib.engines.ocr.ppocr.ctc import Reading
     from chalicelib.engines.ocr.ppocr.detector import Detector

@@ -1,6 +1,6 @@
 """Opens an installed PP-OCRv6 folder: detector.onnx, recogniser.onnx, alphabet.json, engine.json.
 
-Made by infra/model_files. Called by chalicelib/engines/ocr/pool.py.
+Made by infra/model_files.
 """
 
 from __future__ import annotations

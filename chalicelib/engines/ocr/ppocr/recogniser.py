@@ -1,7 +1,4 @@
-"""Reads crops of lines.
-
-See: chalicelib/engines/ocr/ppocr/ctc.py and strips.py
-"""
+"""Reads crops of lines."""
 
 from __future__ import annotations
 

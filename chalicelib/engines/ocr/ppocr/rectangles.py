@@ -1,7 +1,4 @@
-"""The smallest rectangle around points, at whatever angle: rotating calipers on a convex hull.
-
-Called by chalicelib/engines/ocr/ppocr/boxes.py.
-"""
+"""The smallest rectangle around points, at whatever angle: rotating calipers on a convex hull."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.page import Quad
+    from chalicelib.domain.documents.page import Quad
 
     Doubles = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]

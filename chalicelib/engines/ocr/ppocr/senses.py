@@ -1,7 +1,7 @@
 """In which direction a line is read, where its shape alone does not tell.
 
-A wide line is read to the right. A tall one may be read downwards, upwards, or be a single
-upright character. Called by chalicelib/engines/ocr/ppocr/engine.py.
+A wide line is read to the right. A tall one may be read downwards, upwards, or be a single upright
+character.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chalicelib.domain.page import Quad
+    from chalicelib.domain.documents.page import Quad
     from chalicelib.engines.ocr.ppocr.ctc import Reading
     from chalicelib.engines.ocr.ppocr.rectangles import Rectangle
 

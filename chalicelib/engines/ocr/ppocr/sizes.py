@@ -1,7 +1,4 @@
-"""How large a page is looked at when its lines are found.
-
-Called by chalicelib/engines/ocr/ppocr/detector.py.
-"""
+"""How large a page is looked at when its lines are found."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Divides very long lines where they are blank, and joins what was read in the parts.
 
 The recogniser's memory grows with the width of a crop.
-Called by chalicelib/engines/ocr/ppocr/recogniser.py.
 """
 
 from __future__ import annotations

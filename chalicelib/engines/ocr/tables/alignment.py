@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.page import Rect, TextLine, around
+from chalicelib.domain.documents.page import Rect, TextLine, around
 from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.page import Quad, Rect, TextLine
+from chalicelib.domain.documents.page import Quad, Rect, TextLine
 from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import Check, TextEngine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot

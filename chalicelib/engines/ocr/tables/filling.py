@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.page import TextLine
+from chalicelib.domain.documents.page import TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid
 from chalicelib.engines.ocr.tables.rows import group_rows
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.findings import Cell, Table
-from chalicelib.domain.page import ReadPage, Rect, TextLine, around
+from chalicelib.domain.documents.findings import Cell, Table
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.engines.ocr.interface import Check, TextEngine
 from chalicelib.engines.ocr.tables.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.blanks import read_blanks

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from chalicelib.domain.page import Rect, TextLine, around
+from chalicelib.domain.documents.page import Rect, TextLine, around
 
 
 @dataclass(frozen=True, slots=True)

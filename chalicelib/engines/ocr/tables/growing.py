@@ -1,7 +1,4 @@
-"""Grows regions that may be tables, row by row, while the rows leave the same white gutters.
-
-Called by chalicelib/engines/ocr/tables/regions.py.
-"""
+"""Grows regions that may be tables, row by row, while the rows leave the same white gutters."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from chalicelib.domain.page import Rect, TextLine, around
+from chalicelib.domain.documents.page import Rect, TextLine, around
 from chalicelib.engines.ocr.tables.rows import (
     Span,
     covered,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from chalicelib.domain.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
+from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 
 _NUMERIC = 0.5

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
 

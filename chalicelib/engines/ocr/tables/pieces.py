@@ -2,7 +2,6 @@
 
 A detector of text joins neighbouring cells to one line. Lines are cut where a ruling crosses them
 and where their ink leaves a wide gap, and their boxes are tightened to the ink.
-See: chalicelib/engines/ocr/ink.py
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.page import ReadPage, Rect, TextLine
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.gaps import Division, divide_exact, divide_inked
 from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import Check, TextEngine

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from chalicelib.domain.page import Rect, TextLine, around
+from chalicelib.domain.documents.page import Rect, TextLine, around
 from chalicelib.engines.ocr.tables.growing import MOST_PENDING, Growing, Region, is_parted
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from chalicelib.domain.page import Rect, TextLine, around
+from chalicelib.domain.documents.page import Rect, TextLine, around
 
 Span = tuple[float, float]
 """From where to where, along one direction, in pixels."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 from statistics import median
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 from chalicelib.engines.ocr.tables.heading import is_numeric
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box

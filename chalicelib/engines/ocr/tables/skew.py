@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.page import Point, Rect, TextLine, around_points
+from chalicelib.domain.documents.page import Point, Rect, TextLine, around_points
 from chalicelib.engines.ocr.order import weighted_median
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from chalicelib.domain.page import TextLine, around
+from chalicelib.domain.documents.page import TextLine, around
 from chalicelib.engines.ocr.tables.filling import in_reading_order
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot
 

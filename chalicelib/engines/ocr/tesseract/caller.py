@@ -1,7 +1,4 @@
-"""Calls the program on a picture and reads its answer.
-
-Called by chalicelib/engines/ocr/tesseract/engine.py.
-"""
+"""Calls the program on a picture and reads its answer."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.characters import kept
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.characters import kept
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.interface import TESSERACT, OcrNotInstalled
 from chalicelib.engines.ocr.tesseract.program import LANGUAGE
 from chalicelib.errors import BadRequest, TimedOut

@@ -1,7 +1,4 @@
-"""The Tesseract text engine. Implements chalicelib/engines/ocr/interface.py.
-
-See: chalicelib/engines/ocr/tesseract/caller.py, preparing.py, lines.py and strips.py
-"""
+"""The Tesseract text engine. Implements chalicelib/engines/ocr/interface.py."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from chalicelib.domain.page import around
+from chalicelib.domain.documents.page import around
 from chalicelib.engines.ocr.interface import TESSERACT, OcrNotInstalled
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.tesseract.caller import BLOCK, PAGE, Caller
@@ -24,7 +21,7 @@ from chalicelib.engines.ocr.turning import turned_lines, turned_pixels
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.page import Quad, TextLine
+    from chalicelib.domain.documents.page import Quad, TextLine
     from chalicelib.engines.ocr.interface import Check
     from chalicelib.engines.ocr.tesseract.caller import Word
 

@@ -1,4 +1,4 @@
-"""Puts words together to lines. Called by chalicelib/engines/ocr/tesseract/engine.py."""
+"""Puts words together to lines."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.page import TextLine
+from chalicelib.domain.documents.page import TextLine
 
 if TYPE_CHECKING:
-    from chalicelib.domain.page import Quad, Rect
+    from chalicelib.domain.documents.page import Quad, Rect
     from chalicelib.engines.ocr.tesseract.caller import Word
 
 _GAP = 1.5

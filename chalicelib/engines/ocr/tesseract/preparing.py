@@ -1,7 +1,4 @@
-"""Prepares pixels for the program: grey, evenly lit, large enough, with a margin.
-
-Called by chalicelib/engines/ocr/tesseract/engine.py.
-"""
+"""Prepares pixels for the program: grey, evenly lit, large enough, with a margin."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageFilter, ImageOps
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 
 if TYPE_CHECKING:
     import numpy.typing as npt

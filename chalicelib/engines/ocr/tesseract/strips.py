@@ -1,7 +1,6 @@
 """Puts places that hold one line each below each other, so that one call reads them all.
 
 Starting the program takes longer than reading a line.
-Called by chalicelib/engines/ocr/tesseract/engine.py.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from chalicelib.domain.page import TextLine, around_points
+from chalicelib.domain.documents.page import TextLine, around_points
 from chalicelib.engines.ocr.tesseract.lines import line_of
 
 if TYPE_CHECKING:
-    from chalicelib.domain.page import Point, Quad
+    from chalicelib.domain.documents.page import Point, Quad
     from chalicelib.engines.ocr.tesseract.caller import Word
 
 SHEET = 40

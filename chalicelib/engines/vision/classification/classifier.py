@@ -1,7 +1,4 @@
-"""A trained model of type image: embedding, whitening, softmax head, temperature.
-
-See: chalicelib/engines/vision/interface.py, chalicelib/engines/artifact.py
-"""
+"""A trained model of type image: embedding, whitening, softmax head, temperature."""
 
 from __future__ import annotations
 
@@ -12,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.domain.dataset import IMAGE
-from chalicelib.domain.prediction import Ranked, ranked
+from chalicelib.domain.datasets.dataset import IMAGE
+from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
+from chalicelib.engines.vision.backbone.resizing import RECIPE
+from chalicelib.engines.vision.backbone.versions import read_uses
 from chalicelib.engines.vision.classification.extractor import (
     DIMS,
     SIDE,
     ClassificationExtractor,
 )
-from chalicelib.engines.vision.resizing import RECIPE
-from chalicelib.engines.vision.uses import read_uses
-from chalicelib.engines.vision.vectors import unit_roots
+from chalicelib.engines.vision.similarity.vectors import unit_roots
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.picture import Picture
-    from chalicelib.engines.vision.backbones import BackbonePool
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import BackboneUse
 
     Floats = npt.NDArray[np.floating[Any]]

@@ -1,6 +1,6 @@
 """Judges a softmax head on both sides of the split, as one record of the learning curve.
 
-See: contract section 4, Learning curve; chalicelib/engines/metrics.py
+See: contract section 4
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.domain.limits import MAX_EPOCH_RESULTS
+from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
 from chalicelib.engines import metrics
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.head_run import HeadRun
-    from chalicelib.engines.vision.head_training import HeadTraining
+    from chalicelib.engines.vision.head.run import HeadRun
+    from chalicelib.engines.vision.head.training import HeadTraining
 
     Ints = npt.NDArray[np.int64]
 

@@ -1,7 +1,4 @@
-"""One vector a view: the mean of the backbone's last map of the squashed picture.
-
-See: chalicelib/engines/vision/interface.py, chalicelib/engines/vision/resizing.py
-"""
+"""One vector a view: the mean of the backbone's last map of the squashed picture."""
 
 from __future__ import annotations
 
@@ -9,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.engines.vision.backbones import LITE2
-from chalicelib.engines.vision.resizing import draw_view, squash
-from chalicelib.engines.vision.square_extractor import SquareExtractor
+from chalicelib.engines.vision.backbone.pool import LITE2
+from chalicelib.engines.vision.backbone.resizing import draw_view, squash
+from chalicelib.engines.vision.backbone.square_extractor import SquareExtractor
 
 if TYPE_CHECKING:
-    from chalicelib.domain.picture import Picture
+    from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.interface import Halves
 
 SIDE = 320

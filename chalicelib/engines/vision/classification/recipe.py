@@ -1,7 +1,7 @@
 """How a softmax head over whitened embeddings is fitted.
 
-Its weights begin at the labels' mean directions, which alone answer well when examples are few,
-and the epochs correct them. See: chalicelib/engines/vision/head_stage.py
+Its weights begin at the labels' mean directions, which alone answer well when examples are few, and
+the epochs correct them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.vision.classification.whitening import Whitening, fit_whitening
-from chalicelib.engines.vision.heads import SoftmaxLoss
-from chalicelib.engines.vision.vectors import unit_rows
+from chalicelib.engines.vision.head.linear import SoftmaxLoss
+from chalicelib.engines.vision.similarity.vectors import unit_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.feature_table import FeatureTable, Rows
-    from chalicelib.engines.vision.targets import Targets
+    from chalicelib.engines.vision.features.table import FeatureTable, Rows
+    from chalicelib.engines.vision.head.targets import Targets
 
     Floats = npt.NDArray[np.floating[Any]]
     Halves = npt.NDArray[np.float16]

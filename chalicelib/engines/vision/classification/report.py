@@ -1,7 +1,4 @@
-"""Calibration, data report and limits of a model of type image.
-
-See: chalicelib/engines/data_report.py, chalicelib/engines/vision/duplicates_report.py
-"""
+"""Calibration, data report and limits of a model of type image."""
 
 from __future__ import annotations
 
@@ -12,14 +9,14 @@ import numpy as np
 
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
-from chalicelib.engines.text.calibration import fit_temperature, probabilities
-from chalicelib.engines.vision.card import share_record
-from chalicelib.engines.vision.duplicates_report import duplicates_record
+from chalicelib.engines.text.head.calibration import fit_temperature, probabilities
+from chalicelib.engines.vision.report.card import share_record
+from chalicelib.engines.vision.report.duplicates import duplicates_record
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.head_training import HeadTraining
+    from chalicelib.engines.vision.head.training import HeadTraining
 
     Floats = npt.NDArray[np.floating[Any]]
     Ints = npt.NDArray[np.int64]

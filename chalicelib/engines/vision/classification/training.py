@@ -1,13 +1,12 @@
-"""Trains a model of type image. See: chalicelib/engines/vision/head_training.py."""
+"""Trains a model of type image."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.engines.text.calibration import probabilities
-from chalicelib.engines.vision.backbones import LITE2
-from chalicelib.engines.vision.card import CardFacts, backbone_records, card_document
+from chalicelib.engines.text.head.calibration import probabilities
+from chalicelib.engines.vision.backbone.pool import LITE2
 from chalicelib.engines.vision.classification import classifier
 from chalicelib.engines.vision.classification.evaluation import curve_record
 from chalicelib.engines.vision.classification.recipe import ImageRecipe
@@ -17,15 +16,16 @@ from chalicelib.engines.vision.classification.report import (
     limits,
     served_temperature,
 )
-from chalicelib.engines.vision.head_training import HeadTraining
+from chalicelib.engines.vision.head.targets import Targets
+from chalicelib.engines.vision.head.training import HeadTraining
 from chalicelib.engines.vision.interface import FittedVision
-from chalicelib.engines.vision.targets import Targets
+from chalicelib.engines.vision.report.card import CardFacts, backbone_records, card_document
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from chalicelib.domain.model import Model
-    from chalicelib.engines.vision.head_stage import Stage
+    from chalicelib.domain.models.model import Model
+    from chalicelib.engines.vision.head.stage import Stage
 
 
 class ImageTraining(HeadTraining):

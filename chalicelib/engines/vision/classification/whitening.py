@@ -1,7 +1,7 @@
 """Makes the spread of pictures within one label equal in all directions.
 
-Directions in which pictures of one label differ say little about the label; dividing by that
-spread lets the others speak. See: chalicelib/engines/vision/exact_matrix.py
+Directions in which pictures of one label differ say little about the label; dividing by that spread
+lets the others speak.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.vision.exact_matrix import inverse_cholesky
-from chalicelib.engines.vision.vectors import GRID, unit_roots, unit_rows
+from chalicelib.engines.vision.head.exact_matrix import inverse_cholesky
+from chalicelib.engines.vision.similarity.vectors import GRID, unit_roots, unit_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,7 +1,7 @@
 """From the head's scores to probabilities that mean what they say.
 
 The positive weights of the loss shift a label's score by their logarithm, and one temperature,
-fitted out of fold, does the rest. See: chalicelib/engines/vision/multi_label/recipe.py
+fitted out of fold, does the rest.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.text.arithmetic import GridArithmetic, exact_log
-from chalicelib.engines.vision.heads import sigmoid
+from chalicelib.engines.text.head.arithmetic import GridArithmetic, exact_log
+from chalicelib.engines.vision.head.linear import sigmoid
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,7 +1,4 @@
-"""A trained model of type image-multi-label: features, standardising, sigmoids, calibration.
-
-See: chalicelib/engines/vision/interface.py, chalicelib/engines/artifact.py
-"""
+"""A trained model of type image-multi-label: features, standardising, sigmoids, calibration."""
 
 from __future__ import annotations
 
@@ -12,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.domain.dataset import MULTI_LABEL
-from chalicelib.domain.prediction import Ranked, ranked
+from chalicelib.domain.datasets.dataset import MULTI_LABEL
+from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
-from chalicelib.engines.vision.backbones import LITE2
+from chalicelib.engines.vision.backbone.pool import LITE2
+from chalicelib.engines.vision.backbone.resizing import RECIPE
+from chalicelib.engines.vision.backbone.versions import read_uses
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration
 from chalicelib.engines.vision.multi_label.extractor import (
     BACKBONES,
@@ -30,14 +29,12 @@ from chalicelib.engines.vision.multi_label.standardizing import (
     Standardizing,
     block_dims,
 )
-from chalicelib.engines.vision.resizing import RECIPE
-from chalicelib.engines.vision.uses import read_uses
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.picture import Picture
-    from chalicelib.engines.vision.backbones import BackbonePool
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import BackboneUse
 
     Floats = npt.NDArray[np.floating[Any]]

@@ -1,7 +1,6 @@
 """Judges sigmoids on both sides of the split, label by label, as a record of the learning curve.
 
-A label counts as answered where the head's score is above 0. See: contract section 4, Metrics and
-Learning curve; chalicelib/engines/metrics.py
+A label counts as answered where the head's score is above 0. See: contract section 4
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.domain.limits import MAX_EPOCH_RESULTS
+from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
 from chalicelib.engines import metrics
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.head_run import HeadRun
-    from chalicelib.engines.vision.head_training import HeadTraining
+    from chalicelib.engines.vision.head.run import HeadRun
+    from chalicelib.engines.vision.head.training import HeadTraining
 
     Bools = npt.NDArray[np.bool_]
     Floats = npt.NDArray[np.floating[Any]]

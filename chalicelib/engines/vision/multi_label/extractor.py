@@ -1,7 +1,7 @@
 """One vector a view that sees small objects too: last map's mean, and pooled maps of two networks.
 
 A mean over a map drowns what fills a few of its cells; the mean of each channel's three largest
-cells keeps it. See: chalicelib/engines/vision/interface.py, chalicelib/engines/vision/resizing.py
+cells keeps it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.engines.vision.backbones import LITE2, NANODET
-from chalicelib.engines.vision.resizing import draw_view, squash
-from chalicelib.engines.vision.square_extractor import SquareExtractor
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET
+from chalicelib.engines.vision.backbone.resizing import draw_view, squash
+from chalicelib.engines.vision.backbone.square_extractor import SquareExtractor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.picture import Picture
+    from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.interface import Halves
 
     Floats = npt.NDArray[np.float32]

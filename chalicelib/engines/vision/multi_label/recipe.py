@@ -1,7 +1,4 @@
-"""How independent sigmoids over standardised features are fitted.
-
-See: chalicelib/engines/vision/head_stage.py
-"""
+"""How independent sigmoids over standardised features are fitted."""
 
 from __future__ import annotations
 
@@ -9,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.text.arithmetic import exact_log
-from chalicelib.engines.vision.heads import SigmoidLoss
+from chalicelib.engines.text.head.arithmetic import exact_log
+from chalicelib.engines.vision.head.linear import SigmoidLoss
 from chalicelib.engines.vision.multi_label.standardizing import Standardizing, fit_standardizing
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.feature_table import FeatureTable, Rows
-    from chalicelib.engines.vision.targets import Targets
+    from chalicelib.engines.vision.features.table import FeatureTable, Rows
+    from chalicelib.engines.vision.head.targets import Targets
 
     Floats = npt.NDArray[np.floating[Any]]
     Halves = npt.NDArray[np.float16]

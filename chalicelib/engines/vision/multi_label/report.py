@@ -1,7 +1,4 @@
-"""Card metrics, data report and limits of a model of type image-multi-label.
-
-See: chalicelib/engines/data_report.py, chalicelib/engines/vision/duplicates_report.py
-"""
+"""Card metrics, data report and limits of a model of type image-multi-label."""
 
 from __future__ import annotations
 
@@ -12,14 +9,14 @@ import numpy as np
 
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
-from chalicelib.engines.vision.card import share_record
-from chalicelib.engines.vision.duplicates_report import duplicates_record
 from chalicelib.engines.vision.multi_label.evaluation import mean_average_precision, sign_of
+from chalicelib.engines.vision.report.card import share_record
+from chalicelib.engines.vision.report.duplicates import duplicates_record
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.head_training import HeadTraining
+    from chalicelib.engines.vision.head.training import HeadTraining
 
     Bools = npt.NDArray[np.bool_]
     Doubles = npt.NDArray[np.float64]

@@ -1,7 +1,4 @@
-"""Chosen columns of the features, each centred and divided by its spread.
-
-See: chalicelib/engines/vision/multi_label/extractor.py
-"""
+"""Chosen columns of the features, each centred and divided by its spread."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.vision.multi_label.extractor import DIMS, EMBEDDING_DIMS
-from chalicelib.engines.vision.vectors import unit_roots
+from chalicelib.engines.vision.similarity.vectors import unit_roots
 
 if TYPE_CHECKING:
     import numpy.typing as npt

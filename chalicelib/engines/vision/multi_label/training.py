@@ -1,4 +1,4 @@
-"""Trains a model of type image-multi-label. See: chalicelib/engines/vision/head_training.py."""
+"""Trains a model of type image-multi-label."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines import metrics
-from chalicelib.engines.vision.card import CardFacts, backbone_records, card_document
-from chalicelib.engines.vision.head_stage import Task
-from chalicelib.engines.vision.head_training import HeadTraining
+from chalicelib.engines.vision.head.stage import Task
+from chalicelib.engines.vision.head.targets import Targets
+from chalicelib.engines.vision.head.training import HeadTraining
 from chalicelib.engines.vision.interface import FittedVision
 from chalicelib.engines.vision.multi_label import classifier
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration, fit_calibration
@@ -18,14 +18,14 @@ from chalicelib.engines.vision.multi_label.evaluation import curve_record, mean_
 from chalicelib.engines.vision.multi_label.recipe import MultiLabelRecipe
 from chalicelib.engines.vision.multi_label.report import MultiLabelFolds, data_report, limits
 from chalicelib.engines.vision.multi_label.standardizing import BLOCK_NAMES, block_dims
-from chalicelib.engines.vision.targets import Targets
+from chalicelib.engines.vision.report.card import CardFacts, backbone_records, card_document
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from chalicelib.domain.model import Model
+    from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.division import Division
-    from chalicelib.engines.vision.head_stage import Stage
+    from chalicelib.engines.vision.head.stage import Stage
 
 _FOLDS = 5
 _CHOICE_PICTURES = 1_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from chalicelib.domain.page import Page, Quad, ReadPage, Rect, TextLine, around_points
+from chalicelib.domain.documents.page import Page, Quad, ReadPage, Rect, TextLine, around_points
 
 _WIDTH, _HEIGHT = 1050, 600
 _LETTER = 0.5

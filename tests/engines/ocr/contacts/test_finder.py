@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from chalicelib.domain.page import Rect, TextLine, around_points
+from chalicelib.domain.documents.page import Rect, TextLine, around_points
 from chalicelib.engines.ocr.contacts.finder import find_contacts
 from tests.bench.ocr_contact_metrics import Tally, comparable
 from tests.engines.ocr.contacts.card_sets import CARDS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.domain.form_template import VIRTUAL_KEYS
+from chalicelib.domain.documents.form_template import VIRTUAL_KEYS
 from chalicelib.engines.ocr.contacts.virtual import find_virtual
 from tests.engines.ocr.contacts.cards import page_of, text_line
 

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from chalicelib.domain.form_template import FormTemplate, TemplateKey
-from chalicelib.domain.page import Page, ReadPage, Rect, TextLine, around_points
+from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine, around_points
 
 WIDTH, HEIGHT = 1240, 900
 PADDING = 3

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.findings import COLUMN_HEADER, NORMAL, ROW_HEADER, Cell, Table
-from chalicelib.domain.form_template import FormTemplate, HeaderCell, TemplateKey
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER, Cell, Table
+from chalicelib.domain.documents.form_template import FormTemplate, HeaderCell, TemplateKey
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms.header_names import name_headers
 
 BOX = Rect(0, 0, 10, 10)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms.rulings import Rulings
 from tests.engines.ocr.forms.drawn import DrawnForm
 

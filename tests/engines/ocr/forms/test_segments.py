@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.forms.segments import make_segments, tilt
 from tests.engines.ocr.forms.drawn import DrawnForm
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from chalicelib.domain.page import Page
+from chalicelib.domain.documents.page import Page
 from chalicelib.engines.ocr.ppocr.loading import load_ppocr
 
 FOLDER = Path(__file__).parents[4] / ".models" / "ppocr"

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from chalicelib.domain.findings import Table
-from chalicelib.domain.page import Page, Quad, ReadPage, Rect, TextLine
+from chalicelib.domain.documents.findings import Table
+from chalicelib.domain.documents.page import Page, Quad, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.engines.ocr.tables.structure import StructureModel, load_structure
 

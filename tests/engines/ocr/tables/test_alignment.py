@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.filling import fill
 from chalicelib.engines.ocr.tables.grid import Grid, text_of

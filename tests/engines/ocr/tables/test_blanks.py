@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.interface import TextEngine
 from chalicelib.engines.ocr.ppocr.loading import load_ppocr
 from chalicelib.engines.ocr.tables.blanks import read_blanks

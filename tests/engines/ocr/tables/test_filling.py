@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot, text_of
 

@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from chalicelib.domain.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
-from chalicelib.domain.page import Page, ReadPage, Rect, TextLine
+from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.tables.finder import find_tables
 from tests.engines.ocr.tables.drawn import (
     PROSE,

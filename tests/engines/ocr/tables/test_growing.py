@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.growing import MOST_PENDING, Growing, is_parted
 
 

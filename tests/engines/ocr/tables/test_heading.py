@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot
 from chalicelib.engines.ocr.tables.heading import is_numeric, kinds
 

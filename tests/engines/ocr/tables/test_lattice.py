@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import Grid
 from chalicelib.engines.ocr.tables.lattice import Lattice, find_lattices, lattice_grid
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings

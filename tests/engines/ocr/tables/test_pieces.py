@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.pieces import cut, cut_at_rulings, cut_page, text_height
 from chalicelib.engines.ocr.tables.rulings import Ruling
 from tests.engines.ocr.tables.drawn import Reader, Sheet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.growing import Region
 from chalicelib.engines.ocr.tables.regions import aligned_regions, ruled_regions
 from chalicelib.engines.ocr.tables.rulings import Ruling

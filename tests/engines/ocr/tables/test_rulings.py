@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.tables.rulings import (
     Rulings,
     darkest_channel,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot
 from chalicelib.engines.ocr.tables.sifting import conflicts, is_absurd, is_ruled_table, is_table
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from chalicelib.domain.page import Quad, Rect, TextLine, around_points
+from chalicelib.domain.documents.page import Quad, Rect, TextLine, around_points
 from chalicelib.engines.ocr.tables.skew import Turn, find_angle
 from tests.engines.ocr.tables.drawn import Sheet
 

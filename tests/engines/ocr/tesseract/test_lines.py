@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.tesseract.caller import Word
 from chalicelib.engines.ocr.tesseract.lines import line_of, runs_of
 

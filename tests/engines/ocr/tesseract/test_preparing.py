@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.tesseract.preparing import MARGIN, evenly_lit, has_ink, prepare
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import Image
 
-from chalicelib.domain.page import Rect
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.tesseract.caller import Word
 from chalicelib.engines.ocr.tesseract.strips import Sheet
 

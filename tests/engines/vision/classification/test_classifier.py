@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
-from chalicelib.engines.vision.backbones import LITE2, BackbonePool
+from chalicelib.engines.vision.backbone.pool import LITE2, BackbonePool
 from chalicelib.engines.vision.classification.classifier import KIND, VERSION, dump, load
 
 POOL = BackbonePool(Path(__file__).parents[4] / ".models")

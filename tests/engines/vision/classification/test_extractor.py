@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chalicelib.engines.vision.backbones import BackbonePool
+from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
 from tests.engines.vision.drawn import draw
 

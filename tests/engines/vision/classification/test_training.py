@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chalicelib.engines.vision import near_duplicates
-from chalicelib.engines.vision.backbones import LITE2, BackbonePool
+from chalicelib.engines.vision.backbone.pool import LITE2, BackbonePool
 from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
 from chalicelib.engines.vision.classification.training import ImageTraining
+from chalicelib.engines.vision.features.memory import MemoryFeatures
 from chalicelib.engines.vision.interface import VisionData
-from chalicelib.engines.vision.memory_features import MemoryFeatures
 from chalicelib.engines.vision.serving import load
+from chalicelib.engines.vision.similarity import near_duplicates
 from tests.engines.vision.drawn import SHAPES, draw
 from tests.engines.vision.heads_data import (
     clusters,

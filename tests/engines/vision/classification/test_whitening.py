@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chalicelib.engines.vision.classification.whitening import fit_whitening
-from chalicelib.engines.vision.vectors import unit_roots
+from chalicelib.engines.vision.similarity.vectors import unit_roots
 
 
 def _rows() -> tuple[np.ndarray, np.ndarray]:

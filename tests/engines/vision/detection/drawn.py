@@ -9,14 +9,18 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from chalicelib.domain.box import Box
-from chalicelib.domain.model import Model
-from chalicelib.domain.picture import Picture
-from chalicelib.domain.training_pictures import LabelledBox, LabelledPicture, TrainingPictures
-from chalicelib.engines.vision.backbones import BackbonePool
-from chalicelib.engines.vision.detection.features import DetectionExtractor, RetailExtractor
+from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Picture
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.training_pictures import (
+    LabelledBox,
+    LabelledPicture,
+    TrainingPictures,
+)
+from chalicelib.engines.vision.backbone.pool import BackbonePool
+from chalicelib.engines.vision.detection.views.extractor import DetectionExtractor, RetailExtractor
+from chalicelib.engines.vision.features.memory import MemoryFeatures
 from chalicelib.engines.vision.interface import VisionData, VisionOptions
-from chalicelib.engines.vision.memory_features import MemoryFeatures
 
 POOL = BackbonePool(Path(__file__).parents[4] / ".models")
 LABELS = ["ball", "crate"]

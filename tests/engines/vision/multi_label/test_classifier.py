@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
-from chalicelib.engines.vision.backbones import LITE2, BackbonePool
+from chalicelib.engines.vision.backbone.pool import LITE2, BackbonePool
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration, fit_calibration
 from chalicelib.engines.vision.multi_label.classifier import KIND, VERSION, Head, dump, load
 from chalicelib.engines.vision.multi_label.extractor import MultiLabelExtractor

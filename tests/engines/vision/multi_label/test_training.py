@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chalicelib.domain.limits import MAX_EPOCH_RESULTS
-from chalicelib.engines.vision.backbones import LITE2, NANODET, BackbonePool
+from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
+from chalicelib.engines.vision.features.memory import MemoryFeatures
 from chalicelib.engines.vision.interface import VisionData
-from chalicelib.engines.vision.memory_features import MemoryFeatures
 from chalicelib.engines.vision.multi_label.evaluation import mean_average_precision
 from chalicelib.engines.vision.multi_label.extractor import MultiLabelExtractor
 from chalicelib.engines.vision.multi_label.training import MultiLabelTraining

@@ -10,8 +10,8 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from chalicelib.domain.characters import CHARACTERS
-from chalicelib.domain.model import OCR, PREBUILT
+from chalicelib.domain.documents.characters import CHARACTERS
+from chalicelib.domain.models.model import OCR, PREBUILT
 from chalicelib.engines.ocr.pool import OcrPool
 from chalicelib.web.records import CardRecord
 from infra.model_files.conversion import convert_ppocr, convert_slanet

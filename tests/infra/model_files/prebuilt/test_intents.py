@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from chalicelib.engines.text import classifier
-from chalicelib.engines.text.encoders import load_encoder
+from chalicelib.engines.text.encoding.encoders import load_encoder
 from infra.model_files import intent_data
 from infra.model_files.intent_data import read_intents, read_patterns, written_out
 from infra.model_files.manifest import MODELS

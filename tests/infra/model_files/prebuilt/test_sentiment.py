@@ -12,7 +12,7 @@ from onnx import helper, numpy_helper
 from tokenizers import Tokenizer
 
 from chalicelib.engines.text import classifier
-from chalicelib.engines.text.encoders import load_encoder
+from chalicelib.engines.text.encoding.encoders import load_encoder
 from infra.finetuning.own_sentences import own_sentences
 from infra.finetuning.sentences import split_sentences
 from infra.model_files import tuned_encoder

@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from chalicelib.domain.model import PREBUILT
+from chalicelib.domain.models.model import PREBUILT
 from chalicelib.engines import artifact
-from chalicelib.engines.vision.backbones import BackbonePool
+from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.serving import PREBUILT_KIND
 from chalicelib.web.records import CardRecord
 from infra.model_files.conversion.label_names import COCO, imagenet_names

@@ -1,0 +1,1 @@
+"""Accounts, plans and monthly allowances."""

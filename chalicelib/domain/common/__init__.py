@@ -1,0 +1,1 @@
+"""What every part uses: moments, ids, pages of lists, limits."""

@@ -1,0 +1,1 @@
+"""Datasets, examples and uploads."""

@@ -1,0 +1,125 @@
+"""Whether an example or a file may be added to a dataset. Contract section 5, Limits."""
+
+from __future__ import annotations
+
+from chalicelib.domain.common.limits import MAX_DATASET_BYTES, MAX_DATASET_EXAMPLES, MAX_LABELS
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, UPLOADING, Dataset
+from chalicelib.errors import (
+    BadRequest,
+    DatasetBeingDeleted,
+    DatasetNotYetAvailable,
+    InvalidParameter,
+    InvalidUpload,
+    TooLarge,
+    TooManyOpen,
+)
+
+
+def check_labels(labels: int, remedy: str) -> None:
+    """Refuse a file that brings more labels than a dataset may have.
+
+    Raises:
+        InvalidUpload: there are more.
+    """
+    if labels > MAX_LABELS:
+        raise InvalidUpload(
+            f"The dataset would have {labels:,} labels; at most {MAX_LABELS:,} are allowed. "
+            f"Merge labels that mean the same, or check that {remedy}."
+        )
+
+
+def check_examples(examples: int) -> None:
+    """Refuse a file that brings more examples than a dataset may have.
+
+    Raises:
+        InvalidUpload: there are more.
+    """
+    if examples > MAX_DATASET_EXAMPLES:
+        raise InvalidUpload(
+            f"The dataset would have {examples:,} examples; at most {MAX_DATASET_EXAMPLES:,} are "
+            "allowed. Upload the rest as another dataset."
+        )
+
+
+def check_bytes(size_bytes: int) -> None:
+    """Refuse a file that brings more bytes than a dataset may have.
+
+    Raises:
+        InvalidUpload: there are more.
+    """
+    if size_bytes > MAX_DATASET_BYTES:
+        raise InvalidUpload(
+            f"The dataset would have {size_bytes:,} bytes; at most {MAX_DATASET_BYTES:,} (2 GB) "
+            "are allowed. Upload the rest as another dataset."
+        )
+
+
+def check_can_grow(dataset: Dataset, *, has_new_label: bool) -> None:
+    """Refuse an addition that the dataset's state or a limit forbids.
+
+    Raises:
+        DatasetBeingDeleted: it is being deleted.
+        DatasetNotYetAvailable: an upload is going on, or the first one failed.
+        InvalidParameter: it has as many labels as are allowed.
+        TooLarge: it has as many examples or bytes as are allowed.
+    """
+    if dataset.status == DELETION_PENDING:
+        raise DatasetBeingDeleted(dataset.dataset_id)
+    if dataset.status == UPLOADING or not dataset.available:
+        raise DatasetNotYetAvailable
+    if has_new_label and len(dataset.counts) >= MAX_LABELS:
+        raise InvalidParameter(
+            "label", f"the dataset has {MAX_LABELS} labels, the most allowed; use one of them."
+        )
+    if dataset.total >= MAX_DATASET_EXAMPLES or dataset.bytes >= MAX_DATASET_BYTES:
+        raise TooLarge(
+            f"Dataset {dataset.dataset_id} is full: {dataset.total} examples, {dataset.bytes} "
+            f"bytes; at most {MAX_DATASET_EXAMPLES} and {MAX_DATASET_BYTES} are allowed. "
+            "Put the example into another dataset."
+        )
+
+
+def check_takes_file(dataset: Dataset) -> None:
+    """Refuse a file for a dataset that cannot take one.
+
+    Raises:
+        DatasetBeingDeleted: it is being deleted.
+        DatasetNotYetAvailable: an upload is going on.
+        BadRequest: it was not created from a file, or its first upload failed.
+        TooLarge: it has as many bytes as are allowed.
+    """
+    if dataset.status == DELETION_PENDING:
+        raise DatasetBeingDeleted(dataset.dataset_id)
+    if dataset.status == UPLOADING:
+        raise DatasetNotYetAvailable
+    if not dataset.available:
+        raise BadRequest(
+            f"The first upload of dataset {dataset.dataset_id} failed. "
+            "Delete the dataset, then upload the file as a new one.",
+            code="dataset_failed",
+        )
+    if not dataset.is_uploaded:
+        raise BadRequest(
+            f"Dataset {dataset.dataset_id} was not created from a file, so no file can be added. "
+            "Add examples singly, or upload the file as a new dataset.",
+            code="dataset_not_uploaded",
+        )
+    if dataset.bytes >= MAX_DATASET_BYTES:
+        raise TooLarge(
+            f"Dataset {dataset.dataset_id} has {dataset.bytes} bytes; at most {MAX_DATASET_BYTES} "
+            "(2 GB) are allowed. Upload the file as a new dataset."
+        )
+
+
+def check_room(stored: int, more: int, limit: int) -> None:
+    """Refuse a picture file that an account has no room for; all figures in bytes.
+
+    Raises:
+        TooManyOpen: with the file the account would store more than is allowed.
+    """
+    if stored + more > limit:
+        raise TooManyOpen(
+            f"The account stores {stored} bytes and this file has {more}; the limit is "
+            f"{limit}. Delete datasets that are not needed.",
+            retry_after_seconds=60,
+        )

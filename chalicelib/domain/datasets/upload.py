@@ -1,0 +1,100 @@
+"""What a caller uploads: a file in the call, or an address to read it from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from chalicelib.domain.common.limits import MAX_DERIVED_NAME_CHARACTERS
+from chalicelib.domain.datasets.dataset import UPLOAD
+from chalicelib.domain.datasets.uploaded_file import Incoming
+
+
+@dataclass(frozen=True)
+class UploadSource:
+    """Exactly one of content and path is set."""
+
+    content: bytes | None = None
+    """Bytes of the file, when it was sent in the call."""
+    file_name: str = ""
+    """Base name of the sent file."""
+    path: str | None = None
+    """URL of the file, or path of an upload."""
+    incoming: Incoming | None = None
+    """The upload that the path names, once it was found."""
+
+    incoming_bytes: int = 0
+    """Size of that upload's file."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the file, 0 while they are not known."""
+        return self.incoming_bytes or len(self.content or b"")
+
+    @property
+    def derived_name(self) -> str:
+        """Dataset name taken from the file's name: without extension, cut to 100."""
+        given = self.incoming.name if self.incoming else self.file_name
+        name = given or _last_part(self.path or "")
+        stem = "".join(c if c.isprintable() else " " for c in PurePosixPath(name).stem)
+        return stem[:MAX_DERIVED_NAME_CHARACTERS].strip() or "dataset"
+
+
+def _last_part(url: str) -> str:
+    """Return the last part of a URL's path; empty for what is none, which the download refuses."""
+    try:
+        return unquote(PurePosixPath(urlsplit(url).path).name)
+    except ValueError:
+        return ""
+
+
+@dataclass(frozen=True)
+class UploadFields:
+    """Optional fields of an upload call."""
+
+    name: str | None = None
+    """Dataset name; default: the file name without extension."""
+    type: str | None = None
+    """Dataset type."""
+    language: str | None = None
+    """Dataset language."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The job of reading one file into a dataset, as the dataset's row remembers it."""
+
+    adds: bool = False
+    """True for a PUT: the dataset had data before and keeps it when this fails."""
+    raw: str = ""
+    """Where the raw file lies in the bucket; empty until a `path` was fetched."""
+    path: str = ""
+    """URL or upload to fetch the file from; empty when it was sent in the call."""
+    etag: str = ""
+    """Version of the upload's file that was accepted; empty for a URL."""
+    size_bytes: int = 0
+    """Size of the raw file, 0 while unknown."""
+    first_label: int = 0
+    """First of the label ids reserved for this upload; 0 before they are."""
+    labels: int = 0
+    """How many label ids are reserved."""
+    first_example: int = 0
+    """First of the example ids reserved for this upload; 0 before they are."""
+    source: str = UPLOAD
+    """What its examples become: `upload` or `feedback`."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the JSON form that the row stores."""
+        return asdict(self)
+
+    @property
+    def label_ids(self) -> range:
+        """The reserved label ids; deletion removes them whether committed or not."""
+        return range(self.first_label, self.first_label + self.labels)
+
+
+def gave_up(attempts: int, cause: str) -> str:
+    """Say why an upload is out of attempts."""
+    why = f" ({cause})" if cause else ""
+    return f"The file could not be read in {attempts} attempts{why}. Upload it again."

@@ -1,0 +1,1 @@
+"""Pictures and documents, and what is found on them."""

@@ -1,0 +1,144 @@
+"""What reading a document is asked for, and what is found in it. Contract section 6.
+
+Found by chalicelib/engines/ocr, put together by chalicelib/services/ocr.py, described for the wire
+by chalicelib/web/describe_ocr.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from chalicelib.domain.documents.findings import Contact, FormField, NamedTable, Table
+from chalicelib.domain.documents.form_template import FormTemplate
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
+from chalicelib.domain.models.prediction import PixelBox
+
+TEXT: Final = "text"
+TABLE: Final = "table"
+CONTACT: Final = "contact"
+FORM: Final = "form"
+TASKS = (TEXT, TABLE, CONTACT, FORM)
+"""Kinds of findings that can be asked for, the default first."""
+FORM_TYPES = ("1040", "dl", "passport", "paystub", "permanentResident", "w2")
+"""Standard forms whose templates ship."""
+
+
+@dataclass(frozen=True, slots=True)
+class OcrWish:
+    """What a call asks for."""
+
+    task: str
+    """One of TASKS."""
+    template: FormTemplate | None = None
+    """What to look for; there is one if and only if the task is FORM."""
+
+    @property
+    def needs_pixels(self) -> bool:
+        """Whether a page's text layer is not enough."""
+        return self.finds_tables
+
+    @property
+    def finds_tables(self) -> bool:
+        """Whether tables are looked for."""
+        return self.task == TABLE or (self.template is not None and self.template.finds_tables)
+
+
+@dataclass(frozen=True, slots=True)
+class TableBlock:
+    """A table with everything that an answer says about its cells."""
+
+    table: NamedTable
+    """The table and the names that headers give."""
+    normalized: tuple[str | None, ...]
+    """For each cell: the address it holds, as a JSON object; None for anything else."""
+
+
+Item = TextLine | Contact | FormField | Table | TableBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One item of an answer, and where it is."""
+
+    view: ReadPage
+    """The page it was found on, without its pixels and lines."""
+    position: int
+    """Its place among the findings of that page, in reading order, from 0."""
+    item: Item
+    """What was found, in the coordinates of the page."""
+
+    @property
+    def page_number(self) -> int:
+        """Number of the page, from 1."""
+        return self.view.page.number
+
+    @property
+    def probability(self) -> float:
+        """How sure it is, 0 to 1, rounded as answers show it."""
+        item = self.item.table.table if isinstance(self.item, TableBlock) else self.item
+        return shown_probability(item.probability)
+
+    @property
+    def box(self) -> PixelBox:
+        """Where it is, in pixels of the answer."""
+        return self.view.answer_box(place_of(self.item))
+
+
+def shown_probability(value: float) -> float:
+    """Bring a probability into 0 to 1, with six digits."""
+    return round(min(1.0, max(0.0, float(value))), 6)
+
+
+def place_of(item: Item) -> Rect:
+    """Return the rectangle of an item: the union of those that it really has."""
+    if isinstance(item, TableBlock):
+        return item.table.table.box
+    if isinstance(item, FormField):
+        return around(box for box in (item.key_box, item.value_box) if box is not None)
+    return item.box
+
+
+def without_content(page: ReadPage) -> ReadPage:
+    """Return what leads from a page to its answer, and let pixels and lines go."""
+    return replace(page, page=replace(page.page, pixels=None, layer=None), pixels=None, lines=())
+
+
+def count_words(lines: Iterable[TextLine]) -> int:
+    """Count words as the limit of a picture does."""
+    return sum(len(line.text.split()) for line in lines)
+
+
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Sort by probability, descending, equal ones by page and in reading order."""
+    return tuple(
+        sorted(findings, key=lambda item: (-item.probability, item.page_number, item.position))
+    )
+
+
+def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Keep one field of each entity: one with a value, then the surest, then the first page's."""
+    best: dict[str, tuple[tuple[bool, float, int], Finding]] = {}
+    for finding in findings:
+        if not isinstance(finding.item, FormField):
+            continue
+        rank = (bool(finding.item.value_text), finding.probability, -finding.page_number)
+        kept = best.get(finding.item.entity)
+        if kept is None or rank > kept[0]:
+            best[finding.item.entity] = rank, finding
+    return tuple(finding for _, finding in best.values())
+
+
+def in_reading_order(items: Iterable[Item]) -> list[Item]:
+    """Sort items by rows, each from left to right.
+
+    An item belongs to a row when its middle is above the bottom of the row's first item.
+    """
+    rows: list[list[tuple[Rect, Item]]] = []
+    placed = [(place_of(item), item) for item in items]
+    for rect, item in sorted(placed, key=lambda pair: pair[0].center[1]):
+        if not rows or rect.center[1] > rows[-1][0][0].max_y:
+            rows.append([])
+        rows[-1].append((rect, item))
+    return [item for row in rows for _, item in sorted(row, key=lambda pair: pair[0].min_x)]

@@ -1,0 +1,190 @@
+"""Pages of a document and the text lines on them.
+
+Made by chalicelib/formats/documents.py and chalicelib/engines/ocr, used by the OCR service.
+All coordinates are pixels of the page's raster, which may be finer or coarser than the pixels
+that answers name: `Page.scale` leads from one to the other. The origin is the top left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.models.prediction import PixelBox
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Pixels = npt.NDArray[np.uint8]
+
+Point = tuple[float, float]
+"""Distance from the left edge and from the top edge, in pixels."""
+Quad = tuple[Point, Point, Point, Point]
+"""Corners of a text line as it is read: top left, top right, bottom right, bottom left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """An upright rectangle in pixels of the page's raster."""
+
+    min_x: float
+    """Left side, from the left edge."""
+    min_y: float
+    """Top, from the top edge."""
+    max_x: float
+    """Right side, from the left edge."""
+    max_y: float
+    """Bottom, from the top edge."""
+
+    @property
+    def width(self) -> float:
+        """Distance of the two sides."""
+        return self.max_x - self.min_x
+
+    @property
+    def height(self) -> float:
+        """Distance of top and bottom."""
+        return self.max_y - self.min_y
+
+    @property
+    def center(self) -> Point:
+        """The middle."""
+        return (self.min_x + self.max_x) / 2, (self.min_y + self.max_y) / 2
+
+    @property
+    def area(self) -> float:
+        """Square pixels."""
+        return max(0.0, self.width) * max(0.0, self.height)
+
+    def overlap(self, other: Rect) -> float:
+        """Return the square pixels that both cover."""
+        width = min(self.max_x, other.max_x) - max(self.min_x, other.min_x)
+        height = min(self.max_y, other.max_y) - max(self.min_y, other.min_y)
+        return max(0.0, width) * max(0.0, height)
+
+
+def around(rects: Iterable[Rect]) -> Rect:
+    """Return the smallest rectangle that holds all of the rectangles, of which there is one."""
+    found = list(rects)
+    return Rect(
+        min(rect.min_x for rect in found),
+        min(rect.min_y for rect in found),
+        max(rect.max_x for rect in found),
+        max(rect.max_y for rect in found),
+    )
+
+
+def around_points(points: Iterable[Point]) -> Rect:
+    """Return the smallest upright rectangle that holds all of the points."""
+    found = list(points)
+    return Rect(
+        min(x for x, _ in found),
+        min(y for _, y in found),
+        max(x for x, _ in found),
+        max(y for _, y in found),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A run of words on one line, as an engine read it or a PDF's text layer holds it."""
+
+    text: str
+    """At least one visible character; words are separated by single spaces."""
+    probability: float
+    """0 to 1; 1 for a text layer."""
+    box: Rect
+    """The upright rectangle around it."""
+    quad: Quad | None = None
+    """Its corners, when it is not upright; None means those of the box."""
+    places: tuple[float, ...] = ()
+    """For each character of the text, the place of its middle along the line: 0 at the line's
+    beginning, 1 at its end; empty when unknown."""
+
+    @property
+    def corners(self) -> Quad:
+        """The corners as they are read."""
+        if self.quad is not None:
+            return self.quad
+        box = self.box
+        return (
+            (box.min_x, box.min_y),
+            (box.max_x, box.min_y),
+            (box.max_x, box.max_y),
+            (box.min_x, box.max_y),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """One page: a raster, a text layer, or both."""
+
+    number: int
+    """From 1."""
+    width: int
+    """Width of the raster, whether it was drawn or not, in pixels."""
+    height: int
+    """Height of the raster, in pixels."""
+    scale: float
+    """Pixels of the answer for each pixel of the raster."""
+    pixels: Pixels | None = None
+    """RGB, uint8, shape (height, width, 3); None when the text layer was enough."""
+    layer: tuple[TextLine, ...] | None = None
+    """Lines of a PDF's own text, exact; None when there is none that can be trusted."""
+
+    def answer_box(self, rect: Rect) -> PixelBox:
+        """Return a rectangle in whole pixels of the page as answers name them, inside the page."""
+        width, height = round(self.width * self.scale), round(self.height * self.scale)
+        return PixelBox(
+            min(max(0, round(rect.min_x * self.scale)), width),
+            min(max(0, round(rect.min_y * self.scale)), height),
+            min(max(0, round(rect.max_x * self.scale)), width),
+            min(max(0, round(rect.max_y * self.scale)), height),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ReadPage:
+    """A page turned by quarters until its text stands upright, and its lines.
+
+    Lines and pixels share the coordinates of the turned raster.
+    """
+
+    page: Page
+    """The page as displayed."""
+    turns: int
+    """Quarter turns clockwise that were made: 0, 1, 2 or 3."""
+    pixels: Pixels | None
+    """RGB, uint8, shape (height, width, 3) of the turned raster; None when only text was asked
+    for and the text layer was enough."""
+    lines: tuple[TextLine, ...]
+    """Lines in reading order."""
+    is_exact: bool = False
+    """Whether the lines come from a text layer."""
+
+    @property
+    def width(self) -> int:
+        """Width of the turned raster, in pixels."""
+        return self.page.height if self.turns % 2 else self.page.width
+
+    @property
+    def height(self) -> int:
+        """Height of the turned raster, in pixels."""
+        return self.page.width if self.turns % 2 else self.page.height
+
+    def answer_box(self, rect: Rect) -> PixelBox:
+        """Return a rectangle of the turned raster in whole pixels of the page as displayed."""
+        return self.page.answer_box(around_points(self._on_page(point) for point in _ends(rect)))
+
+    def _on_page(self, point: Point) -> Point:
+        """Turn a point back."""
+        x, y = point
+        width, height = self.page.width, self.page.height
+        return ((x, y), (y, height - x), (width - x, height - y), (width - y, x))[self.turns]
+
+
+def _ends(rect: Rect) -> tuple[Point, Point]:
+    """Return two opposite corners."""
+    return (rect.min_x, rect.min_y), (rect.max_x, rect.max_y)

@@ -1,0 +1,112 @@
+"""Reads the pages of one document in several threads, until all are read or the time is up."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Executor, Future, wait
+from typing import TypeVar
+
+from chalicelib.errors import TimedOut
+
+Result = TypeVar("Result")
+
+_POLL_SECONDS = 0.05
+
+
+class _Stopped(Exception):
+    """Another page has failed, so that this one is not needed any more."""
+
+
+class PageWork:
+    """The pages of one call: which are done, and whether work may go on."""
+
+    def __init__(
+        self,
+        page_count: int,
+        seconds_left: float,
+        limit_seconds: float,
+        slots: threading.Semaphore,
+    ) -> None:
+        """Begin.
+
+        Args:
+            page_count: pages of the document.
+            seconds_left: time from now on, in seconds; may be infinite.
+            limit_seconds: time of the whole call, for the text of the error.
+            slots: as many pages as all calls of the process may read at the same time.
+        """
+        self._page_count = page_count
+        self._deadline = time.monotonic() + seconds_left
+        self._limit_seconds = limit_seconds
+        self._slots = slots
+        self._done: set[int] = set()
+        self._is_stopped = threading.Event()
+
+    def check(self) -> None:
+        """Return while work may go on.
+
+        Raises:
+            TimedOut: the time is up; names the page that was reached.
+        """
+        if self._is_stopped.is_set():
+            raise _Stopped
+        if time.monotonic() > self._deadline:
+            raise self._timed_out()
+
+    def run(self, threads: Executor, read: Callable[[int], Result]) -> list[Result]:
+        """Read every page, and return the results in the pages' order.
+
+        The first error ends all: pages that wait are not begun, and the others end at their next
+        check, for which this does not wait.
+
+        Args:
+            threads: where pages are read.
+            read: reads one page, by its number from 1, and calls `check` often.
+
+        Raises:
+            TimedOut: the time is up; names the page that was reached.
+        """
+        pages = [
+            threads.submit(self._read, read, number) for number in range(1, self._page_count + 1)
+        ]
+        try:
+            seconds = max(0.0, self._deadline - time.monotonic())
+            # Python's locks know no infinite time.
+            wait(pages, min(seconds, threading.TIMEOUT_MAX), return_when=FIRST_EXCEPTION)
+            return self._results(pages)
+        finally:
+            self._is_stopped.set()
+            for page in pages:
+                page.cancel()
+
+    def _read(self, read: Callable[[int], Result], number: int) -> Result:
+        """Read one page when its turn has come."""
+        while not self._slots.acquire(timeout=_POLL_SECONDS):
+            self.check()
+        try:
+            self.check()
+            result = read(number)
+        finally:
+            self._slots.release()
+        self._done.add(number)
+        return result
+
+    def _results(self, pages: list[Future[Result]]) -> list[Result]:
+        """Return all results, or raise the error of the first page that has one."""
+        for page in pages:
+            if page.done() and not isinstance(page.exception(), _Stopped | None):
+                page.result()
+        if not all(page.done() for page in pages):
+            raise self._timed_out()
+        return [page.result() for page in pages]
+
+    def _timed_out(self) -> TimedOut:
+        """Name the first page that is not done."""
+        reached = next(n for n in range(1, self._page_count + 2) if n not in self._done)
+        return TimedOut(
+            f"The document was not read within {self._limit_seconds:g} seconds: page "
+            f"{min(reached, self._page_count)} of {self._page_count} was reached. "
+            "Send fewer pages in a call, or smaller ones."
+        )

@@ -1,0 +1,1 @@
+"""Queue messages, leases, cancellation, deletion records."""

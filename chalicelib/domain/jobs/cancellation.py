@@ -1,0 +1,37 @@
+"""Stops work that may not go on: the job was lost, or the time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chalicelib.domain.common.clock import Clock
+from chalicelib.errors import TimedOut
+
+
+class Watch:
+    """Stops a job whose lease is lost or whose time is up."""
+
+    def __init__(
+        self, check_lease: Callable[[], None], clock: Clock, remaining_seconds: float
+    ) -> None:
+        self._check_lease = check_lease
+        self._clock = clock
+        self._deadline = clock().timestamp() + remaining_seconds if remaining_seconds else None
+
+    @property
+    def remaining_seconds(self) -> float:
+        """Time that is left, at least 0; infinite when there is no limit."""
+        if self._deadline is None:
+            return float("inf")
+        return max(0.0, self._deadline - self._clock().timestamp())
+
+    def check(self) -> None:
+        """Return while work may go on.
+
+        Raises:
+            LeaseLost: another worker owns the job, or it was ended.
+            TimedOut: the time given is up; the queue goes on.
+        """
+        self._check_lease()
+        if self._deadline is not None and self._clock().timestamp() > self._deadline:
+            raise TimedOut("The file was not read in time; the queue goes on with it.")

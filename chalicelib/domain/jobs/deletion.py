@@ -1,0 +1,46 @@
+"""Deletion records and their states. Spec: Deletion record, Deletion status."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chalicelib.domain.common.ids import derived_string_id
+
+QUEUED = "QUEUED"
+RUNNING = "RUNNING"
+SUCCEEDED = "SUCCEEDED"
+WAITING = "SUCCEEDED_WAITING_FOR_CACHE_REMOVAL"
+DATASET = "DATASET"
+MODEL = "MODEL"
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """A tracked removal."""
+
+    deletion_id: str
+    """String id, derived from what is deleted."""
+    account_id: str
+    """Owner."""
+    kind: str
+    """DATASET or MODEL."""
+    object_id: str
+    """Id of the dataset or model."""
+    status: str = QUEUED
+    """One of the states above."""
+    progress: float = 0
+    """0 to 1."""
+    message: str | None = None
+    """A note, or None."""
+    family: str = ""
+    """Family of the dataset."""
+    attempts: int = 0
+    """How often the job was taken."""
+    urls_until: int = 0
+    """When the last temporary URL of the dataset dies, in milliseconds since 1970; 0 for none."""
+
+
+def deletion_of(account_id: str, kind: str, object_id: str, family: str = "") -> Deletion:
+    """Make the record that belongs to an object; its id is the same at each call."""
+    deletion_id = derived_string_id(account_id, kind, object_id)
+    return Deletion(deletion_id, account_id, kind, object_id, family=family)

@@ -1,0 +1,62 @@
+"""Queue messages: ids only."""
+
+from __future__ import annotations
+
+from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.jobs.deletion import Deletion
+from chalicelib.domain.models.model import Model
+
+Job = dict[str, object]
+"""JSON members of a message; `job` tells the kind."""
+
+
+def ingest_job(dataset: Dataset) -> Job:
+    """Name the upload that is going on."""
+    return {
+        "job": "ingest",
+        "account_id": dataset.account_id,
+        "family": dataset.family,
+        "dataset_id": dataset.dataset_id,
+        "upload_id": dataset.upload_id,
+    }
+
+
+def embed_job(dataset: Dataset, part: str) -> Job:
+    """Name a part of an upload whose texts wait to be embedded."""
+    return {
+        "job": "embed",
+        "account_id": dataset.account_id,
+        "family": dataset.family,
+        "dataset_id": dataset.dataset_id,
+        "part": part,
+    }
+
+
+def features_job(dataset: Dataset, part: str) -> Job:
+    """Name a part of an upload whose pictures wait for their features."""
+    return {
+        "job": "features",
+        "account_id": dataset.account_id,
+        "family": dataset.family,
+        "dataset_id": dataset.dataset_id,
+        "part": part,
+    }
+
+
+def train_job(model: Model) -> Job:
+    """Name a training run."""
+    return {
+        "job": "train",
+        "account_id": model.account_id,
+        "model_id": model.model_id,
+        "run": model.run,
+    }
+
+
+def delete_job(deletion: Deletion) -> Job:
+    """Name a deletion."""
+    return {
+        "job": "delete",
+        "account_id": deletion.account_id,
+        "deletion_id": deletion.deletion_id,
+    }

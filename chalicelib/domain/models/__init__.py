@@ -1,0 +1,1 @@
+"""Models, trainings and predictions."""

@@ -1,0 +1,88 @@
+"""What the life of a training run and the learning of one kind of model agree upon.
+
+The run (chalicelib/services/training_runs.py) owns lease, attempts and publication; a learner
+(text_learning.py, vision_learning.py beside it) turns a dataset into a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.models.model import Model
+
+
+class RunWatch(Protocol):
+    """The run's view of lease, time and progress."""
+
+    def check(self) -> None:
+        """Return while the run is owned.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        ...
+
+    def remaining_seconds(self) -> float:
+        """Time until the function is stopped, in seconds."""
+        ...
+
+    def report(self, share: float, epochs: int = 0) -> None:
+        """Show the share that is done, 0 to 1, when it has grown and the last report is old.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        ...
+
+    def is_due(self) -> bool:
+        """Tell whether the last report is old enough for another."""
+        ...
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A model that was learnt and is not published yet."""
+
+    artifact: bytes
+    """The model."""
+    metrics: dict[str, Any]
+    """metricsData of GET models/{id}."""
+    card: dict[str, Any]
+    """The model's card."""
+    labels: int
+    """Labels of the model."""
+    examples: int
+    """Examples it was learnt from."""
+    training_seconds: float
+    """Time to learn, in seconds, by all functions that took part."""
+    early_stopping: bool
+    """True when it stopped before the last allowed epoch."""
+    last_epoch: int
+    """Epochs really run."""
+    train_size: int
+    """Examples or pictures learnt from while metrics were measured."""
+    test_size: int
+    """Examples or pictures held out."""
+    begun_at: datetime | None = None
+    """When the first function of the run began; None when it was this one."""
+
+
+class Learner(Protocol):
+    """Learns the models of one family of datasets."""
+
+    def learn(self, model: Model, dataset: Dataset, watch: RunWatch) -> Learnt:
+        """Learn, as far as possible from where an earlier function stopped.
+
+        Raises:
+            TrainingFailed: nothing can be learnt; says why, with the remedy.
+            LeaseLost: another worker owns the run.
+            TimedOut: what was done is kept; the next function goes on.
+        """
+        ...
+
+    def forget(self, model: Model) -> None:
+        """Remove what only a run that goes on needs."""
+        ...

@@ -1,0 +1,176 @@
+"""Models, their trainings and algorithms. Spec: Model record, Model training status."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL
+from chalicelib.errors import InvalidParameter
+
+QUEUED = "QUEUED"
+RUNNING = "RUNNING"
+SUCCEEDED = "SUCCEEDED"
+FAILED = "FAILED"
+OPEN = (QUEUED, RUNNING)
+
+OCR = "ocr"
+"""Type of the models that read text; no dataset has it."""
+ALGORITHMS: dict[str, tuple[str, ...]] = {
+    "text-intent": ("intent", "multilingual-intent", "multilingual-intent-ood"),
+    DETECTION: ("object-detection", "retail-execution"),
+}
+"""Algorithms by dataset type, the default first. Contract section 5."""
+ALGORITHM_ALIASES = {
+    "object-detection-v1": "object-detection",
+    "object-detection-v2": "object-detection",
+}
+PREBUILT = {
+    "CommunitySentiment": "text-sentiment",
+    "GlobalIntentModel": "text-intent",
+    "GeneralImageClassifier": IMAGE,
+    "FoodImageClassifier": IMAGE,
+    "SceneClassifier": IMAGE,
+    "MultiLabelImageClassifier": MULTI_LABEL,
+    "OCRModel": OCR,
+    "tabulatev2": OCR,
+}
+"""Prebuilt models and their types. Contract section 5."""
+OUT_OF_DOMAIN = "multilingual-intent-ood"
+
+
+@dataclass(frozen=True)
+class TrainStats:
+    """What a finished training did; durations in seconds."""
+
+    labels: int
+    """Labels of the model."""
+    examples: int
+    """Examples it was trained from."""
+    total_seconds: float
+    """From start to end."""
+    training_seconds: float
+    """Fitting."""
+    save_seconds: float
+    """Writing the artifact."""
+    load_seconds: float
+    """Reading examples and embeddings."""
+    early_stopping: bool
+    """True when the optimiser stopped before its last epoch."""
+    last_epoch: int
+    """Epochs really run."""
+    train_size: int
+    """Examples trained on while metrics were measured."""
+    test_size: int
+    """Examples held out."""
+
+
+@dataclass(frozen=True)
+class TrainRequest:
+    """What a train or retrain call asked for, validated."""
+
+    epochs: int | None = None
+    """Longest run, or None for the default."""
+    learning_rate: float | None = None
+    """Learning rate that was sent."""
+    algorithm: str | None = None
+    """One of ALGORITHMS, or None where the type has none."""
+    params: Mapping[str, object] | None = None
+    """The known members of `trainParams` with proper types, as they are echoed."""
+
+    def param(self, name: str) -> object:
+        """Return a member of `trainParams`, or None."""
+        return None if self.params is None else self.params.get(name)
+
+    @property
+    def with_feedback(self) -> bool:
+        """Tell whether feedback examples are used."""
+        return self.param("withFeedback") is True
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as its row holds it."""
+
+    account_id: str
+    """Owner."""
+    model_id: str
+    """String id."""
+    name: str
+    """Model name."""
+    dataset_id: int
+    """Dataset it is trained from."""
+    family: str
+    """Family of that dataset."""
+    type: str
+    """Type of that dataset."""
+    language: str
+    """Inherited from the dataset."""
+    status: str
+    """QUEUED, RUNNING, SUCCEEDED or FAILED."""
+    progress: float
+    """0 to 1 within a run."""
+    created_at: datetime
+    """When it was first trained."""
+    updated_at: datetime
+    """When its status last changed."""
+    request: TrainRequest = field(default_factory=TrainRequest)
+    """What the last train or retrain call asked for."""
+    run: int = 1
+    """1 for the first training, one more for each retraining."""
+    fence: int = 0
+    """Grows with every worker that takes the run; an older one cannot publish."""
+    attempts: int = 0
+    """How often the run was taken."""
+    queued_at: datetime | None = None
+    """When the run was queued."""
+    is_paid: bool = False
+    """Which queue the run stands in."""
+    epochs: int = 0
+    """Epochs of the run, as answers show them."""
+    failure: str = ""
+    """Why the run FAILED."""
+    stats: TrainStats | None = None
+    """Present once a run SUCCEEDED."""
+    version: str = ""
+    """Artifact version that predicts; empty before the first success."""
+    last_error: str = ""
+    """What broke the last attempt, for the failure message of a job out of attempts."""
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """A model with its place in the queue, as answers show it."""
+
+    model: Model
+    """The row."""
+    queue_position: int | None = None
+    """1 + the trainings in front while QUEUED; None otherwise."""
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """What a prediction needs to know of a model."""
+
+    model_id: str
+    """String id or prebuilt name."""
+    type: str
+    """Dataset type it was trained from."""
+    status: str
+    """Training status, for the text of a refusal."""
+    version: str
+    """Artifact version; empty when there is none yet."""
+
+    def require_type(self, types: Collection[str]) -> None:
+        """Return when the model is of a type that a call needs.
+
+        Raises:
+            InvalidParameter: it is of another type.
+        """
+        if self.type not in types:
+            raise InvalidParameter(
+                "modelId",
+                f"model {self.model_id} is of type {self.type}; "
+                f"this call needs one of type {' or '.join(types)}.",
+            )

@@ -1,0 +1,216 @@
+"""Rules of a training request: algorithm, enough examples, word limit. Spec: Errors, Limits."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+
+from chalicelib.domain.common.limits import (
+    DEFAULT_EPOCHS,
+    DEFAULT_LEARNING_RATE,
+    MAX_TRAINING_WORDS,
+    MIN_EXAMPLES_PER_LABEL,
+    MIN_LABELS,
+)
+from chalicelib.domain.datasets.dataset import (
+    DELETION_PENDING,
+    DETECTION,
+    FEEDBACK,
+    LANGUAGE,
+    UPLOAD,
+    VISION,
+    Dataset,
+    DatasetView,
+)
+from chalicelib.domain.models.model import ALGORITHM_ALIASES, ALGORITHMS, Model
+from chalicelib.errors import (
+    BadRequest,
+    DatasetBeingDeleted,
+    DatasetNotReady,
+    InvalidParameter,
+    StorageUnavailable,
+    TooFewExamples,
+)
+
+GUARD_GRACE_MILLISECONDS = 60_000
+"""Age from which a guard entry without an open model is taken for a left-over."""
+OUT_OF_MEMORY = "the worker ran out of memory"
+_SHOWN_LABELS = 20
+
+
+def checked_algorithm(dataset_type: str, value: str | None) -> str | None:
+    """Return the algorithm to train with; None for types that have no choice.
+
+    Raises:
+        InvalidParameter: it is unknown, or belongs to another type.
+    """
+    allowed = ALGORITHMS.get(dataset_type, ())
+    if value is None:
+        return allowed[0] if allowed else None
+    algorithm = ALGORITHM_ALIASES.get(value, value)
+    if algorithm in allowed:
+        return algorithm
+    choice = f"use one of {', '.join(allowed)}" if allowed else "leave it out"
+    raise InvalidParameter(
+        "algorithm", f"{value[:100]!r} does not go with datasets of type {dataset_type}; {choice}."
+    )
+
+
+def check_trainable(dataset: Dataset) -> None:
+    """Refuse a dataset that is not available.
+
+    Raises:
+        DatasetBeingDeleted: it is being deleted.
+        DatasetNotReady: an upload is going on or has failed.
+    """
+    if dataset.status == DELETION_PENDING:
+        raise DatasetBeingDeleted(dataset.dataset_id)
+    if not dataset.available:
+        raise DatasetNotReady(dataset.dataset_id, dataset.status_message)
+
+
+def used_sources(*, with_feedback: bool) -> tuple[str, ...]:
+    """Name the sources of examples that a training uses."""
+    return (UPLOAD, FEEDBACK) if with_feedback else (UPLOAD,)
+
+
+def check_enough_texts(view: DatasetView, *, with_feedback: bool) -> None:
+    """Refuse a text dataset with too few labels or examples, naming every label that is short.
+
+    Spec: Limits, Minimum examples; contract section 5, Enough examples.
+
+    Raises:
+        TooFewExamples: with the counts and the remedy.
+    """
+    sources = used_sources(with_feedback=with_feedback)
+    counts = {c.label_id: sum(c.count(s) for s in sources) for c in view.dataset.counts}
+    if len(view.labels) < MIN_LABELS:
+        raise TooFewExamples(
+            f"Training needs at least {MIN_LABELS} labels; dataset {view.dataset.dataset_id} has "
+            f"{len(view.labels)}. Add examples of another label, then train again."
+        )
+    short = [
+        f"'{label.name}' has {counts[label.label_id]}"
+        for label in view.labels
+        if counts[label.label_id] < MIN_EXAMPLES_PER_LABEL
+    ]
+    if short:
+        raise TooFewExamples(
+            f"Each label needs at least {MIN_EXAMPLES_PER_LABEL} examples: {_listed(short)}. "
+            "Add examples to them, then train again."
+        )
+
+
+def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
+    """Refuse an image dataset with too few labels that have examples, naming every empty label.
+
+    Spec: Limits, Minimum examples; contract section 5, Enough examples.
+
+    Raises:
+        TooFewExamples: with the counts and the remedy.
+    """
+    sources = used_sources(with_feedback=with_feedback)
+    counts = {c.label_id: sum(c.count(s) for s in sources) for c in view.dataset.counts}
+    empty = [label.name for label in view.labels if not counts[label.label_id]]
+    filled = len(view.labels) - len(empty)
+    is_detection = view.dataset.type == DETECTION
+    if filled >= (1 if is_detection else MIN_LABELS):
+        return
+    needed = "1 box" if is_detection else f"{MIN_LABELS} labels that have examples"
+    short = [f"'{name}' has 0" for name in empty]
+    named = f": {_listed(short)}" if short else ""
+    remedy = "boxes" if is_detection else "examples of another label"
+    raise TooFewExamples(
+        f"Training needs at least {needed}; dataset {view.dataset.dataset_id} has {filled}{named}. "
+        f"Add {remedy}, then train again."
+    )
+
+
+def shown_epochs(model: Model) -> int:
+    """Epochs that answers show. Contract section 4, Training.
+
+    Images: what is used. Texts: what was really run, 0 before.
+    """
+    default = DEFAULT_EPOCHS.get(model.type)
+    return model.epochs if default is None else model.request.epochs or default
+
+
+def shown_learning_rate(model: Model) -> float:
+    """Learning rate that answers show: texts have none, detection has what was sent."""
+    if model.family == LANGUAGE:
+        return 0.0
+    default = 0.0 if model.type == DETECTION else DEFAULT_LEARNING_RATE
+    return model.request.learning_rate or default
+
+
+def check_words(dataset: Dataset, *, with_feedback: bool) -> None:
+    """Refuse a text dataset with more words than may be trained. Spec: Errors 3.
+
+    Raises:
+        BadRequest: with both numbers and the remedy.
+    """
+    words = dataset.words_upload + (dataset.words_feedback if with_feedback else 0)
+    if words > MAX_TRAINING_WORDS:
+        raise BadRequest(
+            f"Dataset {dataset.dataset_id} has {words:,} words; at most {MAX_TRAINING_WORDS:,} "
+            "can be trained. Upload a dataset with fewer or shorter texts.",
+            code="too_many_words",
+        )
+
+
+def attempt_cause(family: str, error: Exception) -> str:
+    """Say what broke an attempt of a training, in words that a caller understands."""
+    if family == VISION and isinstance(error, MemoryError):
+        return OUT_OF_MEMORY
+    if family == VISION and isinstance(error, StorageUnavailable):
+        return "the dataset's images could not be read from storage"
+    return f"{type(error).__name__}: {error}"
+
+
+def gave_up(attempts: int, cause: str) -> str:
+    """Say why a training is out of attempts, with the remedy."""
+    remedy = "Train again; if it fails again, upload the dataset anew."
+    if cause == OUT_OF_MEMORY:
+        remedy = "Use smaller images or fewer examples, then train again."
+    return f"Training stopped after {attempts} attempts{f': {cause}' if cause else ''}. {remedy}"
+
+
+def new_guard(model_id: str, milliseconds: int) -> str:
+    """Make the entry that guards a dataset and counts against the open trainings.
+
+    The random part keeps two requests of one moment apart.
+    """
+    return f"{model_id}.{milliseconds}.{secrets.token_hex(4)}"
+
+
+def guard_model_id(entry: str) -> str:
+    """Return the model that a guard entry stands for."""
+    return entry.partition(".")[0]
+
+
+def is_left_over(
+    entry: str,
+    open_models: Iterable[str],
+    now_milliseconds: int,
+    ended: Mapping[str, int] | None = None,
+) -> bool:
+    """Tell whether a guard entry outlived its training, because a worker or call died.
+
+    Args:
+        entry: as made by `new_guard`.
+        open_models: models that are QUEUED or RUNNING.
+        now_milliseconds: the present moment, in milliseconds since 1970.
+        ended: models whose run is over, with the moment of its end. An entry from before that
+            moment is of that run; a younger one is of a retraining that is about to be queued.
+    """
+    model_id, milliseconds, _ = entry.split(".", 2)
+    is_over = (ended or {}).get(model_id, 0) > int(milliseconds)
+    is_old = int(milliseconds) + GUARD_GRACE_MILLISECONDS < now_milliseconds
+    return (is_old or is_over) and model_id not in set(open_models)
+
+
+def _listed(parts: list[str]) -> str:
+    """Join the first parts and count the rest."""
+    shown = ", ".join(parts[:_SHOWN_LABELS])
+    rest = len(parts) - _SHOWN_LABELS
+    return f"{shown} and {rest} more" if rest > 0 else shown

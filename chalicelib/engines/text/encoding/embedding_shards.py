@@ -1,0 +1,49 @@
+"""Embeddings of up to a few thousand texts as bytes, found again by the texts' digests.
+
+Written by the ingest and by training, read by training. Vectors are float16: their rounding is
+far below what changes an answer, and a shard is half as large.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.datasets.example import DIGEST_BYTES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+
+def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
+    """Pack vectors with the digests of their texts.
+
+    Args:
+        digests: 16 bytes each.
+        vectors: float32, shape (texts, dims), in the same order.
+
+    Returns:
+        An npz archive: `digests` uint8 (texts, 16), `vectors` float16 (texts, dims).
+    """
+    packed = np.frombuffer(b"".join(digests), np.uint8).reshape(len(digests), DIGEST_BYTES)
+    buffer = io.BytesIO()
+    np.savez(buffer, digests=packed, vectors=vectors.astype(np.float16))
+    return buffer.getvalue()
+
+
+def load_shard(content: bytes) -> tuple[list[bytes], npt.NDArray[np.float16]]:
+    """Unpack a shard.
+
+    Returns:
+        Digests, and vectors as float16, shape (texts, dims), in the same order.
+    """
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        digests = archive["digests"].tobytes()
+        vectors = archive["vectors"]
+    count = len(digests) // DIGEST_BYTES
+    return [digests[i * DIGEST_BYTES : (i + 1) * DIGEST_BYTES] for i in range(count)], vectors

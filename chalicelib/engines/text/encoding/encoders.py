@@ -1,0 +1,151 @@
+"""Encoders turn texts into vectors; this file says which there are and loads installed ones.
+
+The container caches what is loaded here; training and prediction ask for the same names. Installed
+by infra/models.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from chalicelib.engines.text.encoding.interface import Encoder, EncoderFacts
+
+FACTS_FILE = "encoder.json"
+"""Written by the installation, last of an encoder's files."""
+
+
+FAST, ACCURATE = "fast", "accurate"
+"""Profiles: the encoders that every installation has, and one more that costs ten times as much."""
+_PREFIXES = {"mpnet": "", "e5": "query: "}
+"""What stands before every text, as the makers of these encoders trained them."""
+
+
+_MINILM = ("minilm", "minilm-sentiment")
+"""The encoder, and the one fine-tuned for CommunitySentiment, which no training takes."""
+
+
+class EncoderNotInstalled(FileNotFoundError):
+    """The files of an encoder are missing or incomplete; infra/models.py installs them."""
+
+    remedy = "is not installed. Install it with: python -m infra.models install"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The encoder {name} {self.remedy}")
+        self.name = name
+
+
+class EncoderDamaged(EncoderNotInstalled):
+    """The files of an encoder have their size, but cannot be read."""
+
+    remedy = (
+        "has damaged files. Run: python -m infra.models verify, which names and removes them, "
+        "then python -m infra.models install"
+    )
+
+
+def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> tuple[str, ...]:
+    """Return the encoders a text model of this language, algorithm and profile uses.
+
+    English models get encoders of English, every other and every `multilingual-*` one the
+    multilingual ones; the accurate profile adds its large one to those of the fast profile.
+    """
+    is_english = language.lower().split("_")[0].split("-")[0] == "en"
+    if is_english and not (algorithm or "").startswith("multilingual-"):
+        return ("minilm", "mpnet", "use") if profile == ACCURATE else ("minilm", "use")
+    return ("e5", "use") if profile == ACCURATE else ("use",)
+
+
+def _read_facts(folder: Path) -> Mapping[str, Any]:
+    """Return the content of an encoder's facts file, empty when there is none to read."""
+    try:
+        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _is_complete(folder: Path, files: object) -> bool:
+    """Say whether every listed file is there with its size; a damaged list says that none is."""
+    try:
+        return (
+            isinstance(files, dict)
+            and bool(files)
+            and all((folder / name).stat().st_size == file["bytes"] for name, file in files.items())
+        )
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+
+
+def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
+    """Return what the facts file tells.
+
+    Raises:
+        EncoderNotInstalled: it was damaged.
+    """
+    try:
+        return EncoderFacts(
+            name=name,
+            title=facts["title"],
+            sha256=facts["sha256"],
+            licence=facts["licence"],
+            dimensions=facts["dimensions"],
+        )
+    except KeyError as cause:
+        raise EncoderNotInstalled(name) from cause
+
+
+def is_installed(directory: Path, name: str) -> bool:
+    """Say whether every file of the encoder lies in the model directory with its full size."""
+    folder = directory / name
+    return _is_complete(folder, _read_facts(folder).get("files", {}))
+
+
+def load_encoder(directory: Path, name: str) -> Encoder:
+    """Load an installed encoder; the caller keeps it.
+
+    Args:
+        directory: the model directory, with one folder for each encoder.
+        name: `use`, `minilm`, `minilm-sentiment`, `mpnet` or `e5`.
+
+    Raises:
+        EncoderNotInstalled: its files are missing, or no encoder has this name.
+        EncoderDamaged: they cannot be read.
+    """
+    folder = directory / name
+    facts = _read_facts(folder)
+    if not _is_complete(folder, facts.get("files", {})):
+        raise EncoderNotInstalled(name)
+    known = _known(name, facts)
+    try:
+        return _open(folder, known)
+    except (EncoderNotInstalled, MemoryError):
+        raise
+    # What the packages raise for a damaged file has no narrower type.
+    except Exception as cause:
+        raise EncoderDamaged(name) from cause
+
+
+def _open(folder: Path, known: EncoderFacts) -> Encoder:
+    """Load complete files.
+
+    Raises:
+        EncoderNotInstalled: no encoder has this name.
+    """
+    name = known.name
+    # The encoders import native modules, which the API loads with the first prediction only.
+    if name == "use":
+        from chalicelib.engines.text.encoding.use_encoder import UseEncoder
+
+        return UseEncoder(folder, known)
+    if name in _MINILM:
+        from chalicelib.engines.text.encoding.minilm_encoder import MiniLmEncoder
+
+        return MiniLmEncoder(folder, known)
+    if name in _PREFIXES:
+        from chalicelib.engines.text.encoding.transformer_encoder import TransformerEncoder
+
+        return TransformerEncoder(folder, known, _PREFIXES[name])
+    raise EncoderNotInstalled(name)

@@ -1,0 +1,91 @@
+"""Installed encoders, loaded once and shared by predictions, ingest and training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
+from chalicelib.engines.text.encoding.encoders import is_installed, load_encoder
+
+if TYPE_CHECKING:
+    from chalicelib.engines.text.encoding.interface import Encoder, Float32Array
+
+
+class EncoderPool:
+    """Loads each encoder at its first use; safe to share between threads."""
+
+    def __init__(
+        self, directory: Path, source: ModelSource = INSTALLED_ONLY, threads: int = 1
+    ) -> None:
+        """Make a pool that has loaded nothing.
+
+        Args:
+            directory: the model directory, with one folder for each encoder.
+            source: where files come from that are not there yet.
+            threads: encoders that may work on one text at a time.
+        """
+        self._directory = directory
+        self._source = source
+        self._threads = threads
+        self._encoders: dict[str, Encoder] = {}
+        self._lock = Lock()
+
+    def get(self, name: str) -> Encoder:
+        """Return an encoder.
+
+        Raises:
+            EncoderNotInstalled: its files are missing.
+        """
+        encoder = self._encoders.get(name)
+        if encoder is None:
+            with self._lock:
+                encoder = self._encoders.get(name) or self._load(name)
+                self._encoders[name] = encoder
+        return encoder
+
+    def vectors(self, names: Sequence[str], text: str) -> dict[str, Float32Array]:
+        """Turn one text into the vectors of several encoders, beside each other if that helps.
+
+        Args:
+            names: short names of encoders.
+            text: any string.
+
+        Returns:
+            Vectors by name, float32, shape (1, dims).
+
+        Raises:
+            EncoderNotInstalled: the files of one are missing.
+        """
+        encoders = [self.get(name) for name in names]
+        if self._threads <= 1 or len(encoders) == 1:
+            return {encoder.name: encoder.encode([text]) for encoder in encoders}
+        others = [self._helpers.submit(encoder.encode, [text]) for encoder in encoders[1:]]
+        made = [encoders[0].encode([text]), *(other.result() for other in others)]
+        return dict(zip(names, made, strict=True))
+
+    @cached_property
+    def _helpers(self) -> ThreadPoolExecutor:
+        """Threads beside the caller's; made by the first text, so processes may fork before.
+
+        They are kept: starting some for each text takes a good part of what they save.
+        """
+        return ThreadPoolExecutor(self._threads, "encoder")
+
+    def is_loaded(self, name: str) -> bool:
+        """Tell whether an encoder is in memory."""
+        return name in self._encoders
+
+    def is_installed(self, name: str) -> bool:
+        """Tell whether an encoder's files are there, or can be brought."""
+        is_here = name in self._encoders or is_installed(self._directory, name)
+        return is_here or self._source.offers(name)
+
+    def _load(self, name: str) -> Encoder:
+        """Bring and load an encoder."""
+        self._source.bring(name)
+        return load_encoder(self._directory, name)

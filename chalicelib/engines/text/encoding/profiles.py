@@ -1,0 +1,74 @@
+"""Which encoders a training takes: the best that are installed and fit the size of the data.
+
+Measured by tests/bench/bench_text.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.common.words import count_words
+from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
+
+BUDGET_SECONDS = 600.0
+"""Longest time of one processor that the vectors of an accurate profile may take unasked."""
+_SECONDS_PER_WORD = {"mpnet": 0.7e-3, "e5": 0.3e-3}
+_WORDS_OF_A_TEXT = 5  # what a text costs beside its words: begin, end, tokeniser, the run itself
+_CUT_WORDS = 100  # the words in 128 tokens of a long text
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A choice of encoders."""
+
+    name: str
+    """`fast` or `accurate`."""
+    encoders: tuple[str, ...]
+    """Their short names, sorted."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a training asks for."""
+
+    language: str
+    """Language of the dataset."""
+    algorithm: str | None
+    """Algorithm of the model."""
+    asked: str | None
+    """Profile that the request names, None when it leaves the choice to us."""
+
+    def named(self, name: str) -> Profile:
+        """Return a profile for this language and algorithm."""
+        return Profile(name, encoder_names(self.language, self.algorithm, name))
+
+
+def choose_profile(
+    wanted: Wanted, texts: Sequence[str], is_installed: Callable[[str], bool]
+) -> Profile:
+    """Choose the encoders of a training.
+
+    Args:
+        wanted: language, algorithm and the profile asked for, which is taken as it is.
+        texts: all texts of the training.
+        is_installed: tells for an encoder's name whether its files are there.
+
+    Returns:
+        The accurate profile when it is installed and its vectors fit the budget, else the fast
+        one, whether that is installed or not.
+    """
+    if wanted.asked is not None:
+        return wanted.named(wanted.asked)
+    accurate = wanted.named(ACCURATE)
+    if not all(is_installed(name) for name in accurate.encoders):
+        return wanted.named(FAST)
+    is_affordable = embedding_seconds(accurate, texts, wanted.language) <= BUDGET_SECONDS
+    return accurate if is_affordable else wanted.named(FAST)
+
+
+def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:
+    """Estimate what the large encoder of a profile costs, in seconds of one processor."""
+    words = len(texts) * _WORDS_OF_A_TEXT
+    words += sum(min(count_words(text, language), _CUT_WORDS) for text in texts)
+    return words * sum(_SECONDS_PER_WORD.get(name, 0.0) for name in profile.encoders)

@@ -1,0 +1,52 @@
+"""Vectors of distinct texts, filled as they come in from shards and from the encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.domain.datasets.example import text_digest
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+
+class VectorTable:
+    """Vectors of distinct texts, filled as they come in."""
+
+    def __init__(self, texts: Sequence[str], dimensions: int) -> None:
+        self._texts: dict[bytes, str] = {}
+        self._rows = [text_digest(text) for text in texts]
+        for digest, text in zip(self._rows, texts, strict=True):
+            self._texts.setdefault(digest, text)
+        self._places = {digest: place for place, digest in enumerate(self._texts)}
+        self._vectors = np.zeros((len(self._texts), dimensions), np.float16)
+        self._is_filled = np.zeros(len(self._texts), bool)
+        self.filled = 0
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def fill(self, digests: Sequence[bytes], vectors: npt.NDArray[Any]) -> None:
+        """Take over the vectors of those texts that are wanted."""
+        found = [(self._places[d], i) for i, d in enumerate(digests) if d in self._places]
+        if found:
+            places, sources = np.array(found).T
+            self._vectors[places] = vectors[sources]
+            self._is_filled[places] = True
+            self.filled = int(self._is_filled.sum())
+
+    def missing(self, count: int) -> list[str]:
+        """Return up to `count` texts without a vector, the last ones: the ingest starts first."""
+        empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
+        return [text for place, text in enumerate(self._texts.values()) if place in empty]
+
+    def vectors(self) -> Floats:
+        """Return one row for each text as asked, float32, shape (texts, dims)."""
+        places = np.array([self._places[digest] for digest in self._rows], np.int64)
+        rows: Floats = self._vectors[places].astype(np.float32)
+        return rows

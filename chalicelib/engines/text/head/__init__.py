@@ -1,0 +1,1 @@
+"""The head on the vectors: fit, penalty, temperature, thresholds."""

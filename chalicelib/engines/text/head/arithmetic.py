@@ -1,0 +1,197 @@
+"""Arithmetic whose results do not depend on threads or on the processor's kernels.
+
+A sum of products that is exact has no rounding, so its order does not matter: features, weights and
+residuals lie on grids so coarse that every matrix product fits into the 53 bits of a float64.
+Exponential and logarithm are built from + - x / alone, which IEEE 754 fixes to the last bit. Large
+sets take plain float32 instead.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+
+EXACT_EXAMPLES = 30_000
+"""Above this many examples the sums outgrow 53 bits and float64 outgrows the time budget."""
+
+_FEATURE_STEPS = 2.0**13
+_WEIGHT_STEPS = 2.0**18
+_RESIDUAL_STEPS = 2.0**22
+_LN2_HIGH = 0.693145751953125
+_LN2_LOW = 1.42860682030941723212e-6
+_EXP_SERIES = tuple(1.0 / math.factorial(term) for term in range(8, -1, -1))
+_CACHED_VALUES = 16_384
+_SMALLEST_EXPONENT = -700.0
+
+
+class Arithmetic(Protocol):
+    """How the head rounds its numbers and takes exponentials."""
+
+    dtype: Any
+    """Type of every array of the fit."""
+    threads: int
+    """Threads that share an evaluation; what comes out does not depend on them."""
+
+    def features(self, values: Floats) -> Floats:
+        """Round features in place; float, any shape."""
+        ...
+
+    def weights(self, values: Floats) -> Floats:
+        """Round weights in place; float, any shape."""
+        ...
+
+    def residuals(self, values: Floats) -> Floats:
+        """Round weighted residuals in place; float, any shape."""
+        ...
+
+    def exp(self, values: Floats) -> Floats:
+        """Exponential of values that are at most 0, in place; float, any shape."""
+        ...
+
+    def log(self, values: Floats) -> Floats:
+        """Natural logarithm of positive values; float, any shape."""
+        ...
+
+
+class PlainArithmetic:
+    """Float32 as the processor gives it: fast, and repeatable on one machine."""
+
+    dtype: Any = np.float32
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
+    def features(self, values: Floats) -> Floats:
+        """Return the features as they are; float32, any shape."""
+        return values
+
+    def weights(self, values: Floats) -> Floats:
+        """Return the weights as they are; float32, any shape."""
+        return values
+
+    def residuals(self, values: Floats) -> Floats:
+        """Return the residuals as they are; float32, any shape."""
+        return values
+
+    def exp(self, values: Floats) -> Floats:
+        """Exponential in place; float32, any shape."""
+        return np.exp(values, out=values)
+
+    def log(self, values: Floats) -> Floats:
+        """Natural logarithm; float32, any shape."""
+        return np.log(values)
+
+
+class GridArithmetic:
+    """Float64 on fixed grids: the same bits whatever the threads and the BLAS kernel."""
+
+    dtype: Any = np.float64
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
+    def features(self, values: Floats) -> Floats:
+        """Round to multiples of 2**-13 in place; float64, any shape."""
+        return _round_to(values, _FEATURE_STEPS)
+
+    def weights(self, values: Floats) -> Floats:
+        """Round to multiples of 2**-18 in place; float64, any shape."""
+        return _round_to(values, _WEIGHT_STEPS)
+
+    def residuals(self, values: Floats) -> Floats:
+        """Round to multiples of 2**-22 in place; float64, any shape."""
+        return _round_to(values, _RESIDUAL_STEPS)
+
+    def exp(self, values: Floats) -> Floats:
+        """Exponential of values that are at most 0, in place; float64, any shape."""
+        return exact_exp(values)
+
+    def log(self, values: Floats) -> Floats:
+        """Natural logarithm of positive values; float64, any shape."""
+        return exact_log(values)
+
+
+def arithmetic_for(examples: int, threads: int = 1) -> Arithmetic:
+    """Choose the grid where it fits, plain float32 above.
+
+    Args:
+        examples: number of training examples.
+        threads: threads that share an evaluation.
+
+    Returns:
+        The arithmetic to fit with.
+    """
+    return GridArithmetic(threads) if examples <= EXACT_EXAMPLES else PlainArithmetic(threads)
+
+
+def _round_to(values: Floats, steps: float) -> Floats:
+    """Round to multiples of 1 / steps in place; float64, any shape."""
+    values *= steps
+    np.rint(values, out=values)
+    values /= steps
+    return values
+
+
+def exact_exp(values: Floats) -> Floats:
+    """Exponential from + - x / alone, in place; below -700 the answer is that of -700.
+
+    Args:
+        values: numbers of at most 0, float64, contiguous, any shape; overwritten.
+
+    Returns:
+        The same array, relative error below 1e-9.
+
+    Source: x = k ln 2 + r, exp(x) = 2**k exp(r), Taylor series of exp(r).
+    """
+    flat = values.reshape(-1)
+    # Blocks that stay in the cache: the series passes over each of them a dozen times.
+    for first in range(0, len(flat), _CACHED_VALUES):
+        _exp_block(flat[first : first + _CACHED_VALUES])
+    return values
+
+
+def _exp_block(values: Floats) -> None:
+    """Exponential of one block in place, float64, shape (n,)."""
+    np.maximum(values, _SMALLEST_EXPONENT, out=values)
+    powers = np.rint(values * (1.0 / (_LN2_HIGH + _LN2_LOW)))
+    values -= powers * _LN2_HIGH
+    values -= powers * _LN2_LOW
+    result = values * _EXP_SERIES[0]
+    for coefficient in _EXP_SERIES[1:-1]:
+        result += coefficient
+        result *= values
+    result += _EXP_SERIES[-1]
+    # 2**k is written straight into the exponent bits: ldexp is several times slower.
+    scale = ((powers.astype(np.int64) + 1023) << 52).view(np.float64)
+    np.multiply(result, scale, out=values)
+
+
+def exact_log(values: Floats) -> Floats:
+    """Natural logarithm from + - x / alone.
+
+    Args:
+        values: positive numbers, float64, any shape.
+
+    Returns:
+        Logarithms, float64, same shape, error below 1e-12.
+
+    Source: x = m 2**k, ln m = 2 artanh((m - 1) / (m + 1)).
+    """
+    mantissas, exponents = np.frexp(values)
+    low = mantissas < 0.7071067811865476
+    mantissas = np.where(low, mantissas * 2.0, mantissas)
+    powers = (exponents - low).astype(np.float64)
+    ratio = (mantissas - 1.0) / (mantissas + 1.0)
+    square = ratio * ratio
+    series = np.zeros_like(ratio)
+    for odd in range(17, 0, -2):
+        series = series * square + 1.0 / odd
+    logs: Floats = 2.0 * ratio * series + powers * (_LN2_HIGH + _LN2_LOW)
+    return logs

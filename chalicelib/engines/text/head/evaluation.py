@@ -1,0 +1,144 @@
+"""Judges a head on the two sides of the split; the numbers behind metrics and learning curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines import metrics
+from chalicelib.engines.interface import PrecisionRecallCurve, TextMetrics
+from chalicelib.engines.text.head.calibration import energies, probabilities
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.text.head.regression import Head, Piece
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+
+_CHUNK_ROWS = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What stays the same from epoch to epoch: both sides, temperature and threshold."""
+
+    label_names: Sequence[str]
+    """Labels in the dataset's order."""
+    training: Sequence[Piece]
+    """Training part of the split, without label phrases."""
+    held: Sequence[Piece]
+    """Held-out part of the split."""
+    temperature: float
+    """The logits are divided by it."""
+    threshold: float
+    """Energy below which a text is rejected."""
+    may_reject: bool
+    """Whether the confusion matrix has an out-of-domain row and column."""
+
+    def metrics(self, head: Head) -> TextMetrics:
+        """Measure a head on both sides."""
+        trained, tested = self._side(head, self.training), self._side(head, self.held)
+        labels = len(self.label_names)
+        size = labels + 1 if self.may_reject else labels
+        matrix = metrics.confusion_matrix(tested.truth, tested.answers, size)
+        scores = metrics.label_scores(matrix, labels)
+        return TextMetrics(
+            labels=list(self.label_names),
+            f1=metrics.rounded(scores.f1),
+            precision=metrics.rounded(scores.precision),
+            recall=metrics.rounded(scores.recall),
+            macro_f1=round(metrics.macro_f1(matrix, labels), 6),
+            test_accuracy=round(tested.accuracy(), 6),
+            training_accuracy=round(trained.accuracy(), 6),
+            test_loss=round(tested.loss, 6),
+            training_loss=round(trained.loss, 6),
+            confusion_matrix=matrix.tolist(),
+        )
+
+    def scores(self, head: Head) -> tuple[npt.NDArray[np.float32], Ints]:
+        """Held-out probabilities, float32, (examples, labels), and truth, int, (examples,)."""
+        parts = list(self._probabilities(head, self.held))
+        empty = np.empty((0, len(self.label_names)), np.float32)
+        truths = [np.empty(0, np.int64), *(part.truth for part in parts)]
+        return np.concatenate([empty, *(part.shares for part in parts)]), np.concatenate(truths)
+
+    def _side(self, head: Head, pieces: Sequence[Piece]) -> _Side:
+        """Answers and loss on one side; only one chunk's probabilities exist at a time."""
+        truths, answers, losses = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0.0
+        for part in self._probabilities(head, pieces):
+            truths.append(part.truth)
+            answers.append(np.where(part.is_rejected, len(self.label_names), part.answers))
+            losses += metrics.log_loss(part.shares, part.truth) * len(part.truth)
+        truth = np.concatenate(truths)
+        return _Side(truth, np.concatenate(answers), losses / max(len(truth), 1))
+
+    def _probabilities(self, head: Head, pieces: Sequence[Piece]) -> Iterator[_Part]:
+        """Answer the pieces chunk by chunk."""
+        for piece in pieces:
+            for first in range(0, len(piece.labels), _CHUNK_ROWS):
+                logits = head.logits(piece.features[first : first + _CHUNK_ROWS])
+                shares = probabilities(logits, self.temperature)
+                is_rejected = np.zeros(len(logits), bool)
+                if self.may_reject:
+                    is_rejected = energies(logits, self.temperature) < self.threshold
+                truth = piece.labels[first : first + _CHUNK_ROWS]
+                yield _Part(shares, shares.argmax(axis=1), is_rejected, truth)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Answers to one chunk."""
+
+    shares: npt.NDArray[np.float32]
+    """Probabilities, float32, shape (examples, labels)."""
+    answers: Ints
+    """Most probable labels, int, shape (examples,)."""
+    is_rejected: npt.NDArray[np.bool_]
+    """Whether out of domain, bool, shape (examples,)."""
+    truth: Ints
+    """True labels, int, shape (examples,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Answers to one side of the split."""
+
+    truth: Ints
+    """True labels, int, shape (examples,)."""
+    answers: Ints
+    """Answers; one beyond the last label is out of domain, int, shape (examples,)."""
+    loss: float
+    """Mean log-loss."""
+
+    def accuracy(self) -> float:
+        """Share of right answers; 0 without examples."""
+        return float((self.truth == self.answers).mean()) if len(self.truth) else 0.0
+
+
+def label_thresholds(
+    scores: npt.NDArray[np.float32], truth: Ints, label_names: Sequence[str]
+) -> dict[str, float]:
+    """By label, the score from which on its answers have the best f1.
+
+    Args:
+        scores: held-out probabilities, float32, shape (examples, labels).
+        truth: label indexes, int, shape (examples,).
+        label_names: labels in order.
+
+    Returns:
+        Thresholds by label name; one half for a label that was not tested.
+    """
+    return {
+        name: round(metrics.best_threshold(scores[:, place], truth == place), 6)
+        for place, name in enumerate(label_names)
+    }
+
+
+def held_out_curve(scores: npt.NDArray[np.float32], truth: Ints) -> PrecisionRecallCurve:
+    """Micro-averaged curve over held-out scores, float32, (examples, labels); int, (examples,)."""
+    return metrics.precision_recall_curve(scores, truth)

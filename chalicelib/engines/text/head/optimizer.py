@@ -1,0 +1,145 @@
+"""Limited-memory BFGS for smooth convex functions of one flat vector, on numpy alone.
+
+A generator: the caller sees every iteration, groups them into epochs and decides when to stop.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Objective = Callable[[Floats], tuple[float, Floats]]
+    Rounding = Callable[[Floats], Floats]
+
+_MEMORY = 10
+_SUFFICIENT_DECREASE = 1e-4
+_LONGEST_BACKTRACKING = 20
+_FIRST_MOVE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where the search stands after an iteration."""
+
+    values: Floats
+    """The point, float, shape (parameters,)."""
+    loss: float
+    """The function's value there."""
+    gradient: Floats
+    """Its gradient there, float, shape (parameters,)."""
+
+
+class _Memory:
+    """The last moves and changes of the gradient, which stand for the curvature."""
+
+    def __init__(self) -> None:
+        self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
+
+    def put(self, move: Floats, change: Floats) -> None:
+        """Keep one pair, float, shape (parameters,), if it shows positive curvature."""
+        curvature = dot(move, change)
+        if curvature > 1e-10 * dot(change, change):
+            self._pairs.append((move, change, 1.0 / curvature))
+
+    def is_empty(self) -> bool:
+        """Say whether nothing is known of the curvature."""
+        return not self._pairs
+
+    def clear(self) -> None:
+        """Forget the curvature."""
+        self._pairs.clear()
+
+    def direction(self, gradient: Floats) -> Floats:
+        """Two-loop recursion: minus the gradient times the inverse curvature.
+
+        Args:
+            gradient: float, shape (parameters,).
+
+        Returns:
+            Descent direction, float, shape (parameters,).
+
+        Source: Nocedal and Wright, Numerical Optimization, algorithm 7.4.
+        """
+        result = -gradient
+        shares: list[float] = []
+        for move, change, inverse in reversed(self._pairs):
+            share = inverse * dot(move, result)
+            result -= share * change
+            shares.append(share)
+        if self._pairs:
+            _, change, inverse = self._pairs[-1]
+            result *= 1.0 / (inverse * dot(change, change))
+        for (move, change, inverse), share in zip(self._pairs, reversed(shares), strict=True):
+            result += (share - inverse * dot(change, result)) * move
+        return result
+
+
+def dot(left: Floats, right: Floats) -> float:
+    """Inner product in an order that threads and BLAS kernels cannot change; float, (n,)."""
+    return float(np.add.reduce(left * right))
+
+
+def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterator[Step]:
+    """Walk downhill until no step lowers the function any more.
+
+    Args:
+        objective: gives value and gradient, float, shape (parameters,), at a point.
+        start: first point, float, shape (parameters,).
+        rounding: puts a new point on the grid of the arithmetic, in place.
+
+    Yields:
+        The start, then every iteration's point; the value falls from step to step.
+    """
+    loss, gradient = objective(start)
+    here = Step(start, loss, gradient)
+    memory = _Memory()
+    yield here
+    while True:
+        there = _next_step(objective, here, memory, rounding)
+        if there is None and not memory.is_empty():
+            memory.clear()
+            there = _next_step(objective, here, memory, rounding)
+        if there is None:
+            return
+        memory.put(there.values - here.values, there.gradient - here.gradient)
+        here = there
+        yield here
+
+
+def _next_step(
+    objective: Objective, here: Step, memory: _Memory, rounding: Rounding
+) -> Step | None:
+    """Backtrack along the quasi-Newton direction until the value falls enough."""
+    direction = memory.direction(here.gradient)
+    slope = dot(direction, here.gradient)
+    if not slope < 0.0:
+        return None
+    length = 1.0 if not memory.is_empty() else _first_length(here.gradient)
+    for _ in range(_LONGEST_BACKTRACKING):
+        values = rounding(here.values + here.values.dtype.type(length) * direction)
+        loss, gradient = objective(values)
+        if loss < here.loss + _SUFFICIENT_DECREASE * length * slope:
+            return Step(values, loss, gradient)
+        length *= _shorter(here.loss, loss, slope * length)
+    return None
+
+
+def _first_length(gradient: Floats) -> float:
+    """Without knowledge of the curvature, the first move has a fixed length."""
+    return _FIRST_MOVE / max(float(np.sqrt(dot(gradient, gradient))), 1e-30)
+
+
+def _shorter(loss: float, new_loss: float, slope: float) -> float:
+    """Factor to the minimum of the parabola through both values, kept within 0.1 and 0.5."""
+    rise = new_loss - loss - slope
+    if not np.isfinite(rise) or rise <= 0.0:
+        return 0.5
+    return min(0.5, max(0.1, -slope / (2.0 * rise)))

@@ -1,0 +1,40 @@
+"""The energy below which a text is taken for out of domain, from in-domain texts alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+
+ENOUGH_FOR_QUANTILE = 100
+"""Below this many energies their minimum decides."""
+_MARGIN_DEVIATIONS = 0.5
+_STEPS = 4_096.0
+
+
+def rejection_threshold(energies: Floats, rate: float | None) -> float:
+    """Choose the energy below which texts are rejected.
+
+    A quantile of a few energies would be a guess: below 100 it is their minimum, lowered by half
+    a standard deviation.
+
+    Args:
+        energies: out-of-fold energies of the training texts, float, shape (examples,).
+        rate: share of in-domain texts that may be rejected; None rejects nothing.
+
+    Returns:
+        Threshold, a multiple of 1/4096; minus infinity when nothing is to be rejected.
+    """
+    if rate is None or len(energies) == 0:
+        return float("-inf")
+    ranked = np.sort(energies.astype(np.float64))
+    if len(ranked) < ENOUGH_FOR_QUANTILE:
+        threshold = float(ranked[0]) - _MARGIN_DEVIATIONS * float(ranked.std())
+    else:
+        threshold = float(np.quantile(ranked, rate))
+    return round(threshold * _STEPS) / _STEPS

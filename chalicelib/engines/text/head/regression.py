@@ -1,0 +1,194 @@
+"""Multinomial logistic regression on scaled features: loss, gradient and fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.text.head.optimizer import dot, minimise
+from chalicelib.engines.threads import map_in_threads
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.text.head.arithmetic import Arithmetic
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+
+_CHUNK_ROWS = 2_048
+_GROUPS = 4  # runs of chunks, each with a gradient of its own, whatever the threads
+_IMBALANCE = 10.0
+_MOST_ITERATIONS = 300
+_SMALL_FALLS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of examples; views into the one feature matrix, never copies."""
+
+    features: Floats
+    """Float, shape (examples, dims)."""
+    labels: Ints
+    """Int, shape (examples,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Weights and biases of the linear layer."""
+
+    weights: Floats
+    """Float, shape (dims, labels)."""
+    biases: Floats
+    """Float, shape (labels,)."""
+
+    def logits(self, features: Floats) -> Floats:
+        """Scores of scaled features, float, shape (examples, dims) to (examples, labels)."""
+        scores: Floats = features @ self.weights
+        scores += self.biases
+        return scores
+
+
+class HeadProblem:
+    """The function to minimise: weighted mean log-loss plus the penalty on the weights."""
+
+    def __init__(
+        self, pieces: Sequence[Piece], labels: int, penalty_inverse: float, arithmetic: Arithmetic
+    ) -> None:
+        self._groups = _groups(tuple(_chunks(pieces)))
+        self._labels = labels
+        self._dims = pieces[0].features.shape[1]
+        self._arithmetic = arithmetic
+        counts = sum(np.bincount(piece.labels, minlength=labels) for piece in pieces)
+        self._class_weights = class_weights(np.asarray(counts)).astype(arithmetic.dtype)
+        self._total = float(np.dot(np.asarray(counts, np.float64), self._class_weights))
+        self._penalty = 1.0 / (penalty_inverse * self._total)
+
+    def zeros(self) -> Floats:
+        """The usual start: float, shape ((dims + 1) * labels,)."""
+        return np.zeros((self._dims + 1) * self._labels, self._arithmetic.dtype)
+
+    def head(self, values: Floats) -> Head:
+        """Read a flat vector, float, shape ((dims + 1) * labels,), as weights and biases."""
+        matrix = values.reshape(self._dims + 1, self._labels)
+        return Head(matrix[:-1], matrix[-1])
+
+    def evaluate(self, values: Floats) -> tuple[float, Floats]:
+        """Loss and gradient at a point.
+
+        Args:
+            values: weights, then biases, float, shape ((dims + 1) * labels,).
+
+        Returns:
+            The loss and its gradient, float, same shape.
+        """
+        head = self.head(values)
+        found = map_in_threads(
+            lambda group: self._evaluate_group(group, head), self._groups, self._arithmetic.threads
+        )
+        gradient = found[0][1]
+        for _, part in found[1:]:
+            gradient += part
+        gradient /= self._arithmetic.dtype(self._total)
+        loss = sum((loss for losses, _ in found for loss in losses), start=0.0)
+        weights = head.weights.ravel()
+        loss = loss / self._total + 0.5 * self._penalty * dot(weights, weights)
+        gradient[:-1] += self._arithmetic.dtype(self._penalty) * head.weights
+        return loss, gradient.ravel()
+
+    def _evaluate_group(self, group: Sequence[Piece], head: Head) -> tuple[list[float], Floats]:
+        """Loss of each chunk, and their gradient, float, shape (dims + 1, labels)."""
+        gradient = np.zeros((self._dims + 1, self._labels), self._arithmetic.dtype)
+        return [self._add_piece(piece, head, gradient) for piece in group], gradient
+
+    def _add_piece(self, piece: Piece, head: Head, gradient: Floats) -> float:
+        """Add one chunk's gradient, float, shape (dims + 1, labels); return its loss."""
+        weights = self._class_weights[piece.labels]
+        rows = np.arange(len(piece.labels))
+        logits = head.logits(piece.features)
+        logits -= logits.max(axis=1, keepdims=True)
+        chosen = logits[rows, piece.labels]
+        residuals = self._arithmetic.exp(logits)
+        sums = np.add.reduce(residuals, axis=1)
+        residuals /= sums[:, None]
+        residuals[rows, piece.labels] -= 1.0
+        residuals *= weights[:, None]
+        self._arithmetic.residuals(residuals)
+        gradient[:-1] += piece.features.T @ residuals
+        gradient[-1] += np.add.reduce(residuals, axis=0)
+        losses = (self._arithmetic.log(sums) - chosen) * weights
+        return float(np.add.reduce(losses.astype(np.float64)))
+
+    def iterations(self, start: Head | None, tolerance: float) -> Iterator[Head]:
+        """Fit, one iteration at a time.
+
+        Args:
+            start: head to go on from, or None for zeros.
+            tolerance: relative fall of the loss, twice in a row, at which the fit ends.
+
+        Yields:
+            The head after every iteration, the last one when the loss no longer falls.
+        """
+        values = self.zeros() if start is None else np.vstack([start.weights, start.biases])
+        flat = np.ascontiguousarray(values, self._arithmetic.dtype).ravel()
+        loss, small_falls = float("inf"), 0
+        steps = minimise(self.evaluate, flat, self._arithmetic.weights)
+        next(steps)
+        for step in islice(steps, _MOST_ITERATIONS):
+            yield self.head(step.values)
+            small_falls = small_falls + 1 if loss - step.loss < tolerance * loss else 0
+            loss = step.loss
+            if small_falls == _SMALL_FALLS:
+                return
+
+
+def fit_head(problem: HeadProblem, start: Head | None, tolerance: float) -> Head:
+    """Fit to the end.
+
+    Args:
+        problem: what to minimise.
+        start: head to go on from, or None for zeros.
+        tolerance: relative fall of the loss at which the fit ends.
+
+    Returns:
+        The last head; the start itself when no step lowers the loss.
+    """
+    head = start or problem.head(problem.zeros())
+    for following in problem.iterations(start, tolerance):
+        head = following
+    return head
+
+
+def class_weights(counts: Ints) -> npt.NDArray[np.float64]:
+    """Weights that lift rare labels: (n / (k n_c))**a, a = 1 beyond 10 to 1, else one half.
+
+    Args:
+        counts: examples of every label, int, shape (labels,).
+
+    Returns:
+        Weights, float64, shape (labels,); 1 for a label without examples.
+    """
+    present = np.maximum(counts, 1).astype(np.float64)
+    seen = counts[counts > 0]
+    ratios = seen.sum() / (len(seen) * present)
+    is_uneven = seen.max() > _IMBALANCE * seen.min()
+    weights = ratios if is_uneven else np.sqrt(ratios)
+    return np.where(counts > 0, weights, 1.0)
+
+
+def _groups(chunks: Sequence[Piece]) -> list[Sequence[Piece]]:
+    """Divide chunks into up to four runs of about as many."""
+    size = -(-len(chunks) // _GROUPS)
+    return [chunks[first : first + size] for first in range(0, len(chunks), size)]
+
+
+def _chunks(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Cut pieces into runs whose logits stay small, float, shape (rows, labels)."""
+    for piece in pieces:
+        for first in range(0, len(piece.labels), _CHUNK_ROWS):
+            last = first + _CHUNK_ROWS
+            yield Piece(piece.features[first:last], piece.labels[first:last])

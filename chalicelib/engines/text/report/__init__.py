@@ -1,0 +1,1 @@
+"""What a training tells: metrics, curve, card, data report."""

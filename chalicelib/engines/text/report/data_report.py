@@ -1,0 +1,117 @@
+"""The data report of a text model: what the training noticed about its examples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines import data_report as reports
+
+if TYPE_CHECKING:
+    from chalicelib.domain.models.training_texts import TrainingTexts
+    from chalicelib.engines.interface import OutOfFold, TextReport
+
+MAX_CHARACTERS = 200
+"""Characters of a text that the report shows; the whole text is found by its id."""
+_PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
+"""What is right of the list from so many examples a label on; tests/bench/text_data_report.py."""
+
+
+def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
+    """Say what the training noticed about its data.
+
+    Args:
+        texts: what was learnt from.
+        report: what the training measured.
+    """
+    folds = report.out_of_fold
+    suspects = reports.likely_label_errors(folds.probabilities, folds.truth)
+    return {
+        "likelyLabelErrors": [_suspect_record(texts, folds, one) for one in suspects],
+        "expectedPrecision": f"{expected_precision(texts)} {_scope(texts, folds)}",
+        "conflictingNearDuplicates": [
+            {
+                "examples": [_example(texts, pair.left), _example(texts, pair.right)],
+                "similarity": pair.similarity,
+            }
+            for pair in report.conflicts
+        ],
+        "confusedLabels": _confusions(texts, folds),
+        "duplicatesAcrossSplit": report.duplicates_across_split,
+        "duplicatesKeptTogether": report.duplicates_kept_together,
+        "examined": _examined(folds),
+    }
+
+
+def _examined(folds: OutOfFold) -> int:
+    """Count the examples whose labels could be doubted: the others are too few to compare with."""
+    counts = np.bincount(folds.truth)
+    return int(counts[counts >= reports.LEAST_EXAMPLES].sum())
+
+
+def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
+    """Say which examples stayed out of the list of likely label errors."""
+    least = reports.LEAST_EXAMPLES
+    if len(folds.examples) == len(texts.texts):
+        return f"Labels with fewer than {least} examples are not examined."
+    return (
+        f"Only {len(folds.examples)} of {len(texts.texts)} examples could be held out; the others, "
+        f"and labels with fewer than {least} among them, are not examined."
+    )
+
+
+def expected_precision(texts: TrainingTexts) -> str:
+    """Say how much of the list of likely label errors is usually right.
+
+    Args:
+        texts: what was learnt from; a typical label decides.
+    """
+    counts = np.sort(np.bincount(texts.label_indexes))
+    counts = counts[counts > 0]
+    # The lower of two middle ones: a label of that size exists.
+    typical = int(counts[(len(counts) - 1) // 2])
+    share = next((share for least, share in _PRECISIONS if typical >= least), None)
+    measured = (
+        f"about {share} listed examples were flipped ones at so many"
+        if share
+        else "fewer than half of the listed examples were flipped ones at so few"
+    )
+    return f"A typical label has {typical} examples; in trials with flipped labels, {measured}."
+
+
+def _suspect_record(
+    texts: TrainingTexts, folds: OutOfFold, suspect: reports.Suspect
+) -> dict[str, Any]:
+    """Name a likely label error."""
+    return {
+        **_example(texts, int(folds.examples[suspect.example])),
+        "suggestion": texts.labels[suspect.suggestion],
+        "confidence": round(suspect.confidence, 6),
+    }
+
+
+def _confusions(texts: TrainingTexts, folds: OutOfFold) -> list[dict[str, Any]]:
+    """Name labels that are mixed up more often than by chance."""
+    answers = folds.probabilities.argmax(axis=1)
+    found = reports.confused_labels(folds.truth, answers, len(texts.labels))
+    return [
+        {
+            "label": texts.labels[one.label],
+            "predictedLabel": texts.labels[one.answer],
+            "count": one.times,
+            "expectedByChance": round(one.expected, 6),
+        }
+        for one in found
+    ]
+
+
+def _example(texts: TrainingTexts, place: int) -> dict[str, Any]:
+    """Name an example: id, beginning of its text, label."""
+    text = texts.texts[place]
+    is_long = len(text) > MAX_CHARACTERS
+    return {
+        "id": texts.example_ids[place],
+        "text": text[: MAX_CHARACTERS - 1] + "…" if is_long else text,
+        "label": texts.labels[texts.label_indexes[place]],
+    }

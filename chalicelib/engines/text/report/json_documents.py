@@ -1,0 +1,211 @@
+"""The JSON documents of a trained text model: metrics, learning curve, card.
+
+They are stored beside the artifact in the API's own form, so that an export is readable as it is.
+See contract section 4; section 5
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE
+from chalicelib.engines.metrics import wilson_interval
+from chalicelib.engines.text.head.out_of_domain import ENOUGH_FOR_QUANTILE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from chalicelib.domain.models.model import Model
+    from chalicelib.engines.interface import (
+        Interval,
+        Rejection,
+        TextEpoch,
+        TextMetrics,
+        TextReport,
+    )
+
+LEVEL = 0.95
+"""Level of the card's intervals."""
+_SHOWN_LABELS = 10
+
+
+def metrics_data(metrics: TextMetrics) -> dict[str, Any]:
+    """Return the members that learning curve and metrics share."""
+    return {
+        "f1": metrics.f1,
+        "labels": metrics.labels,
+        "recall": metrics.recall,
+        "macroF1": metrics.macro_f1,
+        "testLoss": metrics.test_loss,
+        "precision": metrics.precision,
+        "testAccuracy": metrics.test_accuracy,
+        "trainingLoss": metrics.training_loss,
+        "confusionMatrix": metrics.confusion_matrix,
+        "trainingAccuracy": metrics.training_accuracy,
+    }
+
+
+def curve_record(epoch: TextEpoch) -> dict[str, Any]:
+    """Return one record of the learning curve."""
+    return {
+        "epoch": epoch.epoch,
+        "metricsData": metrics_data(epoch.metrics),
+        "epochResults": {},
+        "object": "learningcurve",
+    }
+
+
+def metrics_document(report: TextReport) -> dict[str, Any]:
+    """Return the metricsData of GET models/{id}, its members in the contract's order."""
+    curve = report.curve
+    before = metrics_data(report.metrics)
+    names = ("testAccuracy", "trainingLoss", "confusionMatrix", "trainingAccuracy")
+    after = {name: before.pop(name) for name in names}
+    return {
+        **before,
+        "threshold": report.thresholds,
+        **after,
+        "precisionRecallCurve": {
+            "f1": curve.f1,
+            "recall": curve.recall,
+            "precision": curve.precision,
+            "threshold": curve.threshold,
+        },
+    }
+
+
+def card_document(
+    model: Model, report: TextReport, facts: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    """Return the model's card.
+
+    Args:
+        model: the run.
+        report: what the training measured.
+        facts: `created_at` (text), `artifact_sha256`, `profile`, `encoders`
+            [{name, sha256, licence}], `labels`, `examples`, `feedback`, `data_report`.
+        seed: of the training.
+    """
+    card: dict[str, Any] = {"modelId": model.model_id, "name": model.name}
+    if model.request.algorithm is not None:
+        card["algorithm"] = model.request.algorithm
+    return {
+        **card,
+        "language": model.language,
+        "createdAt": facts["created_at"],
+        "trainedOn": {
+            "datasetId": model.dataset_id,
+            "examples": facts["examples"],
+            "labels": facts["labels"],
+            "feedback": facts["feedback"],
+        },
+        "engine": {
+            "name": "text-linear",
+            "version": 1,
+            "profile": facts["profile"],
+            "encoders": facts["encoders"],
+            "seed": seed,
+            "isReproducible": report.is_exact,
+        },
+        "artifactSha256": facts["artifact_sha256"],
+        "metrics": _card_metrics(report),
+        "calibrationError": report.calibration_error,
+        "limits": _limits(model, report, facts),
+        "dataReport": facts["data_report"],
+        "object": "card",
+    }
+
+
+def _card_metrics(report: TextReport) -> dict[str, Any]:
+    """Return the card's metrics with their intervals."""
+    folds = report.out_of_fold
+    hits = int((folds.probabilities.argmax(axis=1) == folds.truth).sum())
+    found: dict[str, Any] = {
+        "testAccuracy": _figure(report.accuracy_interval),
+        "macroF1": _figure(report.macro_f1_interval),
+        "foldAccuracy": _figure(wilson_interval(hits, len(folds.truth))),
+        "brierScore": report.brier_score,
+    }
+    rejection = report.rejection
+    if rejection is not None:
+        found["rejectedInDomain"] = _figure(rejection.held_out)
+    return found
+
+
+def _figure(interval: Interval) -> dict[str, float]:
+    """Return a figure with its interval."""
+    return {
+        "value": round(interval.value, 6),
+        "low": round(interval.low, 6),
+        "high": round(interval.high, 6),
+        "level": LEVEL,
+    }
+
+
+def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
+    """Say in words what the model should not be trusted with."""
+    parts = [
+        f"Trained on {facts['examples']} texts of language {model.language}; "
+        "texts of another kind may be misjudged."
+    ]
+    if facts["available"]:
+        parts.append(
+            f"The dataset has {facts['available']} texts; these were drawn from them, label by "
+            "label, because more do not fit into the memory and the time of a training."
+        )
+    parts.append(f"Metrics come from {report.test_examples} texts that were held out.")
+    untested = _untested(report)
+    if untested:
+        parts.append(
+            f"Not tested, because nothing could be held out without losing it for the training: "
+            f"{untested}; f1, precision and recall stand at 0 there."
+        )
+    if report.duplicates_across_split:
+        parts.append(
+            f"{report.duplicates_across_split} of them have a near-duplicate among the others, "
+            "which flatters the metrics: nothing else could be held out."
+        )
+    parts.append(_reproducible(report))
+    rate = model.request.param("outOfDomainRate")
+    if report.rejection is not None:
+        asked = OUT_OF_DOMAIN_RATE if rate is None else float(str(rate))
+        parts.append(_rejecting(report.rejection, asked))
+    elif rate is not None:
+        parts.append("It never rejects a text: outOfDomainRate needs multilingual-intent-ood.")
+    return " ".join(parts)
+
+
+def _untested(report: TextReport) -> str:
+    """Name the labels without held-out texts, as too few or all nearly the same."""
+    rows = zip(report.metrics.labels, report.metrics.confusion_matrix, strict=False)
+    names = [name for name, row in rows if not sum(row)]
+    shown = ", ".join(f"'{name}'" for name in names[:_SHOWN_LABELS])
+    rest = len(names) - _SHOWN_LABELS
+    return f"{shown} and {rest} more labels" if rest > 0 else shown
+
+
+def _reproducible(report: TextReport) -> str:
+    """Say what another training of the same texts gives."""
+    if not report.is_exact:
+        return "With this many examples the same artifact is not promised on another processor."
+    return (
+        "The same embeddings and seed give the same artifact on every processor; texts that are "
+        "embedded again on another one get probabilities within 0.01 of these."
+    )
+
+
+def _rejecting(rejection: Rejection, rate: float) -> str:
+    """Say how far the out-of-domain answer can be trusted; the rate is the one asked for."""
+    aim = f"The threshold is to reject {100 * rate:.3g}% of texts of the domain"
+    if rejection.judged_by < ENOUGH_FOR_QUANTILE:
+        aim = (
+            f"There are only {rejection.judged_by} texts to take a threshold from; below "
+            f"{ENOUGH_FOR_QUANTILE} it lies beneath all of them, whatever rate is asked for. It "
+            "is a cautious one"
+        )
+    return (
+        "Texts unlike the training data are answered with an empty list; texts close to one "
+        f"of its labels, but of an intent it does not know, are often not told apart. {aim} and "
+        "was taken from such texts alone; "
+        f"{rejection.held_out.value:.1%} of the held-out ones fall below it."
+    )

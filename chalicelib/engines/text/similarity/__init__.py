@@ -1,0 +1,1 @@
+"""Texts that say nearly the same: what a split keeps together, and what contradicts."""

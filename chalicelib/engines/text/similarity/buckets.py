@@ -1,0 +1,60 @@
+"""Small groups of rows that point in about the same direction, for searches among many rows.
+
+Random hyperplanes: rows on the same side of all of them share a bucket. Every bucket is cut to a
+fixed size, so that a search costs the same however much the texts are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+
+TABLES = 6
+"""Times the rows are dealt to buckets; two near rows share one of them nearly always."""
+_TYPICAL_ROWS = 64
+_MOST_ROWS = 256
+_CHUNK_ROWS = 4_096
+
+
+def buckets(features: Floats, rows: Ints) -> Iterator[Ints]:
+    """Deal rows to buckets, several times.
+
+    Args:
+        features: float, shape (all rows, dims); numbers on a grid give the same buckets on
+            every processor.
+        rows: the rows to deal, int, shape (n,).
+
+    Yields:
+        Rows of a bucket, two to 256, int, shape (m,).
+    """
+    generator = np.random.default_rng(0)
+    bits = (len(rows) // _TYPICAL_ROWS).bit_length()
+    for _ in range(TABLES):
+        # The last plane is no side: a bucket that is too full is cut along it.
+        planes = generator.integers(0, 2, (features.shape[1], bits + 1)) * 2 - 1
+        codes, depths = _sides(features, rows, planes.astype(features.dtype))
+        order = np.lexsort((depths, codes))
+        for members in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
+            for first in range(0, len(members), _MOST_ROWS):
+                if len(members) - first > 1:
+                    yield rows[members[first : first + _MOST_ROWS]]
+
+
+def _sides(features: Floats, rows: Ints, planes: Floats) -> tuple[Ints, Floats]:
+    """Number of every row's bucket, int, and its place along the last plane, float, (rows,)."""
+    codes = np.empty(len(rows), np.int64)
+    depths = np.empty(len(rows), features.dtype)
+    powers = 1 << np.arange(planes.shape[1] - 1)
+    for first in range(0, len(rows), _CHUNK_ROWS):
+        heights = features[rows[first : first + _CHUNK_ROWS]] @ planes
+        codes[first : first + _CHUNK_ROWS] = (heights[:, :-1] > 0) @ powers
+        depths[first : first + _CHUNK_ROWS] = heights[:, -1]
+    return codes, depths

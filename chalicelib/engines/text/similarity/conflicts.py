@@ -1,0 +1,102 @@
+"""Texts that say nearly the same and stand under different labels.
+
+Part of a training's data report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from chalicelib.engines.text.similarity.buckets import buckets
+from chalicelib.engines.text.similarity.near_duplicates import CLOSE_COSINE
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+
+_DIGITS = 6
+
+
+class Conflict(NamedTuple):
+    """Two rows that say nearly the same and have different labels."""
+
+    similarity: float
+    """Cosine of their feature vectors; 1 for equal texts."""
+    left: int
+    """The earlier row."""
+    right: int
+    """The later row."""
+
+
+def conflicting_pairs(
+    digests: Sequence[bytes], labels: Ints, features: Floats, limit: int
+) -> list[Conflict]:
+    """Find texts with a near-duplicate of another label.
+
+    Equal texts are all found; of other near-duplicates most are.
+
+    Args:
+        digests: one per row; equal texts have equal digests.
+        labels: label indexes, int, shape (rows,).
+        features: centred feature vectors, float, shape (rows, dims).
+        limit: most pairs to name.
+
+    Returns:
+        Pairs, the most alike first.
+    """
+    firsts, equal = _equal_texts(digests, labels, limit)
+    close: list[Conflict] = []
+    for rows in buckets(features, firsts) if len(equal) < limit else ():
+        found = _close_rows(rows, features, labels, limit)
+        close = _best({*close, *found}, limit) if found else close
+    return [*equal, *close][:limit]
+
+
+def _equal_texts(digests: Sequence[bytes], labels: Ints, limit: int) -> tuple[Ints, list[Conflict]]:
+    """First row of every text, int, shape (texts,), and equal texts with different labels."""
+    seen: dict[bytes, int] = {}
+    firsts: list[int] = []
+    pairs: dict[tuple[int, int], int] = {}
+    for row, digest in enumerate(digests):
+        first = seen.setdefault(digest, row)
+        if first == row:
+            firsts.append(row)
+        elif labels[first] != labels[row] and len(pairs) < limit:
+            pairs.setdefault((first, int(labels[row])), row)
+    found = [Conflict(1.0, first, row) for (first, _), row in pairs.items()]
+    return np.array(firsts, np.int64), found
+
+
+def _close_rows(rows: Ints, features: Floats, labels: Ints, limit: int) -> list[Conflict]:
+    """Compare the rows of one bucket.
+
+    Args:
+        rows: the bucket, int, shape (n,).
+        features: of all rows, float, shape (all rows, dims).
+        labels: of all rows, int, shape (all rows,).
+        limit: most pairs to return.
+
+    Returns:
+        Its most alike pairs of different labels.
+    """
+    unit = features[rows].astype(np.float32)
+    unit /= np.maximum(np.sqrt(np.add.reduce(unit * unit, axis=1)), 1e-12)[:, None]
+    cosines = np.triu(np.where(labels[rows][:, None] != labels[rows], unit @ unit.T, 0.0))
+    places = np.flatnonzero(cosines > CLOSE_COSINE)
+    values = cosines.ravel()[places]
+    best = np.argsort(-values, kind="stable")[:limit]
+    pairs = np.sort(rows[np.array(np.divmod(places[best], len(rows)))], axis=0)
+    return [
+        Conflict(min(1.0, round(float(value), _DIGITS)), int(left), int(right))
+        for value, left, right in zip(values[best], *pairs, strict=True)
+    ]
+
+
+def _best(pairs: set[Conflict], limit: int) -> list[Conflict]:
+    """Return the most alike pairs, equally alike ones in the order of their rows."""
+    return sorted(pairs, key=lambda one: (-one.similarity, one.left, one.right))[:limit]

@@ -1,0 +1,132 @@
+"""Groups of texts that say the same: equal texts, and texts of one label with close vectors.
+
+A group stays on one side of a split, or the held-out figures would flatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.text.similarity.buckets import buckets
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+
+CLOSE_COSINE = 0.95
+"""Cosine of centred feature vectors from which two texts of a label are near-duplicates."""
+_EXHAUSTIVE_ROWS = 6_000
+_BLOCK_ROWS = 1_024
+_STEPS = 2.0**13
+
+
+def group_near_duplicates(
+    digests: Sequence[bytes], labels: Ints, features_of: Callable[[Ints], Floats]
+) -> Ints:
+    """Number the groups.
+
+    Labels of more than 6,000 different texts are searched in buckets of random hyperplanes,
+    which find most near-duplicates but not all.
+
+    Args:
+        digests: one per example; equal texts have equal digests.
+        labels: label indexes, int, shape (examples,).
+        features_of: gives the features of chosen rows, float64 or float32, shape (rows, dims).
+
+    Returns:
+        Group of every example, int, shape (examples,).
+    """
+    forest = _Forest(len(digests))
+    seen: dict[bytes, int] = {}
+    first_rows = np.array([seen.setdefault(digest, row) for row, digest in enumerate(digests)])
+    for row in np.flatnonzero(first_rows != np.arange(len(digests))).tolist():
+        forest.join(row, int(first_rows[row]))
+    for rows in _rows_by_label(labels):
+        texts = np.unique(first_rows[rows])
+        unit = _unit(features_of(texts))
+        for part in _parts_to_compare(unit):
+            firsts = _components(unit[part])
+            for member in np.flatnonzero(firsts != np.arange(len(part))).tolist():
+                forest.join(int(texts[part[member]]), int(texts[part[firsts[member]]]))
+    return forest.numbers()
+
+
+class _Forest:
+    """Union-find over example numbers."""
+
+    def __init__(self, size: int) -> None:
+        self._parents = list(range(size))
+
+    def root(self, row: int) -> int:
+        """Find the group's representative, shortening the way to it."""
+        parents = self._parents
+        while parents[row] != row:
+            parents[row] = parents[parents[row]]
+            row = parents[row]
+        return row
+
+    def join(self, left: int, right: int) -> None:
+        """Make one group of two; the lower number represents it."""
+        low, high = sorted((self.root(left), self.root(right)))
+        self._parents[high] = low
+
+    def numbers(self) -> Ints:
+        """Representative of every example, int, shape (examples,)."""
+        return np.array([self.root(row) for row in range(len(self._parents))], np.int64)
+
+
+def _rows_by_label(labels: Ints) -> Iterator[Ints]:
+    """Rows of every label with at least two examples, int, shape (rows,)."""
+    order = np.argsort(labels, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
+        if len(rows) > 1:
+            yield rows
+
+
+def _unit(features: Floats) -> Floats:
+    """Rows of length one on a grid, so that cosines are exact; float, shape (rows, dims)."""
+    lengths = np.sqrt(np.add.reduce(features * features, axis=1))[:, None]
+    unit: Floats = np.rint(features / np.maximum(lengths, 1e-12) * _STEPS)
+    return unit
+
+
+def _parts_to_compare(unit: Floats) -> Iterator[Ints]:
+    """Rows that are compared with each other, int, (n,); unit is float, shape (rows, dims)."""
+    if len(unit) <= _EXHAUSTIVE_ROWS:
+        yield np.arange(len(unit))
+    else:
+        yield from buckets(unit, np.arange(len(unit)))
+
+
+def _components(unit: Floats) -> Ints:
+    """Group rows that chains of close rows connect.
+
+    Args:
+        unit: directions scaled by 2**13, float, shape (rows, dims).
+
+    Returns:
+        First row of every row's group, int, shape (rows,).
+    """
+    groups = np.arange(len(unit))
+    limit = CLOSE_COSINE * _STEPS * _STEPS
+    for first in range(0, len(unit), _BLOCK_ROWS):
+        block = unit[first : first + _BLOCK_ROWS]
+        is_close = block @ unit[: first + len(block)].T > limit
+        for row, near in enumerate(is_close, first):
+            _merge(groups, row, np.flatnonzero(near[:row]))
+    return groups
+
+
+def _merge(groups: Ints, row: int, near: Ints) -> None:
+    """Put a row and the earlier rows near it into one group; int, (rows,) and int, (n,)."""
+    if not len(near):
+        return
+    touched = np.unique(groups[near])
+    groups[row] = touched[0]
+    if len(touched) > 1:
+        groups[:row][np.isin(groups[:row], touched)] = touched[0]

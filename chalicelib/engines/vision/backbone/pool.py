@@ -1,0 +1,157 @@
+"""Frozen networks that turn pixels into features; loaded once and shared.
+
+Installed by infra/models.py: a folder each, with `model.onnx` and `backbone.json`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Pixels = npt.NDArray[np.uint8]
+    Floats = npt.NDArray[np.float32]
+
+LITE2 = "lite2"
+"""EfficientNet-Lite2: outputs logits, embedding, tap8, tap16, tap32."""
+NANODET = "nanodet"
+"""NanoDet-g at 416 x 416: outputs scores52/26/13, boxes52/26/13, pan52/26/13."""
+FACTS_FILE = "backbone.json"
+"""Written by the installation, last of a backbone's files."""
+_MODEL_FILE = "model.onnx"
+
+
+class BackboneNotInstalled(FileNotFoundError):
+    """The files of a backbone are missing or damaged; infra/models.py installs them."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The backbone {name} is not installed. Install it with: python -m infra.models install"
+        )
+        self.name = name
+
+
+@dataclass(frozen=True)
+class BackboneFacts:
+    """What is known of an installed backbone."""
+
+    name: str
+    """Short name."""
+    title: str
+    """Name given by its makers."""
+    sha256: str
+    """Digest of its model file, 64 hex digits."""
+    licence: str
+    """SPDX identifier of the weights' licence."""
+
+
+class Backbone:
+    """One loaded network; safe to share between threads."""
+
+    def __init__(self, folder: Path, facts: BackboneFacts) -> None:
+        import onnxruntime
+
+        from chalicelib.engines.onnx_session import open_session
+
+        self.facts = facts
+        self._session = open_session(folder / _MODEL_FILE)
+        self._options = onnxruntime.RunOptions()
+        self._options.only_execute_path_to_fetches = True
+
+    def run(self, pixels: Pixels, outputs: Sequence[str]) -> list[Floats]:
+        """Compute some outputs of a batch of pictures.
+
+        Args:
+            pixels: RGB, uint8, shape (pictures, height, width, 3), sides multiples of 32.
+            outputs: names of outputs.
+
+        Returns:
+            float32 arrays in the order of the names, the batch first.
+        """
+        results: list[Floats] = self._session.run(list(outputs), {"pixels": pixels}, self._options)
+        return results
+
+
+class BackbonePool:
+    """Loads each backbone at its first use; safe to share between threads."""
+
+    def __init__(self, directory: Path, source: ModelSource = INSTALLED_ONLY) -> None:
+        self._directory = directory
+        self._source = source
+        self._backbones: dict[str, Backbone] = {}
+        self._lock = Lock()
+
+    def get(self, name: str) -> Backbone:
+        """Return a backbone, checked against its digest when it is loaded.
+
+        Raises:
+            BackboneNotInstalled: its files are missing or damaged.
+        """
+        backbone = self._backbones.get(name)
+        if backbone is None:
+            with self._lock:
+                backbone = self._backbones.get(name) or self._load(name)
+                self._backbones[name] = backbone
+        return backbone
+
+    def facts(self, name: str) -> BackboneFacts:
+        """Return what is known of an installed backbone, without loading it.
+
+        Raises:
+            BackboneNotInstalled: its files are missing.
+        """
+        facts = _read_facts(self.folder(name))
+        try:
+            return BackboneFacts(name, facts["title"], facts["sha256"], facts["licence"])
+        except KeyError as missing:
+            raise BackboneNotInstalled(name) from missing
+
+    def is_loaded(self, name: str) -> bool:
+        """Tell whether a backbone is in memory."""
+        return name in self._backbones
+
+    def is_installed(self, name: str) -> bool:
+        """Tell whether a backbone's files are there, or can be brought."""
+        is_here = name in self._backbones or self._is_here(name)
+        return is_here or self._source.offers(name)
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of a backbone, which also holds what belongs to it."""
+        self._source.bring(name)
+        return self._directory / name
+
+    def _is_here(self, name: str) -> bool:
+        """Tell whether a backbone's files are on this machine."""
+        folder = self._directory / name
+        return bool(_read_facts(folder)) and (folder / _MODEL_FILE).is_file()
+
+    def _load(self, name: str) -> Backbone:
+        """Bring, check and load a backbone."""
+        self._source.bring(name)
+        if not self._is_here(name):
+            raise BackboneNotInstalled(name)
+        facts = self.facts(name)
+        with (self._directory / name / _MODEL_FILE).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != facts.sha256:
+            raise BackboneNotInstalled(name)
+        return Backbone(self._directory / name, facts)
+
+
+def _read_facts(folder: Path) -> Mapping[str, Any]:
+    """Return the content of a facts file, empty when there is none to read."""
+    try:
+        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}

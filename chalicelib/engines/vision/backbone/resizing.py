@@ -1,0 +1,104 @@
+"""Views of a picture and their scaling to the size that a backbone takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Pixels = npt.NDArray[np.uint8]
+    Crop = tuple[float, float, float, float]
+
+VIEWS = 4
+"""Views of a picture that is augmented: itself and three others."""
+RECIPE = "squash bicubic gap 2; 4 views, crop .5-1 of the area, light .7-1.3, flip"
+"""What this module does to pixels; part of the extractors' versions."""
+_LEAST_AREA = 0.5
+_LEAST_LIGHT, _MOST_LIGHT = 0.7, 1.3
+_REDUCING_GAP = 2.0
+_LEVELS = 256
+_WORD = 8
+_DRAWS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one view shows of its picture."""
+
+    crop: Crop = (0.0, 0.0, 1.0, 1.0)
+    """Left, top, right, bottom as shares of width and height; the origin is the top left."""
+    is_flipped: bool = False
+    """Whether left and right are exchanged."""
+    brightness: float = 1.0
+    """Factor of every value."""
+    contrast: float = 1.0
+    """Factor of every value's distance from middle grey, after the brightness."""
+
+
+def draw_view(digest: bytes, number: int) -> View:
+    """Choose what a view shows, from the picture's digest and the view's number alone.
+
+    Args:
+        digest: of the picture file.
+        number: from 0; view 0 is the picture itself.
+
+    Returns:
+        The view.
+    """
+    if number == 0:
+        return View()
+    digest = blake2b(digest, digest_size=_DRAWS * _WORD, salt=number.to_bytes(4, "big")).digest()
+    words = np.frombuffer(digest, ">u8") >> np.uint64(11)
+    draws = [float(word) / 2.0**53 for word in words]
+    side = (_LEAST_AREA + (1.0 - _LEAST_AREA) * draws[0]) ** 0.5
+    left, top = draws[1] * (1.0 - side), draws[2] * (1.0 - side)
+    reach = _MOST_LIGHT - _LEAST_LIGHT
+    return View(
+        crop=(left, top, left + side, top + side),
+        is_flipped=draws[3] < 0.5,
+        brightness=_LEAST_LIGHT + reach * draws[4],
+        contrast=_LEAST_LIGHT + reach * draws[5],
+    )
+
+
+def squash(pixels: Pixels, side: int, view: View | None = None) -> Pixels:
+    """Scale a view of a picture to a square, whatever its shape: nothing is cut off.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3); origin at the top left.
+        side: of the square, in pixels.
+        view: what to show; the whole picture when absent.
+
+    Returns:
+        RGB, uint8, shape (side, side, 3).
+    """
+    view = view or View()
+    height, width = pixels.shape[:2]
+    left, top, right, bottom = view.crop
+    box = (left * width, top * height, right * width, bottom * height)
+    image = Image.fromarray(np.ascontiguousarray(pixels))
+    small = image.resize((side, side), _filter(), box, _REDUCING_GAP)
+    if view.is_flipped:
+        small = small.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    if view.brightness != 1.0 or view.contrast != 1.0:
+        small = small.point(_light_table(view) * 3)
+    return np.asarray(small)
+
+
+def _filter() -> Any:
+    """Return the filter; it widens with the reduction, so that nothing is skipped."""
+    return Image.Resampling.BICUBIC
+
+
+def _light_table(view: View) -> list[int]:
+    """Return the new value of each of the 256 values."""
+    values = np.arange(_LEVELS) * view.brightness
+    values = (values - _LEVELS / 2) * view.contrast + _LEVELS / 2
+    table: list[int] = np.clip(np.rint(values), 0, _LEVELS - 1).astype(int).tolist()
+    return table

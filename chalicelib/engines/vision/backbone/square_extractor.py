@@ -1,0 +1,56 @@
+"""What the extractors share that see a picture squashed to squares and give one vector a view."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, ClassVar
+
+from chalicelib.engines.vision.backbone.resizing import RECIPE, VIEWS
+
+if TYPE_CHECKING:
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+
+
+class SquareExtractor:
+    """Base of an Extractor; subclasses compute the vector."""
+
+    name: ClassVar[str]
+    """Short name; part of the folder that keeps the features."""
+    revision: ClassVar[str]
+    """Raised when the same picture gives other numbers."""
+    sides: ClassVar[tuple[int, ...]]
+    """Pixels of the squares that the networks see."""
+    networks: ClassVar[tuple[str, ...]]
+    """Backbones that are asked."""
+    dims: ClassVar[int]
+    """Length of a vector."""
+    shard_rows: ClassVar[int] = 64
+
+    def __init__(self, backbones: BackbonePool) -> None:
+        self._backbones = backbones
+
+    @property
+    def version(self) -> str:
+        """12 hex digits of a digest over backbones, sizes and recipe.
+
+        Raises:
+            BackboneNotInstalled: a backbone's files are missing.
+        """
+        digests = [self._backbones.facts(name).sha256 for name in self.networks]
+        text = "\n".join([self.revision, RECIPE, *map(str, self.sides), *digests])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def least_side(self) -> int:
+        """The decoder must keep at least this many pixels on the shorter side."""
+        return max(self.sides)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row of float16 features."""
+        return 2 * self.dims
+
+    def views(self, width: int, height: int, *, augment: bool) -> int:
+        """Say how many views of a picture of this size, in pixels, a training uses."""
+        del width, height
+        return VIEWS if augment else 1

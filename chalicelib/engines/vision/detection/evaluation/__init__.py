@@ -1,0 +1,1 @@
+"""How good found boxes are."""

@@ -1,0 +1,116 @@
+"""Makes scores say how often a box is right, without changing their order.
+
+The head's score means overlap, not certainty. Where enough answers were held out, a logistic
+curve over the score's logit is fitted to whether they were right.
+Source: Platt 1999, Probabilistic Outputs for Support Vector Machines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.metrics import CALIBRATION_BINS
+from chalicelib.engines.vision.detection.head.loss import sigmoid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.detection.evaluation.average_precision import Judged
+
+    Floats = npt.NDArray[np.float64]
+    Bools = npt.NDArray[np.bool_]
+
+FEWEST = 10
+"""Right and wrong answers that are needed, each."""
+_ROUNDS = 50
+_RIDGE = 0.3
+_LEAST_SLOPE = 0.1
+_TINY = 1e-6
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A rising curve from scores to probabilities."""
+
+    slope: float = 1.0
+    """Factor of the score's logit, above 0."""
+    offset: float = 0.0
+    """Added to it."""
+
+    def apply(self, scores: Floats) -> Floats:
+        """Turn scores into probabilities; float64, any shape, the order stays."""
+        if self == Calibration():
+            return scores
+        probabilities: Floats = sigmoid(self.slope * _logit(scores) + self.offset).astype(float)
+        return probabilities
+
+
+def fit_calibration(judged: Sequence[Judged]) -> Calibration:
+    """Fit the curve to held-out answers; the identity when there are too few.
+
+    Args:
+        judged: held-out pictures.
+
+    Returns:
+        The curve.
+    """
+    scores, is_right = _flat(judged)
+    if min(int(is_right.sum()), int((~is_right).sum())) < FEWEST:
+        return Calibration()
+    logits = _logit(scores)
+    values = np.array([1.0, 0.0])
+    design = np.stack([logits, np.ones_like(logits)], axis=1)
+    for _ in range(_ROUNDS):
+        chance = sigmoid(design @ values)
+        gradient = design.T @ (chance - is_right) + _RIDGE * (values - (1.0, 0.0))
+        weights = chance * (1.0 - chance)
+        curvature = (design * weights[:, None]).T @ design + _RIDGE * np.eye(2)
+        values = values - np.linalg.solve(curvature, gradient)
+    if not np.isfinite(values).all() or values[0] < _LEAST_SLOPE:
+        return Calibration()
+    return Calibration(round(float(values[0]), 4), round(float(values[1]), 4))
+
+
+def calibration_error(judged: Sequence[Judged]) -> float | None:
+    """Mean gap between probability and share of right answers, each half fitted on the other.
+
+    Args:
+        judged: held-out pictures.
+
+    Returns:
+        0 to 1; None without answers.
+    """
+    halves = [judged[0::2], judged[1::2]]
+    parts = []
+    for own, other in (halves, halves[::-1]):
+        scores, is_right = _flat(own)
+        # Where the whole would not be calibrated, neither is a half.
+        curve = fit_calibration(other) if fit_calibration(judged) != Calibration() else None
+        parts.append((scores if curve is None else curve.apply(scores), is_right))
+    scores, is_right = (np.concatenate(part) for part in zip(*parts, strict=True))
+    if not len(scores):
+        return None
+    order = np.argsort(scores, kind="stable")
+    gaps = [
+        abs(float(scores[rows].sum()) - float(is_right[rows].sum()))
+        for rows in np.array_split(order, CALIBRATION_BINS)
+    ]
+    return sum(gaps) / len(scores)
+
+
+def _flat(judged: Sequence[Judged]) -> tuple[Floats, Bools]:
+    """Scores of all answers and whether each is right."""
+    scores = np.concatenate([np.empty(0), *(part.scores for part in judged)])
+    return scores, np.concatenate([np.empty(0, bool), *(part.is_right for part in judged)])
+
+
+def _logit(scores: Floats) -> Floats:
+    """Logarithm of the odds."""
+    safe = np.clip(scores, _TINY, 1.0 - _TINY)
+    logits: Floats = np.log(safe / (1.0 - safe))
+    return logits

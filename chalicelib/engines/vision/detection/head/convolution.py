@@ -1,0 +1,111 @@
+"""3 x 3 convolutions over one map, as nine products of matrices, forward and backward.
+
+A map lies in a buffer of positions, row after row, with one empty position after each row and an
+empty margin before and after. A neighbour of every cell is then the same buffer shifted by a fixed
+number of positions, so nothing has to be gathered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
+
+NEIGHBOURS = 9
+"""Cells under a 3 x 3 kernel, in reading order."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The places of a square map's cells in its buffer."""
+
+    cells: int
+    """Width and height of the map."""
+
+    @property
+    def positions(self) -> int:
+        """Positions from the first cell to the end of the last row, empty ones included."""
+        return self.cells * (self.cells + 1)
+
+    @property
+    def margin(self) -> int:
+        """Empty positions before the first cell, and after the last row."""
+        return self.cells + 2
+
+    def buffer(self, channels: int, dtype: npt.DTypeLike) -> Floats:
+        """Make an empty buffer, shape (positions and both margins, channels)."""
+        return np.zeros((self.positions + 2 * self.margin, channels), dtype)
+
+    def inside(self, buffer: Floats) -> Floats:
+        """The buffer without its margins, a view, shape (positions, channels)."""
+        return buffer[self.margin : self.margin + self.positions]
+
+    def image(self, buffer: Floats) -> Floats:
+        """The cells alone, a view, shape (cells, cells, channels)."""
+        rows = self.inside(buffer).reshape(self.cells, self.cells + 1, -1)
+        return rows[:, : self.cells]
+
+    def clear_gaps(self, buffer: Floats) -> None:
+        """Empty the positions after the rows."""
+        self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
+
+    def shifted(self, buffer: Floats, neighbour: int) -> Floats:
+        """What the kernel sees at one of its nine places, a view, shape (positions, channels)."""
+        down, right = divmod(neighbour, 3)
+        first = self.margin + (down - 1) * (self.cells + 1) + right - 1
+        return buffer[first : first + self.positions]
+
+
+def convolve(grid: Grid, values: Floats, weights: Floats, out: Floats, scratch: Floats) -> None:
+    """Convolve a map.
+
+    Args:
+        grid: of the map.
+        values: the map's buffer, shape (.., channels in).
+        weights: shape (9, channels in, channels out).
+        out: receives the result, shape (positions, channels out); the gaps hold nonsense.
+        scratch: working space of the same shape.
+    """
+    np.matmul(grid.shifted(values, 0), weights[0], out=out)
+    for neighbour in range(1, NEIGHBOURS):
+        np.matmul(grid.shifted(values, neighbour), weights[neighbour], out=scratch)
+        out += scratch
+
+
+def weight_gradient(grid: Grid, values: Floats, gradient: Floats, out: Floats) -> None:
+    """Gradient by the weights.
+
+    Args:
+        grid: of the map.
+        values: the buffer that was convolved, shape (.., channels in).
+        gradient: by the result, a buffer with empty gaps, shape (.., channels out).
+        out: receives it, shape (9, channels in, channels out).
+    """
+    inside = grid.inside(gradient)
+    for neighbour in range(NEIGHBOURS):
+        np.matmul(grid.shifted(values, neighbour).T, inside, out=out[neighbour])
+
+
+def input_gradient(
+    grid: Grid, gradient: Floats, weights: Floats, out: Floats, scratch: Floats
+) -> None:
+    """Gradient by the map that was convolved.
+
+    Args:
+        grid: of the map.
+        gradient: by the result, a buffer with empty gaps and margins, shape (.., channels out).
+        weights: shape (9, channels in, channels out).
+        out: receives it, shape (positions, channels in); the gaps hold nonsense.
+        scratch: working space of the same shape.
+    """
+    np.matmul(grid.shifted(gradient, NEIGHBOURS - 1), weights[0].T, out=out)
+    for neighbour in range(1, NEIGHBOURS):
+        mirrored = NEIGHBOURS - 1 - neighbour
+        np.matmul(grid.shifted(gradient, mirrored), weights[neighbour].T, out=scratch)
+        out += scratch

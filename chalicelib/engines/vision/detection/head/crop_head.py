@@ -1,0 +1,128 @@
+"""Tells the labels of crops apart: linear discriminants over the network's description.
+
+Closed form, so equal crops give an equal head.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+    Doubles = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+
+CROP_SHARE = 0.5
+"""How much the crops say in a score, against the map: exponent of a geometric mean."""
+_SHRINKAGE = 0.5
+_TEMPERATURES = tuple(2.0 ** (step / 2) for step in range(-6, 13))
+_FOLDS = 3
+_TINY = 1e-6
+
+
+@dataclass(frozen=True)
+class CropHead:
+    """Linear scores; a label without crops has none and is never preferred."""
+
+    weights: Floats
+    """float32, shape (1280, labels)."""
+    bias: Floats
+    """float32, shape (labels,)."""
+
+    def probabilities(self, rows: Floats) -> Doubles:
+        """Probability of each label.
+
+        Args:
+            rows: descriptions of crops, float32, shape (crops, 1280).
+
+        Returns:
+            float64, shape (crops, labels), each row sums to 1.
+        """
+        logits = (rows @ self.weights + self.bias).astype(np.float64)
+        logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)
+        shares = np.exp(logits)
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares
+
+
+def fit_crop_head(rows: Floats, labels: Ints, groups: Ints, count: int) -> CropHead:
+    """Learn from crops whose labels are known.
+
+    Args:
+        rows: descriptions, float32, shape (crops, 1280), at least one.
+        labels: int, shape (crops,).
+        groups: crops of one picture share a number, int, shape (crops,).
+        count: how many labels there are.
+
+    Returns:
+        The head, its temperature chosen on crops of pictures that it had not seen.
+    """
+    loss = np.zeros(len(_TEMPERATURES))
+    for fold in range(_FOLDS):
+        is_out = groups % _FOLDS == fold
+        # A label that only the left out pictures show would count as a mistake of the head.
+        known = np.isin(labels, labels[~is_out])
+        if not is_out.all() and (is_out & known).any():
+            head = _discriminants(rows[~is_out], labels[~is_out], count)
+            logits = rows[is_out & known] @ head.weights + head.bias
+            loss += [_cross_entropy(logits / t, labels[is_out & known]) for t in _TEMPERATURES]
+    temperature = np.float32(_TEMPERATURES[int(np.argmin(loss))] if loss.any() else 1.0)
+    whole = _discriminants(rows, labels, count)
+    return CropHead(whole.weights / temperature, whole.bias / temperature)
+
+
+def rescored(scores: Doubles, crops: Doubles) -> Doubles:
+    """Blend what the map and the crop say of a box.
+
+    Args:
+        scores: of the map, 0 to 1, float64, shape (boxes, labels).
+        crops: of the crop, each row sums to 1, float64, same shape.
+
+    Returns:
+        0 to 1, same shape: sqrt(object x dense)^(1 - a) x (object x crop)^a, where the object's
+        score is that of its best label.
+    """
+    thing = scores.max(axis=1, keepdims=True)
+    dense = np.sqrt(thing * scores) ** (1.0 - CROP_SHARE)
+    blended: Doubles = dense * (thing * crops) ** CROP_SHARE
+    return blended
+
+
+def _discriminants(rows: Floats, labels: Ints, count: int) -> CropHead:
+    """Fisher's discriminants with a covariance that is shrunk towards a multiple of one."""
+    means = np.zeros((count, rows.shape[1]), np.float32)
+    present = np.unique(labels)
+    for label in present:
+        means[label] = rows[labels == label].mean(axis=0)
+    apart = rows - means[labels]
+    covariance = (apart.T @ apart) / max(1, len(rows) - len(present))
+    spread = float(np.trace(covariance)) / rows.shape[1] + _TINY
+    covariance *= 1.0 - _SHRINKAGE
+    covariance[np.diag_indices_from(covariance)] += _SHRINKAGE * spread
+    weights = np.linalg.solve(covariance, means.T).astype(np.float32)
+    bias = (-0.5 * np.einsum("ij,ji->i", means, weights)).astype(np.float32)
+    bias[np.setdiff1d(np.arange(count), present)] = -1e4
+    return CropHead(weights, bias)
+
+
+def _cross_entropy(logits: Floats, labels: Ints) -> float:
+    """Sum of the negative logarithms of the true labels' probabilities."""
+    top = logits.max(axis=1)
+    sums = np.log(np.exp((logits - top[:, None]).astype(np.float64)).sum(axis=1)) + top
+    return float(np.add.reduce(sums - logits[np.arange(len(labels)), labels]))
+
+
+def spread_out(totals: Sequence[int], most: int) -> int:
+    """Largest count a label may have so that all together stay within `most`."""
+    cap = max(totals, default=0)
+    while cap > 1 and sum(min(total, cap) for total in totals) > most:
+        cap = math.floor(cap * 0.9)
+    return cap

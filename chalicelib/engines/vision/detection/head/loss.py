@@ -1,0 +1,114 @@
+"""What the head is taught by: quality focal loss for labels, GIoU for distances.
+
+Source: Li et al. 2020, Generalized Focal Loss; Rezatofighi et al. 2019, Generalized IoU.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.detection.head.targets import Targets
+
+    Floats = npt.NDArray[np.floating[Any]]
+
+BOX_WEIGHT = 2.0
+"""Weight of the boxes against the labels."""
+LARGEST_LOG = 5.0
+"""Log-distances are cut off here: 148 cells are beyond any view."""
+_TINY = 1e-9
+
+
+def detection_loss(
+    outputs: Floats, targets: Targets, labels: int, positives: float
+) -> tuple[float, Floats]:
+    """Loss of one picture and its gradient.
+
+    Args:
+        outputs: of the head, float, shape (cells * cells, labels + 4).
+        targets: cells on objects.
+        labels: how many labels there are.
+        positives: cells on objects in the whole batch; the loss is divided by it.
+
+    Returns:
+        The loss, and its gradient by the outputs, same shape. The IoU that a label's score
+        should equal counts as given.
+    """
+    gradient = np.empty_like(outputs)
+    gradient[:, labels:] = 0.0
+    quality: Floats = np.zeros(len(targets))
+    box_loss = 0.0
+    if len(targets):
+        logs = outputs[targets.cells, labels:].astype(np.float64)
+        quality, giou, slopes = _overlaps(logs, targets.distances)
+        box_loss = BOX_WEIGHT * float(np.add.reduce(1.0 - giou)) / positives
+        gradient[targets.cells, labels:] = -BOX_WEIGHT / positives * slopes
+    wanted = np.zeros((len(outputs), labels), outputs.dtype)
+    wanted[targets.cells, targets.labels] = quality
+    label_loss, label_gradient = _quality_focal(outputs[:, :labels], wanted)
+    np.divide(label_gradient, positives, out=gradient[:, :labels], casting="same_kind")
+    return label_loss / positives + box_loss, gradient
+
+
+def distances_of(logs: Floats) -> Floats:
+    """Distances in cells from the head's outputs; float, any shape."""
+    distances: Floats = np.exp(np.minimum(logs, LARGEST_LOG))
+    return distances
+
+
+def sigmoid(logits: Floats) -> Floats:
+    """Probabilities of logits; float, any shape."""
+    result: Floats = 0.5 * (1.0 + np.tanh(0.5 * logits))
+    return result
+
+
+def _quality_focal(logits: Floats, wanted: Floats) -> tuple[float, Floats]:
+    """Sum of |wanted - p|**2 times the cross-entropy, and its gradient; (cells, labels)."""
+    score = sigmoid(logits)
+    entropy = np.logaddexp(0.0, logits) - wanted * logits
+    gap = score - wanted
+    loss = float(np.add.reduce(gap * gap * entropy, axis=None))
+    slope: Floats = gap * gap * gap + 2.0 * gap * score * (1.0 - score) * entropy
+    return loss, slope
+
+
+def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
+    """Overlap of predicted and wanted boxes around the same points.
+
+    Args:
+        logs: log-distances to left, top, right, bottom, float64, shape (positives, 4).
+        wanted: distances, float64, same shape.
+
+    Returns:
+        IoU and GIoU, shape (positives,), and GIoU's gradient by the logarithms, (positives, 4).
+    """
+    found = distances_of(logs)
+    area = _area(found)
+    shared = np.minimum(found, wanted)
+    inner = np.maximum(shared[:, :2] + shared[:, 2:], 0.0)
+    around = np.maximum(found, wanted)
+    outer = around[:, :2] + around[:, 2:]
+    intersection, hull = np.prod(inner, axis=1), np.prod(outer, axis=1)
+    union = area + _area(wanted) - intersection + _TINY
+    iou = intersection / union
+    giou = iou - (hull - union) / hull
+    # Each distance changes the width (0, 2) or the height (1, 3); the other side is a factor.
+    sides = found[:, :2] + found[:, 2:]
+    other = [1, 0, 1, 0]
+    area_slope = sides[:, other]
+    inner_slope = np.where((found < wanted) & (inner > 0.0)[:, [0, 1, 0, 1]], inner[:, other], 0.0)
+    hull_slope = np.where(found > wanted, outer[:, other], 0.0)
+    union_slope = area_slope - inner_slope
+    slope = (inner_slope - iou[:, None] * union_slope) / union[:, None]
+    slope += (union_slope - (union / hull)[:, None] * hull_slope) / hull[:, None]
+    return iou, giou, slope * np.where(logs < LARGEST_LOG, found, 0.0)
+
+
+def _area(distances: Floats) -> Floats:
+    """Area of boxes given by distances, float, shape (boxes, 4)."""
+    area: Floats = np.prod(distances[:, :2] + distances[:, 2:], axis=1)
+    return area

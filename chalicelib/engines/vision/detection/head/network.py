@@ -1,0 +1,257 @@
+"""The head: three projections, summed, two 3 x 3 convolutions and a 3 x 3 output.
+
+Written out forward and backward, because no learning library is installed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.vision.detection.head.convolution import (
+    NEIGHBOURS,
+    Grid,
+    convolve,
+    input_gradient,
+    weight_gradient,
+)
+from chalicelib.engines.vision.detection.views.maps import CELLS, CHANNELS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.detection.views.maps import Maps
+
+    Floats = npt.NDArray[np.floating[Any]]
+
+SIDES = 4
+"""Outputs beside the labels: logarithms of the distances to left, top, right, bottom in cells."""
+_RARE = 0.01
+_FIRST_DISTANCE = 4.0
+_OUTPUT_SPREAD = 0.01
+
+
+@dataclass(frozen=True)
+class HeadSize:
+    """Sizes of a head; all but the labels are the same for every model."""
+
+    labels: int
+    """How many labels it tells apart."""
+    width: int = 96
+    """Channels inside."""
+    cells: tuple[int, int, int] = CELLS
+    """Cells of the maps, each half of the one before."""
+    channels: tuple[int, int, int] = CHANNELS
+    """Channels of the maps."""
+
+    @property
+    def outputs(self) -> int:
+        """Numbers that it gives for each cell."""
+        return self.labels + SIDES
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of each parameter."""
+        fine, middle, coarse = self.channels
+        return {
+            "fine": (fine, self.width),
+            "middle": (middle, self.width),
+            "coarse": (coarse, self.width),
+            "sum_bias": (self.width,),
+            "first": (NEIGHBOURS, self.width, self.width),
+            "first_bias": (self.width,),
+            "second": (NEIGHBOURS, self.width, self.width),
+            "second_bias": (self.width,),
+            "output": (NEIGHBOURS, self.width, self.outputs),
+            "output_bias": (self.outputs,),
+        }
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are learnt."""
+        return sum(math.prod(shape) for shape in self.shapes().values())
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Named views into one flat vector; shapes: see HeadSize.shapes."""
+
+    fine: Floats
+    middle: Floats
+    coarse: Floats
+    sum_bias: Floats
+    first: Floats
+    first_bias: Floats
+    second: Floats
+    second_bias: Floats
+    output: Floats
+    output_bias: Floats
+
+
+def weights_of(size: HeadSize, vector: Floats) -> Weights:
+    """Name the parts of a flat vector, float, shape (parameters,)."""
+    parts, first = {}, 0
+    for name, shape in size.shapes().items():
+        last = first + math.prod(shape)
+        parts[name] = vector[first:last].reshape(shape)
+        first = last
+    return Weights(**parts)
+
+
+def first_weights(size: HeadSize, seed: int) -> npt.NDArray[np.float32]:
+    """Draw the weights that a training starts from.
+
+    Args:
+        size: of the head.
+        seed: chooses them.
+
+    Returns:
+        Flat vector, float32, shape (parameters,).
+    """
+    generator = np.random.Generator(np.random.PCG64(seed))
+    vector = generator.standard_normal(size.parameters, np.float32)
+    weights = weights_of(size, vector)
+    for part in (weights.fine, weights.middle, weights.coarse):
+        part *= math.sqrt(2.0 / sum(size.channels))
+    weights.first[...] *= math.sqrt(2.0 / (NEIGHBOURS * size.width))
+    weights.second[...] *= math.sqrt(1.0 / (NEIGHBOURS * size.width))
+    weights.output[...] *= _OUTPUT_SPREAD
+    for bias in (weights.sum_bias, weights.first_bias, weights.second_bias):
+        bias[...] = 0.0
+    weights.output_bias[: size.labels] = math.log(_RARE / (1.0 - _RARE))
+    weights.output_bias[size.labels :] = math.log(_FIRST_DISTANCE)
+    return vector
+
+
+def decayed(size: HeadSize) -> npt.NDArray[np.bool_]:
+    """Which parameters weight decay draws towards zero: all but the biases."""
+    vector = np.ones(size.parameters, np.float32)
+    weights = weights_of(size, vector)
+    for bias in (
+        weights.sum_bias,
+        weights.first_bias,
+        weights.second_bias,
+        weights.output_bias,
+    ):
+        bias[...] = 0.0
+    return vector > 0
+
+
+class Workspace:
+    """Runs one picture at a time through the head, in buffers that are used again."""
+
+    def __init__(self, size: HeadSize, dtype: npt.DTypeLike = np.float32) -> None:
+        self._size = size
+        self._grid = grid = Grid(size.cells[0])
+        width = size.width
+        self._summed = grid.buffer(width, dtype)
+        self._first = grid.buffer(width, dtype)
+        self._second = grid.buffer(width, dtype)
+        self._output = grid.buffer(size.outputs, dtype)
+        self._gradient = grid.buffer(width, dtype)
+        self._work = np.empty((grid.positions, width), dtype)
+        self._scratch = np.empty((grid.positions, width), dtype)
+        self._output_scratch = np.empty((grid.positions, size.outputs), dtype)
+
+    def forward(self, weights: Weights, maps: Maps) -> Floats:
+        """Compute the outputs of one picture.
+
+        Args:
+            weights: of the head.
+            maps: of the picture.
+
+        Returns:
+            Label logits and log-distances, float, shape (cells * cells, labels + 4), a copy.
+        """
+        grid = self._grid
+        self._project(weights, maps)
+        self._convolve(self._summed, weights.first, weights.first_bias, self._first)
+        convolve(grid, self._first, weights.second, self._work, self._scratch)
+        inside = grid.inside(self._second)
+        np.add(self._work, weights.second_bias, out=inside)
+        inside += grid.inside(self._first)
+        np.maximum(inside, 0.0, out=inside)
+        grid.clear_gaps(self._second)
+        out = grid.inside(self._output)
+        convolve(grid, self._second, weights.output, out, self._output_scratch)
+        out += weights.output_bias
+        return grid.image(self._output).reshape(-1, self._size.outputs).copy()
+
+    def backward(self, weights: Weights, maps: Maps, gradient: Floats, out: Weights) -> None:
+        """Compute the gradient of what `forward` was called with last.
+
+        Args:
+            weights: of the head.
+            maps: of the picture.
+            gradient: by the outputs, float, shape (cells * cells, labels + 4).
+            out: receives the gradient by the weights.
+        """
+        grid, cells = self._grid, self._size.cells[0]
+        grid.image(self._output)[...] = gradient.reshape(cells, cells, -1)
+        grid.clear_gaps(self._output)
+        self._backward_layer(self._second, self._output, out.output, out.output_bias)
+        input_gradient(grid, self._output, weights.output, self._work, self._scratch)
+        residual = self._masked(self._second)
+        self._backward_layer(self._first, self._gradient, out.second, out.second_bias)
+        input_gradient(grid, self._gradient, weights.second, self._work, self._scratch)
+        self._work += residual
+        self._masked(self._first)
+        self._backward_layer(self._summed, self._gradient, out.first, out.first_bias)
+        input_gradient(grid, self._gradient, weights.first, self._work, self._scratch)
+        self._masked(self._summed)
+        self._backward_projections(maps, out)
+
+    def _project(self, weights: Weights, maps: Maps) -> None:
+        """Project the three maps, add them at the finest and cut off what is below zero."""
+        fine, middle, coarse = self._size.cells
+        width = self._size.width
+        halved = (maps.middle @ weights.middle).reshape(coarse, 2, coarse, 2, width)
+        halved += (maps.coarse @ weights.coarse).reshape(coarse, 1, coarse, 1, width)
+        whole = self._work.reshape(-1)[: fine * fine * width].reshape(fine * fine, width)
+        np.matmul(maps.fine, weights.fine, out=whole)
+        whole += weights.sum_bias
+        blocks = whole.reshape(middle, 2, middle, 2, width)
+        blocks += halved.reshape(middle, 1, middle, 1, width)
+        np.maximum(whole.reshape(fine, fine, width), 0.0, out=self._grid.image(self._summed))
+
+    def _convolve(self, values: Floats, kernel: Floats, bias: Floats, out: Floats) -> None:
+        """One convolution with what is below zero cut off; buffers."""
+        inside = self._grid.inside(out)
+        convolve(self._grid, values, kernel, inside, self._scratch)
+        inside += bias
+        np.maximum(inside, 0.0, out=inside)
+        self._grid.clear_gaps(out)
+
+    def _masked(self, activations: Floats) -> Floats:
+        """Pass the gradient in the working space where an activation was above zero.
+
+        Args:
+            activations: their buffer; its gaps are zero, so the gradient's gaps become zero.
+
+        Returns:
+            The inside of the gradient's buffer, shape (positions, width).
+        """
+        inside = self._grid.inside(self._gradient)
+        np.multiply(self._work, self._grid.inside(activations) > 0.0, out=inside)
+        return inside
+
+    def _backward_layer(
+        self, values: Floats, gradient: Floats, kernel: Floats, bias: Floats
+    ) -> None:
+        """Gradients of one convolution by its weights; buffers."""
+        weight_gradient(self._grid, values, gradient, kernel)
+        np.add.reduce(self._grid.inside(gradient), axis=0, out=bias)
+
+    def _backward_projections(self, maps: Maps, out: Weights) -> None:
+        """Gradients of the projections, from the gradient's buffer."""
+        _, middle, coarse = self._size.cells
+        width = self._size.width
+        whole = np.ascontiguousarray(self._grid.image(self._gradient)).reshape(-1, width)
+        np.matmul(maps.fine.T, whole, out=out.fine)
+        np.add.reduce(whole, axis=0, out=out.sum_bias)
+        halved = whole.reshape(middle, 2, middle, 2, width).sum(axis=(1, 3))
+        np.matmul(maps.middle.T, halved.reshape(-1, width), out=out.middle)
+        quartered = halved.reshape(coarse, 2, coarse, 2, width).sum(axis=(1, 3))
+        np.matmul(maps.coarse.T, quartered.reshape(-1, width), out=out.coarse)

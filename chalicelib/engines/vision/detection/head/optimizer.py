@@ -1,0 +1,80 @@
+"""AdamW with warm-up, cosine decay and clipped gradients, over one flat vector.
+
+Source: Loshchilov and Hutter 2019, Decoupled Weight Decay Regularization.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+_WARM_UP = 40
+_DECAY = 1e-2
+_LONGEST = 10.0
+_MOMENTS = (0.9, 0.999)
+_TINY = 1e-8
+
+
+@dataclass
+class AdamW:
+    """The moments of a training; vectors are float32, shape (parameters,)."""
+
+    first: Floats
+    """Running mean of the gradients."""
+    second: Floats
+    """Running mean of their squares."""
+    steps: int = 0
+    """Steps done."""
+
+    @classmethod
+    def fresh(cls, parameters: int) -> AdamW:
+        """Start anew."""
+        return cls(np.zeros(parameters, np.float32), np.zeros(parameters, np.float32))
+
+    def update(
+        self,
+        vector: Floats,
+        gradient: Floats,
+        decayed: npt.NDArray[np.bool_],
+        rate: float,
+        last: int,
+    ) -> None:
+        """Go one step downhill.
+
+        Args:
+            vector: parameters, changed in place.
+            gradient: by the parameters, changed in place.
+            decayed: which parameters are drawn towards zero, bool.
+            rate: highest learning rate.
+            last: number of the last step, where the rate ends at zero.
+        """
+        self.steps += 1
+        length = math.sqrt(float(np.add.reduce(gradient * gradient)))
+        if length > _LONGEST:
+            gradient *= _LONGEST / length
+        for moment, value, share in zip(
+            (self.first, self.second), (gradient, gradient * gradient), _MOMENTS, strict=True
+        ):
+            moment *= share
+            moment += (1.0 - share) * value
+        now = rate * _schedule(self.steps, last)
+        scale = math.sqrt(1.0 - _MOMENTS[1] ** self.steps) / (1.0 - _MOMENTS[0] ** self.steps)
+        vector -= np.float32(now * _DECAY) * (vector * decayed)
+        vector -= np.float32(now * scale) * self.first / (np.sqrt(self.second) + _TINY)
+
+
+def _schedule(step: int, last: int) -> float:
+    """Share of the highest rate at a step, from 1 to `last`."""
+    warm_up = min(_WARM_UP, max(1, last // 4))
+    if step <= warm_up:
+        return step / warm_up
+    share = (step - warm_up) / max(1, last - warm_up)
+    return 0.5 * (1.0 + math.cos(math.pi * min(1.0, share)))

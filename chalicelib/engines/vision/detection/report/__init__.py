@@ -1,0 +1,1 @@
+"""What a training tells: metrics, card, data report."""

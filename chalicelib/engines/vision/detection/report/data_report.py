@@ -1,0 +1,142 @@
+"""The card's data report: pictures and boxes that deserve another look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.vision.detection.answering.boxes import overlaps
+from chalicelib.engines.vision.detection.head.batches import truth_of
+from chalicelib.engines.vision.detection.report.suspicions import MOST_ENTRIES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from chalicelib.domain.models.training_pictures import LabelledPicture
+
+    Floats = npt.NDArray[np.float32]
+
+CLOSE_COSINE = 0.9
+"""Cosine of centred features from which two pictures are near-duplicates."""
+EQUAL_OVERLAP = 0.95
+"""Overlap of two annotations of one file from which they agree."""
+CLOSE_OVERLAP = 0.5
+"""The same for near-duplicates, which may show a little more or less."""
+_BLOCK = 256
+_MOST_PAIRS = 20_000
+_LARGEST = 0.999999
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A picture that was looked over."""
+
+    picture: LabelledPicture
+    """With its annotated boxes."""
+    size: tuple[int, int]
+    """Width and height as displayed, in pixels."""
+    is_tested: bool
+    """Whether it was held out."""
+
+    def shares(self) -> npt.NDArray[np.float64]:
+        """Boxes as shares of width and height, so that pictures of two sizes can be compared."""
+        return truth_of(self.picture)[0] / (self.size * 2)
+
+
+def data_report(
+    reviewed: Sequence[Reviewed],
+    pooled: Floats,
+    suspicions: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    """Return the report, each list with at most 100 entries.
+
+    Args:
+        reviewed: pictures that were looked over.
+        pooled: their features, float32, shape (pictures, channels).
+        suspicions: boxes that the model contradicts.
+    """
+    across: list[dict[str, Any]] = []
+    conflicts: list[dict[str, Any]] = []
+    pairs, torn = _near_pairs(reviewed, pooled)
+    for left, right, cosine in pairs:
+        first, second = reviewed[left], reviewed[right]
+        pair = {
+            "examples": [_examples_document(each.picture) for each in (first, second)],
+            "similarity": round(cosine, _DIGITS),
+        }
+        if first.is_tested != second.is_tested:
+            across.append(pair)
+        is_equal = first.picture.digest == second.picture.digest
+        if not agree(first, second, EQUAL_OVERLAP if is_equal else CLOSE_OVERLAP):
+            conflicts.append(pair)
+    ranked = sorted(suspicions, key=lambda entry: -entry["confidence"])
+    labelled = [entry for entry in ranked if entry["label"] is not None]
+    missing = [entry for entry in ranked if entry["label"] is None]
+    return {
+        "likelyLabelErrors": labelled[:MOST_ENTRIES],
+        "likelyMissingBoxes": missing[:MOST_ENTRIES],
+        "conflictingNearDuplicates": _most_alike(conflicts),
+        "duplicatesAcrossSplit": torn,
+        "pairsAcrossSplit": _most_alike(across),
+        "examined": len(reviewed),
+    }
+
+
+def _most_alike(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The 100 most alike, equal files first."""
+    return sorted(pairs, key=lambda pair: -pair["similarity"])[:MOST_ENTRIES]
+
+
+def _examples_document(picture: LabelledPicture) -> dict[str, Any]:
+    """Name a picture and the examples that annotate it."""
+    return {
+        "ids": [known.example_id for known in picture.boxes][:MOST_ENTRIES],
+        "name": picture.name,
+    }
+
+
+def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
+    """Tell whether two pictures have the same boxes, each with a partner of its label."""
+    left_labels, right_labels = truth_of(left.picture)[1], truth_of(right.picture)[1]
+    if len(left_labels) != len(right_labels):
+        return False
+    shared = overlaps(left.shares(), right.shares()) >= least_overlap
+    shared &= left_labels[:, None] == right_labels[None]
+    return bool(shared.any(axis=0).all() and shared.any(axis=1).all())
+
+
+def _near_pairs(
+    reviewed: Sequence[Reviewed], pooled: Floats
+) -> tuple[list[tuple[int, int, float]], int]:
+    """Find equal files and pictures with close features.
+
+    Returns:
+        The pairs that are most alike, at most 20,000, with their cosines, and how many of all
+        pairs are torn apart by the split.
+    """
+    if not reviewed:
+        return [], 0
+    centred = pooled - pooled.mean(axis=0)
+    centred /= np.maximum(np.sqrt(np.add.reduce(centred**2, axis=1)), 1e-12)[:, None]
+    digests = np.array([int.from_bytes(each.picture.digest[:8], "big") for each in reviewed])
+    is_tested = np.array([each.is_tested for each in reviewed])
+    places = np.arange(len(reviewed))
+    pairs, values, torn = np.empty((0, 2), np.int64), np.empty(0), 0
+    for first in range(0, len(reviewed), _BLOCK):
+        rows = places[first : first + _BLOCK, None]
+        cosines = np.minimum(centred[rows[:, 0]] @ centred.T, _LARGEST)
+        cosines[digests[rows] == digests[None]] = 1.0
+        cosines[rows >= places[None]] = -1.0
+        left, right = np.nonzero(cosines >= CLOSE_COSINE)
+        torn += int(np.count_nonzero(is_tested[left + first] != is_tested[right]))
+        pairs = np.concatenate([pairs, np.stack([left + first, right], axis=1)])
+        values = np.concatenate([values, cosines[left, right]])
+        best = np.sort(np.argsort(-values, kind="stable")[:_MOST_PAIRS])
+        pairs, values = pairs[best], values[best]
+    found = zip(pairs.tolist(), values.tolist(), strict=True)
+    return [(left, right, value) for (left, right), value in found], torn

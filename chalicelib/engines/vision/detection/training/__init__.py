@@ -1,0 +1,1 @@
+"""The stages of a training, in the order of their names."""

@@ -1,0 +1,77 @@
+"""Trains the head, and measures it after every epoch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.engines.vision.detection.answering.from_features import Examiner
+from chalicelib.engines.vision.detection.evaluation.average_precision import qualities
+from chalicelib.engines.vision.detection.head.run import HeadRun
+from chalicelib.engines.vision.detection.report.json_documents import curve_record, metrics_document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.detection.training.stage import Course
+
+    Array = npt.NDArray[Any]
+
+BATCHES_A_STEP = 8
+"""Batches between two chances to save."""
+VIEW_SECONDS = 0.045
+"""Roughly what learning from a view costs, in seconds of one core."""
+
+
+class DenseStage:
+    """One head on some of the pictures; records of the learning curve only where it is asked."""
+
+    def __init__(
+        self, course: Course, places: Sequence[int], epochs: int, *, has_records: bool
+    ) -> None:
+        self._course = course
+        self._views = len(places) * course.rules.views_an_epoch * epochs
+        self._has_records = has_records
+        self.run = HeadRun(course.lessons, places, course.plan(epochs))
+
+    @property
+    def seconds(self) -> float:
+        """Roughly what the whole stage costs."""
+        return self._views * VIEW_SECONDS
+
+    @property
+    def share(self) -> float:
+        """How much is done."""
+        return self.run.share
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all epochs have ended."""
+        return self.run.is_done
+
+    def advance(self) -> dict[str, Any] | None:
+        """Learn from some batches.
+
+        Raises:
+            TrainingFailed: the head's answers are no numbers any more.
+        """
+        if not self.run.advance(BATCHES_A_STEP):
+            return None
+        return self._record() if self._has_records else None
+
+    def arrays(self) -> Mapping[str, Array]:
+        """Everything that `restore` needs."""
+        return self.run.arrays()
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Go on from what `arrays` returned."""
+        self.run.restore(arrays)
+
+    def _record(self) -> dict[str, Any]:
+        """Measure the head on the held-out pictures."""
+        course = self._course
+        examiner = Examiner(course.lessons, self.run.vector, course.options.threads)
+        by_label = qualities(examiner.judged(course.tested), len(course.labels))
+        metrics = metrics_document(course.labels, by_label, self.run.loss)
+        return curve_record(self.run.epoch, metrics)

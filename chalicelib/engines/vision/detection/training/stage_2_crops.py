@@ -1,0 +1,118 @@
+"""Describes the boxes of the training part, for the second look."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.vision.detection.head.batches import truth_of
+from chalicelib.engines.vision.detection.head.crop_head import CropHead, fit_crop_head, spread_out
+from chalicelib.engines.vision.detection.views.crops import CROP_VALUES, LEAST_SIDE, describe_crops
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.detection.training.stage import Course
+
+    Array = npt.NDArray[Any]
+    Floats = npt.NDArray[np.float32]
+    Ints = npt.NDArray[np.int64]
+
+CROP_SECONDS = 0.025
+"""Roughly what describing a crop costs, in seconds of one core."""
+_MOST_CROPS = 2_000
+_CROPS_A_STEP = 40
+
+
+class CropStage:
+    """Crops of boxes whose labels are known, spread over the labels."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        chosen = _chosen_boxes(course)
+        self._places = sorted(chosen)
+        self._chosen = chosen
+        self._ends = np.cumsum([len(chosen[place]) for place in self._places])
+        self._next = 0
+        self._rows: list[Floats] = []
+
+    @property
+    def seconds(self) -> float:
+        """Roughly what the whole stage costs."""
+        return float(self._ends[-1]) * CROP_SECONDS
+
+    @property
+    def share(self) -> float:
+        """How much is done."""
+        return self._next / len(self._places)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every chosen crop is described."""
+        return self._next >= len(self._places)
+
+    def advance(self) -> dict[str, Any] | None:
+        """Describe the crops of some pictures."""
+        done = int(self._ends[self._next - 1]) if self._next else 0
+        last = int(np.searchsorted(self._ends, done + _CROPS_A_STEP)) + 1
+        places = self._places[self._next : last]
+        with ThreadPoolExecutor(max(1, self._course.options.threads)) as pool:
+            self._rows += list(pool.map(self._describe, places))
+        self._next += len(places)
+        return None
+
+    def arrays(self) -> Mapping[str, Array]:
+        """Everything that `restore` needs."""
+        rows = [np.empty((0, CROP_VALUES), np.float32), *self._rows]
+        return {"rows": np.concatenate(rows), "next": np.array([self._next])}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Go on from what `arrays` returned."""
+        self._next = int(arrays["next"][0])
+        self._rows = np.split(arrays["rows"], self._ends[: self._next])[: self._next]
+
+    def head(self, places: Sequence[int]) -> CropHead | None:
+        """Learn from the crops of some pictures; None when there is none."""
+        wanted = set(places)
+        chosen = [index for index, place in enumerate(self._places) if place in wanted]
+        if not chosen:
+            return None
+        pictures = self._course.data.pictures.pictures
+        labels = [
+            truth_of(pictures[place])[1][self._chosen[place]]
+            for place in (self._places[index] for index in chosen)
+        ]
+        groups = np.repeat(np.arange(len(chosen)), [len(part) for part in labels])
+        rows = np.concatenate([self._rows[index] for index in chosen])
+        return fit_crop_head(rows, np.concatenate(labels), groups, len(self._course.labels))
+
+    def _describe(self, place: int) -> Floats:
+        """Describe the chosen boxes of a picture."""
+        boxes, _ = truth_of(self._course.data.pictures.pictures[place])
+        picture = self._course.data.open_picture(place, LEAST_SIDE)
+        return describe_crops(self._course.backbones, picture, boxes[self._chosen[place]])
+
+
+def _chosen_boxes(course: Course) -> dict[int, Ints]:
+    """Numbers of the boxes to look at by place: as many of each label as space allows."""
+    pictures = course.data.pictures.pictures
+    pairs = [
+        (place, number, known.label)
+        for place in course.trained
+        for number, known in enumerate(pictures[place].boxes)
+    ]
+    labels = np.array([label for _, _, label in pairs])
+    cap = spread_out(np.bincount(labels).tolist(), _MOST_CROPS)
+    generator = np.random.Generator(np.random.PCG64([course.options.seed, 2]))
+    taken = np.zeros(len(course.labels), np.int64)
+    chosen: dict[int, list[int]] = {}
+    for index in generator.permutation(len(pairs)):
+        place, number, label = pairs[index]
+        if taken[label] < cap:
+            taken[label] += 1
+            chosen.setdefault(place, []).append(number)
+    return {place: np.array(sorted(numbers)) for place, numbers in chosen.items()}

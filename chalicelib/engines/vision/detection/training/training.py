@@ -1,0 +1,136 @@
+"""One training of a detection model, in stages that survive their process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.engines.artifact import dump, load
+from chalicelib.engines.vision.detection.evaluation.judged_arrays import prefixed, with_prefix
+from chalicelib.engines.vision.detection.report.outcome import Outcome, finished
+from chalicelib.engines.vision.detection.training.stage import Course, Stage, open_course
+from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
+from chalicelib.engines.vision.detection.training.stage_2_crops import CropStage
+from chalicelib.engines.vision.detection.training.stage_3_trial import TrialStage, trial_places
+from chalicelib.engines.vision.detection.training.stage_4_review import ReviewStage
+from chalicelib.engines.vision.interface import VisionStep
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from chalicelib.domain.models.model import Model
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+    from chalicelib.engines.vision.detection.head.crop_head import CropHead
+    from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions
+
+    Array = npt.NDArray[np.generic]
+
+_KIND = "vision-detection-training"
+_VERSION = 1
+_FEWEST_FOR_TRIAL = 12
+_MOST_TRIAL_EPOCHS = 20
+
+
+class DetectionTraining:
+    """Learns to detect; a VisionTraining."""
+
+    def __init__(
+        self,
+        data: VisionData,
+        options: VisionOptions,
+        backbones: BackbonePool,
+        checkpoint: bytes | None = None,
+    ) -> None:
+        """Begin, or go on with a saved training.
+
+        Args:
+            data: what to learn from.
+            options: choices of the caller.
+            backbones: the frozen networks.
+            checkpoint: what `save` of the same training returned.
+
+        Raises:
+            TrainingFailed: nothing can be learnt from these pictures.
+        """
+        self._course = course = open_course(data, options, backbones)
+        self._dense = DenseStage(course, course.trained, options.epochs, has_records=True)
+        self._crops: CropStage | None = None
+        self._trial: TrialStage | None = None
+        before_review = self._make_trial(course)
+        self._review = ReviewStage(course, self._dense, self._crop_head)
+        self._stages: list[Stage] = [self._dense, *before_review, self._review]
+        if checkpoint is not None:
+            self._restore(checkpoint)
+
+    @property
+    def epochs_done(self) -> int:
+        """Epochs that have ended."""
+        return self._dense.run.epoch
+
+    def step(self) -> VisionStep | None:
+        """Do the next piece of work; None when nothing is left to do.
+
+        Raises:
+            TrainingFailed: the head's answers are no numbers any more.
+        """
+        stage = next((stage for stage in self._stages if not stage.is_done), None)
+        if stage is None:
+            return None
+        record = stage.advance()
+        return VisionStep(self._share(), record)
+
+    def save(self) -> bytes:
+        """Return everything that another process needs to go on from here."""
+        arrays: dict[str, Array] = {}
+        for number, stage in enumerate(self._stages):
+            if stage.share > 0:
+                arrays |= prefixed(stage.arrays(), str(number))
+        return dump({"kind": _KIND, "version": _VERSION}, arrays)
+
+    def finish(self, model: Model, now: datetime) -> FittedVision:
+        """Make artifact, metrics and card, once `step` has returned None.
+
+        Args:
+            model: the run.
+            now: date of the card.
+        """
+        head = self._crop_head()
+        tried = None if self._trial is None else self._trial.average_precisions
+        outcome = Outcome(self._course, self._dense.run, self._review, head, tried)
+        return finished(outcome, model, now)
+
+    def _make_trial(self, course: Course) -> list[Stage]:
+        """Prepare the stages that decide on a second look, where there are labels to confuse."""
+        is_able = course.rules.has_crops and len(course.labels) > 1
+        if not is_able or len(course.trained) < _FEWEST_FOR_TRIAL:
+            return []
+        learnt, tried = trial_places(course)
+        if not tried or not learnt:
+            return []
+        epochs = min(_MOST_TRIAL_EPOCHS, max(1, course.options.epochs // 2))
+        dense = DenseStage(course, learnt, epochs, has_records=False)
+        self._crops = CropStage(course)
+        self._trial = TrialStage(course, dense, self._crops)
+        return [dense, self._crops, self._trial]
+
+    def _crop_head(self) -> CropHead | None:
+        """Learn to tell crops apart if that helps; the same each time."""
+        if self._crops is None or self._trial is None or not self._trial.is_better:
+            return None
+        return self._crops.head(self._course.trained)
+
+    def _share(self) -> float:
+        """How much of the whole training is done."""
+        total = sum(stage.seconds for stage in self._stages)
+        done = sum(stage.seconds * min(1.0, stage.share) for stage in self._stages)
+        return min(1.0, done / total) if total else 1.0
+
+    def _restore(self, checkpoint: bytes) -> None:
+        """Go on from what `save` returned."""
+        arrays = load(checkpoint, _KIND, _VERSION).arrays
+        for number, stage in enumerate(self._stages):
+            saved = with_prefix(arrays, str(number))
+            if saved:
+                stage.restore(saved)

@@ -1,0 +1,1 @@
+"""Views of a picture, their features, crops, and how they are varied."""

@@ -1,0 +1,69 @@
+"""Pictures of single boxes, and what EfficientNet-Lite2 says of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from chalicelib.engines.vision.backbone.pool import LITE2
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+
+    Floats = npt.NDArray[np.float32]
+
+CROP_SIDE = 256
+"""Width and height of a crop as the network sees it, in pixels."""
+BORDER = 0.06
+"""What is shown around a box, as a share of its width and height on each side."""
+LEAST_SIDE = 1024
+"""Pixels that the shorter side of a picture keeps, so that small boxes stay readable."""
+CROP_VALUES = 1280
+"""Numbers that describe a crop."""
+
+
+def describe_crops(
+    backbones: BackbonePool, picture: Picture, boxes: npt.NDArray[np.float64]
+) -> Floats:
+    """Look at each box of a picture.
+
+    Args:
+        backbones: the installed networks.
+        picture: decoded with `LEAST_SIDE`.
+        boxes: left, top, right, bottom in pixels of the picture as displayed, shape (boxes, 4).
+
+    Returns:
+        Rows of length one, float32, shape (boxes, 1280).
+    """
+    rows = np.empty((len(boxes), CROP_VALUES), np.float32)
+    for index, box in enumerate(boxes):
+        pixels = _crop(picture, [float(side) for side in box])
+        (embedding,) = backbones.get(LITE2).run(pixels[None], ["embedding"])
+        # The square root tames the few channels that would rule the distances.
+        row = np.sign(embedding[0]) * np.sqrt(np.abs(embedding[0]))
+        rows[index] = row / max(float(np.sqrt(np.add.reduce(row * row))), 1e-12)
+    return rows
+
+
+def _crop(picture: Picture, box: Sequence[float]) -> npt.NDArray[np.uint8]:
+    """Cut out a box with its border; RGB, uint8, shape (256, 256, 3)."""
+    height, width = picture.pixels.shape[:2]
+    across, down = width / picture.width, height / picture.height
+    border_x, border_y = BORDER * (box[2] - box[0]), BORDER * (box[3] - box[1])
+    left, right = _span((box[0] - border_x) * across, (box[2] + border_x) * across, width)
+    top, bottom = _span((box[1] - border_y) * down, (box[3] + border_y) * down, height)
+    part = Image.fromarray(picture.pixels[top:bottom, left:right])
+    return np.asarray(part.resize((CROP_SIDE, CROP_SIDE), Image.Resampling.BILINEAR))
+
+
+def _span(low: float, high: float, length: int) -> tuple[int, int]:
+    """Whole pixels from `low` to `high` inside of a side, at least one."""
+    first = min(max(0, int(np.floor(low))), length - 1)
+    return first, max(first + 1, min(length, int(np.ceil(high))))

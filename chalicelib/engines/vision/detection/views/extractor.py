@@ -1,0 +1,177 @@
+"""Turns views of a picture into rows of features, with two frozen networks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from PIL import Image
+
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET
+from chalicelib.engines.vision.detection.views.maps import CELLS, CHANNELS, ROW_VALUES, SIDE
+from chalicelib.engines.vision.detection.views.views import (
+    AUGMENTED_VIEWS,
+    TILE_STRIDE,
+    TILED_SIDE,
+    View,
+    augmented_view,
+    tiled_views,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+
+    Pixels = npt.NDArray[np.uint8]
+    Floats = npt.NDArray[np.float32]
+    Halves = npt.NDArray[np.float16]
+
+BACKBONES = (LITE2, NANODET)
+"""The networks that give the features."""
+_TAPS = ("tap8", "tap16", "tap32")
+_PANS = ("pan52", "pan26", "pan13")
+# The networks' maps differ in size by a factor of 80; these bring each near a mean square of 1 on
+# photographs, so that one learning rate suits all and float16 holds them.
+_TAP_SCALES = (0.125, 0.16, 0.4)
+_PAN_SCALES = (11.0, 6.2, 4.8)
+_LARGEST = 60_000.0
+_GREY = 114
+_REVISION = 1
+
+
+class DetectionExtractor:
+    """Whole pictures, and with augmentation their mirror images and random views."""
+
+    name = "detection"
+    shard_rows: ClassVar[int] = 8
+    row_bytes: ClassVar[int] = 2 * ROW_VALUES
+
+    def __init__(self, backbones: BackbonePool) -> None:
+        self._backbones = backbones
+
+    @property
+    def version(self) -> str:
+        """12 hex digits of a digest over everything that decides the numbers."""
+        facts = {
+            "revision": _REVISION,
+            "backbones": [self._backbones.facts(name).sha256 for name in BACKBONES],
+            "scales": [_TAP_SCALES, _PAN_SCALES],
+            "tiles": [TILED_SIDE, TILE_STRIDE],
+            "name": self.name,
+        }
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def least_side(self) -> int:
+        """The decoder must keep at least this many pixels on the shorter side."""
+        return SIDE
+
+    def views(self, width: int, height: int, *, augment: bool) -> int:
+        """Say how many views of a picture of this size a training uses."""
+        return AUGMENTED_VIEWS if augment else 1
+
+    def view(self, width: int, height: int, digest: bytes, number: int) -> View:
+        """Say what a view of a picture shows."""
+        return augmented_view(digest, number)
+
+    def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
+        """Compute the features of one view.
+
+        Args:
+            picture: decoded with `least_side`.
+            digest: of the picture file, 16 bytes.
+            view: from 0.
+
+        Returns:
+            float16, shape (ROW_VALUES,).
+        """
+        shown = self.view(picture.width, picture.height, digest, view)
+        return compute_row(self._backbones, render(picture.pixels, shown))
+
+
+class RetailExtractor(DetectionExtractor):
+    """Whole pictures, then overlapping tiles at a higher resolution."""
+
+    name = "retail"
+
+    @property
+    def least_side(self) -> int:
+        """The decoder must keep at least this many pixels on the shorter side."""
+        return TILED_SIDE
+
+    def views(self, width: int, height: int, *, augment: bool) -> int:
+        """Say how many views of a picture of this size a training uses."""
+        return len(tiled_views(width, height))
+
+    def view(self, width: int, height: int, digest: bytes, number: int) -> View:
+        """Say what a view of a picture shows."""
+        return tiled_views(width, height)[number]
+
+
+def render(pixels: Pixels, view: View) -> Pixels:
+    """Draw a view.
+
+    Args:
+        pixels: of the picture, RGB, uint8, shape (height, width, 3), origin at the top left.
+        view: which part is shown where.
+
+    Returns:
+        RGB, uint8, shape (416, 416, 3).
+    """
+    height, width = pixels.shape[:2]
+    left, top, right, bottom = view.source
+    target = view.target
+    size = target[2] - target[0], target[3] - target[1]
+    part = Image.fromarray(pixels).resize(
+        size,
+        Image.Resampling.BILINEAR,
+        box=(left * width, top * height, min(right, 1.0) * width, min(bottom, 1.0) * height),
+        reducing_gap=2.0,
+    )
+    canvas = np.full((SIDE, SIDE, 3), _GREY, np.uint8)
+    canvas[target[1] : target[3], target[0] : target[2]] = _jittered(np.asarray(part), view)
+    return np.ascontiguousarray(canvas[:, ::-1]) if view.is_mirrored else canvas
+
+
+def compute_row(backbones: BackbonePool, pixels: Pixels) -> Halves:
+    """Run both networks on a view.
+
+    Args:
+        backbones: the installed networks.
+        pixels: RGB, uint8, shape (416, 416, 3).
+
+    Returns:
+        float16, shape (ROW_VALUES,).
+    """
+    taps = backbones.get(LITE2).run(pixels[None], _TAPS)
+    pans = backbones.get(NANODET).run(pixels[None], _PANS)
+    row = np.empty(ROW_VALUES, np.float16)
+    first = 0
+    for level, (cells, width) in enumerate(zip(CELLS, CHANNELS, strict=True)):
+        last = first + cells * cells * width
+        level_map = row[first:last].reshape(cells, cells, width)
+        channels = taps[level].shape[1]
+        _write(level_map[..., :channels], taps[level][0], _TAP_SCALES[level])
+        _write(level_map[..., channels:], pans[level][0], _PAN_SCALES[level])
+        first = last
+    return row
+
+
+def _write(place: Halves, values: Floats, scale: float) -> None:
+    """Scale a map of (channels, cells, cells) and put its channels last."""
+    np.clip(values * np.float32(scale), -_LARGEST, _LARGEST, out=values)
+    place[...] = values.transpose(1, 2, 0)
+
+
+def _jittered(pixels: Pixels, view: View) -> Pixels:
+    """Change brightness and contrast; RGB, uint8, shape (height, width, 3)."""
+    if view.brightness == 1.0 and view.contrast == 1.0:
+        return pixels
+    values = pixels.astype(np.float32) * view.brightness
+    mean = float(values.mean())
+    bright: Pixels = np.clip((values - mean) * view.contrast + mean, 0, 255).astype(np.uint8)
+    return bright

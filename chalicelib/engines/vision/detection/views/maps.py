@@ -1,0 +1,63 @@
+"""How the features of one view lie in a row.
+
+A row holds three maps, the finest first; each is (cells, cells, channels), channels last, so that
+a projection is one product of matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Halves = npt.NDArray[np.float16]
+    Floats = npt.NDArray[np.float32]
+
+SIDE = 416
+"""Width and height of a view in pixels."""
+CELLS = (52, 26, 13)
+"""Width and height of the three maps in cells."""
+CHANNELS = (176, 248, 480)
+"""Channels of the three maps."""
+STRIDE = SIDE // CELLS[0]
+"""Pixels of a view per cell of the finest map."""
+ROW_VALUES = sum(cells * cells * width for cells, width in zip(CELLS, CHANNELS, strict=True))
+"""Numbers in a row."""
+
+
+@dataclass(frozen=True)
+class Maps:
+    """The maps of one view; each float, shape (cells * cells, channels), in reading order."""
+
+    fine: Floats
+    """52 x 52 cells, 176 channels."""
+    middle: Floats
+    """26 x 26 cells, 248 channels."""
+    coarse: Floats
+    """13 x 13 cells, 480 channels."""
+
+
+def maps_of(row: Halves) -> Maps:
+    """Take a row apart.
+
+    Args:
+        row: float16, shape (ROW_VALUES,).
+
+    Returns:
+        Its maps as float32.
+
+    Raises:
+        ValueError: the row has another length.
+    """
+    if row.shape != (ROW_VALUES,):
+        raise ValueError(f"A row of detection features has {ROW_VALUES} numbers, not {row.size}.")
+    parts, first = [], 0
+    for cells, width in zip(CELLS, CHANNELS, strict=True):
+        last = first + cells * cells * width
+        parts.append(row[first:last].astype(np.float32).reshape(cells * cells, width))
+        first = last
+    return Maps(*parts)

@@ -1,0 +1,154 @@
+"""Views of a picture: which part of it is shown where, and how boxes move with it.
+
+A view depends on nothing but the picture's digest, its size and the view's number.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.vision.detection.views.maps import SIDE
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+AUGMENTED_VIEWS = 4
+"""The picture, its mirror image and two random views."""
+TILED_SIDE = 1250
+"""Longer side of a picture before it is cut into tiles, in pixels."""
+TILE_STRIDE = 333
+"""Longest distance between two tiles, in pixels of the scaled picture."""
+_CROP = (0.5, 1.0)
+_EXPANSION = (1.0, 1.6)
+_JITTER = (0.7, 1.3)
+
+
+@dataclass(frozen=True)
+class View:
+    """Shows a part of a picture in a part of a square of 416 pixels; the rest is grey."""
+
+    source: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
+    """Left, top, right, bottom of the part, as shares of the picture's width and height."""
+    target: tuple[int, int, int, int] = (0, 0, SIDE, SIDE)
+    """Left, top, right, bottom of where it is shown, in pixels of the view."""
+    is_mirrored: bool = False
+    """Whether the whole view is mirrored, left to right."""
+    brightness: float = 1.0
+    """Factor of all values."""
+    contrast: float = 1.0
+    """Factor of the distance to the mean grey."""
+
+    def to_view(self, boxes: Floats, width: int, height: int) -> Floats:
+        """Move boxes from the picture to the view.
+
+        Args:
+            boxes: left, top, right, bottom in pixels of the picture, float64, shape (boxes, 4).
+            width: of the picture as displayed, in pixels.
+            height: of the picture as displayed, in pixels.
+
+        Returns:
+            The same in pixels of the view, not clipped.
+        """
+        scale, offset = self._scale_and_offset(width, height)
+        moved = boxes * scale + offset
+        return _mirrored(moved) if self.is_mirrored else moved
+
+    def to_picture(self, boxes: Floats, width: int, height: int) -> Floats:
+        """Move boxes from the view back to the picture; float64, shape (boxes, 4)."""
+        scale, offset = self._scale_and_offset(width, height)
+        straight = _mirrored(boxes) if self.is_mirrored else boxes
+        return (straight - offset) / scale
+
+    def _scale_and_offset(self, width: int, height: int) -> tuple[Floats, Floats]:
+        """Pixels of the view per pixel of the picture, and where its origin lies; shape (4,)."""
+        source, target = self.source, self.target
+        scale_x = (target[2] - target[0]) / ((source[2] - source[0]) * width)
+        scale_y = (target[3] - target[1]) / ((source[3] - source[1]) * height)
+        offset_x = target[0] - source[0] * width * scale_x
+        offset_y = target[1] - source[1] * height * scale_y
+        scale = np.array([scale_x, scale_y, scale_x, scale_y])
+        return scale, np.array([offset_x, offset_y, offset_x, offset_y])
+
+
+def augmented_view(digest: bytes, number: int) -> View:
+    """Draw a view of a picture: 0 itself, 1 its mirror image, others at random.
+
+    Args:
+        digest: of the picture file, 16 bytes.
+        number: of the view, from 0.
+
+    Returns:
+        The view; equal arguments give equal views.
+    """
+    if number < 2:
+        return View(is_mirrored=number == 1)
+    seed = [int.from_bytes(digest[:8], "big"), number]
+    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+    source, target = View().source, View().target
+    if generator.random() < 0.5:
+        source = _random_crop(generator)
+    else:
+        target = _random_place(generator)
+    return View(
+        source,
+        target,
+        is_mirrored=bool(generator.random() < 0.5),
+        brightness=float(generator.uniform(*_JITTER)),
+        contrast=float(generator.uniform(*_JITTER)),
+    )
+
+
+def tiled_views(width: int, height: int) -> list[View]:
+    """The whole picture, then overlapping tiles of the picture at 1250 pixels.
+
+    Args:
+        width: of the picture as displayed, in pixels.
+        height: of the picture as displayed, in pixels.
+
+    Returns:
+        The views, at most 17.
+    """
+    scale = TILED_SIDE / max(width, height)
+    columns = _tile_spans(width * scale)
+    rows = _tile_spans(height * scale)
+    tiles = [
+        View((left, top, right, bottom), (0, 0, across, down))
+        for top, bottom, down in rows
+        for left, right, across in columns
+    ]
+    return [View(), *tiles]
+
+
+def _tile_spans(length: float) -> list[tuple[float, float, int]]:
+    """Cut one side into tiles: start and end as shares, and the pixels that they take."""
+    if length <= SIDE:
+        return [(0.0, 1.0, max(1, round(length)))]
+    count = math.ceil((length - SIDE) / TILE_STRIDE) + 1
+    step = (length - SIDE) / (count - 1)
+    starts = [step * place for place in range(count)]
+    return [(start / length, (start + SIDE) / length, SIDE) for start in starts]
+
+
+def _random_crop(generator: np.random.Generator) -> tuple[float, float, float, float]:
+    """Choose a part of the picture."""
+    share = generator.uniform(*_CROP)
+    left, top = generator.uniform(0.0, 1.0 - share, 2)
+    return float(left), float(top), float(left + share), float(top + share)
+
+
+def _random_place(generator: np.random.Generator) -> tuple[int, int, int, int]:
+    """Choose where a smaller picture stands in the view."""
+    side = round(SIDE / generator.uniform(*_EXPANSION))
+    left, top = (int(place) for place in generator.integers(0, SIDE - side + 1, 2))
+    return left, top, left + side, top + side
+
+
+def _mirrored(boxes: Floats) -> Floats:
+    """Mirror boxes within a view, left to right; float64, shape (boxes, 4)."""
+    return np.stack([SIDE - boxes[:, 2], boxes[:, 1], SIDE - boxes[:, 0], boxes[:, 3]], axis=1)

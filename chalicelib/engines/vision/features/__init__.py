@@ -1,0 +1,1 @@
+"""Features of pictures: in shards, in a table, as they are stored."""

@@ -1,0 +1,146 @@
+"""Transformed features of all views of a training, two bytes a number, filled in pieces.
+
+A hundred thousand pictures take 256 MB; everything else is made from them batch by batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.errors import TrainingFailed
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.interface import FeatureReader
+
+    Doubles = npt.NDArray[np.float64]
+    Halves = npt.NDArray[np.float16]
+    Ints = npt.NDArray[np.int64]
+
+MAX_ROWS = 200_000
+"""Beyond this many rows further views are left out, never pictures."""
+CHUNK_ROWS = 1_024
+"""Rows that are transformed in one piece."""
+_MOST = 32_767
+
+
+class Rows:
+    """Numbers the views of a training's pictures."""
+
+    def __init__(self, reader: FeatureReader, names: Sequence[str]) -> None:
+        """Count the views.
+
+        Args:
+            reader: raw features.
+            names: of the picture files, by place.
+        """
+        self._reader = reader
+        self._names = names
+        pictures = len(names)
+        most = max(1, MAX_ROWS // max(pictures, 1))
+        self.views: Ints = np.array(
+            [min(most, reader.views(place)) for place in range(pictures)], np.int64
+        )
+        """Views of every picture, int, shape (pictures,)."""
+        self.first: Ints = np.cumsum(self.views) - self.views
+        """Row of view 0 of every picture, int, shape (pictures,)."""
+        self.places: Ints = np.repeat(np.arange(pictures), self.views)
+        """Picture of every row, int, shape (rows,)."""
+
+    def raw(self, rows: Ints) -> Halves:
+        """Read raw features of rows.
+
+        Args:
+            rows: int, shape (n,).
+
+        Returns:
+            Float16, shape (n, dims).
+
+        Raises:
+            TrainingFailed: a number is not finite.
+        """
+        places = self.places[rows]
+        views = rows - self.first[places]
+        raw = np.stack(
+            [
+                self._reader.row(int(place), int(view))
+                for place, view in zip(places, views, strict=True)
+            ]
+        )
+        is_broken = ~np.isfinite(raw).all(axis=1)
+        if is_broken.any():
+            name = self._names[int(places[is_broken][0])]
+            raise TrainingFailed(
+                f"The features of {int(is_broken.sum())} pictures are not finite numbers, the "
+                f"first is {name}. Upload the dataset again and train again."
+            )
+        return raw
+
+
+class FeatureTable:
+    """Features on a grid, int16."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        needed: Ints,
+        transform: Callable[[Halves], Doubles],
+        dims: int,
+        unit: float,
+    ) -> None:
+        """Make room.
+
+        Args:
+            rows: where raw features come from.
+            needed: rows that will be taken, int, shape (n,); the others stay empty.
+            transform: from raw float16 features (n, m) to float64 (n, dims).
+            dims: length of a transformed row.
+            unit: the grid, a power of two; values beyond 32,767 units are clipped.
+        """
+        self._rows = rows
+        self._needed = needed
+        self._transform = transform
+        self._unit = unit
+        self._values = np.empty((len(rows.places), dims), np.int16)
+        self._filled = 0
+
+    @property
+    def dims(self) -> int:
+        """Length of a row."""
+        return self._values.shape[1]
+
+    @property
+    def share(self) -> float:
+        """How much of it is filled, 0 to 1."""
+        return self._filled / max(len(self._needed), 1)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every needed row is there."""
+        return self._filled == len(self._needed)
+
+    def fill(self) -> None:
+        """Transform the next piece."""
+        rows = self._needed[self._filled : self._filled + CHUNK_ROWS]
+        values = np.rint(self._transform(self._rows.raw(rows)) / self._unit)
+        self._values[rows] = np.clip(values, -_MOST, _MOST)
+        self._filled += len(rows)
+
+    def take(self, rows: Ints) -> Doubles:
+        """Return rows, int, shape (n,), as float64 on the grid, shape (n, dims)."""
+        values: Doubles = self._values[rows].astype(np.float64)
+        values *= self._unit
+        return values
+
+    def total(self, rows: Ints) -> Doubles:
+        """Sum rows, int, shape (n,), to float64, shape (dims,); the sum is exact."""
+        totals = np.zeros(self.dims, np.int64)
+        for first in range(0, len(rows), CHUNK_ROWS):
+            part = self._values[rows[first : first + CHUNK_ROWS]]
+            totals += np.add.reduce(part, axis=0, dtype=np.int64)
+        sums: Doubles = totals.astype(np.float64) * self._unit
+        return sums

@@ -1,0 +1,102 @@
+"""Matrix products and a Cholesky factor whose bits do not depend on threads.
+
+Every product is taken of numbers on a grid of 20 bits, so that each sum of up to 4,096 terms is
+exact in float64 and its order does not matter; the rest is done element by element.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Doubles = npt.NDArray[np.float64]
+
+_BITS = 20
+_BLOCK = 64
+_LEAST_PIVOT = 2.0**-40
+
+
+def exact_product(left: Doubles, right: Doubles) -> Doubles:
+    """Multiply two matrices after rounding each to 20 bits of its largest entry.
+
+    Args:
+        left: float64, shape (rows, n), n up to 4,096.
+        right: float64, shape (n, columns).
+
+    Returns:
+        Float64, shape (rows, columns), the same bits whatever the threads.
+    """
+    return rounded_to_bits(left, _BITS) @ rounded_to_bits(right, _BITS)
+
+
+def rounded_to_bits(values: Doubles, bits: int) -> Doubles:
+    """Round to multiples of 2**-bits of the power of two above the largest entry.
+
+    Args:
+        values: finite numbers, float64, any shape.
+        bits: kept for the largest entry.
+
+    Returns:
+        Float64, same shape.
+    """
+    largest = float(np.abs(values).max()) if values.size else 0.0
+    if largest == 0.0:
+        return values.copy()
+    steps = 2.0 ** (bits - math.frexp(largest)[1])
+    rounded: Doubles = np.rint(values * steps) / steps
+    return rounded
+
+
+def inverse_cholesky(matrix: Doubles) -> Doubles:
+    """Invert the Cholesky factor of a matrix.
+
+    Args:
+        matrix: symmetric and positive definite, float64, shape (n, n), well conditioned.
+
+    Returns:
+        Lower triangular V with V matrix V' close to the identity, float64, shape (n, n).
+    """
+    rest = matrix.copy()
+    size = len(rest)
+    factor = np.zeros_like(rest)
+    inverse = np.zeros_like(rest)
+    for first in range(0, size, _BLOCK):
+        last = min(first + _BLOCK, size)
+        block = slice(first, last)
+        factor[block, block] = _small_cholesky(rest[block, block])
+        small = _small_inverse(factor[block, block])
+        inverse[block, block] = small
+        if first:
+            row = exact_product(factor[block, :first], inverse[:first, :first])
+            inverse[block, :first] = -exact_product(small, row)
+        if last < size:
+            panel = exact_product(rest[last:, block], small.T)
+            factor[last:, block] = panel
+            rest[last:, last:] -= exact_product(panel, panel.T)
+    return inverse
+
+
+def _small_cholesky(matrix: Doubles) -> Doubles:
+    """Cholesky factor of a small block, column by column, float64, shape (n, n)."""
+    factor = np.zeros_like(matrix)
+    for place in range(len(matrix)):
+        known = factor[place:, :place] * factor[place, :place]
+        column = matrix[place:, place] - np.add.reduce(known, axis=1)
+        factor[place:, place] = column / math.sqrt(max(float(column[0]), _LEAST_PIVOT))
+    return factor
+
+
+def _small_inverse(factor: Doubles) -> Doubles:
+    """Inverse of a small lower triangular block, row by row, float64, shape (n, n)."""
+    inverse = np.zeros_like(factor)
+    for place in range(len(factor)):
+        known = factor[place, :place, None] * inverse[:place]
+        row = -np.add.reduce(known, axis=0)
+        row[place] += 1.0
+        inverse[place] = row / factor[place, place]
+    return inverse

@@ -1,0 +1,436 @@
+"""Every error that callers may meet, with its status, code and text.
+
+base            ServiceError, never raised itself
+bad_request     BadRequest 400            ├─ MissingParameter  ├─ InvalidParameter
+                                          ├─ InvalidUpload  ├─ DownloadFailed
+                                          ├─ DatasetNotYetAvailable  └─ TooFewExamples
+                TooLarge 413, UnsupportedType 415
+unauthorized    Unauthorized 401          ├─ InvalidToken  ├─ InvalidScheme  └─ InvalidGrant
+not_found       NotFound 404              ├─ DatasetNotFound  ├─ ModelNotFound  ├─ LabelNotFound
+                                          ├─ MetricsNotFound  ├─ DeletionNotFound
+                                          ├─ TokenNotFound  ├─ RouteNotFound
+                                          └─ PrebuiltNotInstalled
+                MethodNotAllowed 405
+conflict        Conflict 409              ├─ DatasetInTraining  ├─ DatasetNotReady
+                                          ├─ DatasetBeingDeleted  ├─ ExampleNameTaken
+                                          ├─ ModelBusy  ├─ ModelNotReady  ├─ ModelUnreadable
+                                          ├─ EncoderMissing
+                                          │  ├─ EncoderUnreadable  └─ BackboneMissing
+                                          └─ ProfileMissing
+quota_exceeded  QuotaExceeded 429         ├─ PredictionQuotaExceeded  ├─ ExampleQuotaExceeded
+                                          └─ TooManyOpen
+unavailable     StorageUnavailable 503, TimedOut 504
+internal        TrainingFailed (the engine cannot learn from these examples; becomes the model's
+                failure message), LeaseLost (another worker owns the job now)
+
+Raised where the rule is known, translated in two places only: chalicelib/web/endpoint.py (HTTP)
+and chalicelib/workers.py (queues). Spec: Errors; contract section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class ServiceError(Exception):
+    """An answer that is not a success; subclasses fix the status."""
+
+    status: int = 500
+    code: str = "internal_error"
+    detail: str = ""
+    """More than a documented text may say; a member of its own in the answer."""
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+
+
+class BadRequest(ServiceError):
+    """The request is wrong; the text says how to mend it."""
+
+    status = 400
+    code = "bad_request"
+
+
+class MissingParameter(BadRequest):
+    """A required field is absent."""
+
+    code = "missing_parameter"
+
+    def __init__(self, name: str, message: str | None = None) -> None:
+        super().__init__(message or f"The '{name}' parameter is required.")
+
+
+class InvalidParameter(BadRequest):
+    """A field is present but its value is not allowed."""
+
+    code = "invalid_parameter"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"The '{name}' parameter is not valid: {reason}")
+
+
+class InvalidUpload(BadRequest):
+    """The uploaded file cannot become a dataset; also the text behind `FAILED: `."""
+
+    code = "invalid_upload"
+
+
+class DownloadFailed(BadRequest):
+    """A URL given as `path` or `sampleLocation` cannot be read."""
+
+    code = "download_failed"
+
+    def __init__(self, reason: str = "", what: str = "the dataset") -> None:
+        super().__init__(f"Failed to download {what} from the public URL.")
+        self.reason = reason
+        self.detail = reason
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.reason}".rstrip()
+
+
+class DatasetNotYetAvailable(BadRequest):
+    """Data cannot be added while an upload is going on."""
+
+    code = "dataset_busy"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The dataset is not yet available for update, try again once the dataset is ready."
+        )
+
+
+class TooFewExamples(BadRequest):
+    """A label has fewer examples than training needs."""
+
+    code = "too_few_examples"
+
+
+class TooLarge(ServiceError):
+    """A file or body is over its limit."""
+
+    status = 413
+    code = "too_large"
+
+
+class UnsupportedType(ServiceError):
+    """Bytes or content type of no supported kind."""
+
+    status = 415
+    code = "unsupported_type"
+
+
+class Unauthorized(ServiceError):
+    """The caller is not known."""
+
+    status = 401
+    code = "unauthorized"
+
+
+class InvalidToken(Unauthorized):
+    """The token is unknown, expired, revoked or of the wrong kind; one text for all."""
+
+    code = "invalid_token"
+
+    def __init__(self) -> None:
+        super().__init__("Invalid access token")
+
+
+class InvalidScheme(Unauthorized):
+    """The Authorization header is missing or is no well-formed Bearer."""
+
+    code = "invalid_authentication_scheme"
+
+    def __init__(self) -> None:
+        super().__init__("Invalid authentication scheme")
+
+
+class InvalidGrant(Unauthorized):
+    """The token endpoint refuses an assertion or refresh token; one text for all reasons."""
+
+    code = "invalid_grant"
+
+    def __init__(self) -> None:
+        super().__init__("Invalid authorization grant")
+
+
+class NotFound(ServiceError):
+    """The id is unknown, or belongs to somebody else: the two answer alike."""
+
+    status = 404
+    code = "not_found"
+
+
+class RouteNotFound(NotFound):
+    """No operation has this path."""
+
+    code = "route_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("There is no such path; GET /v2/docs lists the operations.")
+
+
+class DatasetNotFound(NotFound):
+    """No dataset of the caller has this id."""
+
+    code = "dataset_not_found"
+
+    def __init__(self, dataset_id: object) -> None:
+        super().__init__(f"Unable to find dataset {dataset_id}.")
+
+
+class ModelNotFound(NotFound):
+    """No model of the caller has this id."""
+
+    code = "model_not_found"
+
+    def __init__(self, model_id: object) -> None:
+        super().__init__(f"Unable to find model {model_id}.")
+
+
+class MetricsNotFound(NotFound):
+    """The model has not finished a training yet."""
+
+    code = "metrics_not_found"
+
+    def __init__(self, model_id: object) -> None:
+        super().__init__(f"Model {model_id} has no metrics yet; they are there once it SUCCEEDED.")
+
+
+class PrebuiltNotInstalled(NotFound):
+    """A prebuilt model is known but its files are not installed."""
+
+    code = "model_not_installed"
+
+    def __init__(self, model_id: str) -> None:
+        super().__init__(
+            f"Model {model_id} is not installed. Install it with: python -m infra.models install"
+        )
+
+
+class LabelNotFound(NotFound):
+    """No label of the caller's dataset has this id or position."""
+
+    code = "label_not_found"
+
+    def __init__(self, label_id: object) -> None:
+        super().__init__(f"Unable to find label {label_id}.")
+
+
+class DeletionNotFound(NotFound):
+    """No deletion of the caller has this id."""
+
+    code = "deletion_not_found"
+
+    def __init__(self, deletion_id: object) -> None:
+        super().__init__(f"Unable to find deletion {deletion_id}.")
+
+
+class TokenNotFound(NotFound):
+    """No refresh token of the caller is this one."""
+
+    code = "token_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("Unable to find this refresh token.")
+
+
+class MethodNotAllowed(ServiceError):
+    """The path exists, the method does not."""
+
+    status = 405
+    code = "method_not_allowed"
+
+    def __init__(self, method: str, allowed: Sequence[str]) -> None:
+        super().__init__(f"{method} is not allowed here; use {' or '.join(sorted(allowed))}.")
+        self.allowed = tuple(sorted(allowed))
+
+
+class Conflict(ServiceError):
+    """The request is right, the state of the thing forbids it now."""
+
+    status = 409
+    code = "conflict"
+
+
+class DatasetInTraining(Conflict):
+    """A dataset cannot be deleted while a model of it is queued or running."""
+
+    code = "dataset_in_training"
+
+    def __init__(self, dataset_id: object, model_id: str, status: str) -> None:
+        super().__init__(
+            f"Dataset {dataset_id} cannot be deleted while model {model_id} is {status}. "
+            "Wait until its training has finished, then delete it again."
+        )
+
+
+class DatasetNotReady(Conflict):
+    """A dataset that is not available cannot be trained."""
+
+    code = "dataset_not_ready"
+
+    def __init__(self, dataset_id: object, status: str) -> None:
+        remedy = "Try again once it is SUCCEEDED and available."
+        if status.startswith("FAILED"):
+            remedy = "Delete it and upload the data again."
+        super().__init__(
+            f"Dataset {dataset_id} is not available: its status is {status.rstrip('.')}. {remedy}"
+        )
+
+
+class DatasetBeingDeleted(Conflict):
+    """Nothing can be added to, or trained from, what is being deleted."""
+
+    code = "dataset_being_deleted"
+
+    def __init__(self, dataset_id: object) -> None:
+        super().__init__(f"Dataset {dataset_id} is being deleted; use another dataset.")
+
+
+class ExampleNameTaken(Conflict):
+    """Feedback pictures are told apart by their names."""
+
+    code = "example_name_taken"
+
+    def __init__(self, dataset_id: object, name: str) -> None:
+        super().__init__(
+            f"Dataset {dataset_id} has an example of the name '{name}' already. "
+            "Send another 'name'."
+        )
+
+
+class ModelBusy(Conflict):
+    """A model that is queued or running can be neither retrained nor deleted."""
+
+    code = "model_busy"
+
+    def __init__(self, model_id: str, status: str, action: str) -> None:
+        super().__init__(
+            f"Model {model_id} cannot be {action} while it is {status}. "
+            "Wait until its training has finished, then try again."
+        )
+
+
+class ModelNotReady(Conflict):
+    """A model that never succeeded cannot predict."""
+
+    code = "model_not_ready"
+
+    def __init__(self, model_id: str, status: str) -> None:
+        super().__init__(
+            f"Model {model_id} cannot predict: its status is {status}. "
+            "Wait until it is SUCCEEDED, or train it again if it FAILED."
+        )
+
+
+class ModelUnreadable(Conflict):
+    """The stored model is damaged, or of a version that this service does not read."""
+
+    code = "model_not_ready"
+
+    def __init__(self, model_id: str, cause: str) -> None:
+        super().__init__(f"Model {model_id} cannot predict: {cause.rstrip('.')}. Train it again.")
+
+
+class EncoderMissing(Conflict):
+    """The model needs an encoder that is not installed; others are never used in its place."""
+
+    code = "encoder_missing"
+    what = "encoder"
+    remedy = "is not installed. Run python -m infra.models install"
+
+    def __init__(self, model_id: str, name: str) -> None:
+        super().__init__(
+            f"Model {model_id} needs the {self.what} {name} that it was trained on, which "
+            f"{self.remedy}, or train the model again."
+        )
+
+
+class EncoderUnreadable(EncoderMissing):
+    """The model needs an encoder whose files are damaged."""
+
+    remedy = (
+        "has damaged files. Run python -m infra.models verify, then python -m infra.models install"
+    )
+
+
+class BackboneMissing(EncoderMissing):
+    """The same of a backbone, the encoder of pictures."""
+
+    code = "backbone_missing"
+    what = "backbone"
+
+
+class ProfileMissing(Conflict):
+    """A training asks for a profile whose encoders are not installed."""
+
+    code = "encoder_missing"
+
+    def __init__(self, profile: str, names: Sequence[str]) -> None:
+        super().__init__(
+            f"The profile {profile} needs the encoder {' and '.join(names)}, which is not "
+            "installed. Run python -m infra.models install, or leave trainParams.profile out."
+        )
+
+
+class QuotaExceeded(ServiceError):
+    """An allowance is used up."""
+
+    status = 429
+    code = "quota_exceeded"
+
+    def __init__(self, message: str, retry_after_seconds: int) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class PredictionQuotaExceeded(QuotaExceeded):
+    """The monthly predictions of the plan are used up."""
+
+    code = "prediction_quota_exceeded"
+
+
+class ExampleQuotaExceeded(QuotaExceeded):
+    """The monthly calls that return examples are used up."""
+
+    code = "example_quota_exceeded"
+
+
+class TooManyOpen(QuotaExceeded):
+    """Too much unfinished or stored work of one account."""
+
+    code = "too_many_open"
+
+
+class StorageUnavailable(ServiceError):
+    """AWS throttled, failed or was out of reach; the cause is chained."""
+
+    status = 503
+    code = "storage_unavailable"
+
+    def __init__(self, retry_after_seconds: int = 2) -> None:
+        super().__init__(f"The storage is busy. Try again in {retry_after_seconds} seconds.")
+        self.retry_after_seconds = retry_after_seconds
+
+
+class TimedOut(ServiceError):
+    """The work was not finished within the gateway's time; the text says how far it came."""
+
+    status = 504
+    code = "timed_out"
+
+    def __init__(self, message: str, retry_after_seconds: int = 5) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class TrainingFailed(Exception):
+    """The engine cannot learn from these examples; the text names cause and remedy."""
+
+
+class LeaseLost(Exception):
+    """Another worker took the job over, or it was ended; this one must stop writing."""

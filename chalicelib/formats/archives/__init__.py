@@ -1,0 +1,1 @@
+"""Zip archives of pictures, and the annotations in them."""

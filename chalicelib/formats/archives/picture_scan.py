@@ -1,0 +1,352 @@
+"""Decides what happens to every picture of a zip upload, and hands over those that are kept.
+
+One pass: the caller stores each kept picture while the archive is read, and writes the examples
+when the scan has ended well; stored pictures are named by their digest, so that an attempt that is
+repeated stores the same ones. Contract section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from chalicelib.domain.common.limits import (
+    MAX_DETECTION_IMAGE_BYTES,
+    MAX_IMAGE_BYTES,
+    MAX_IMAGE_NAME_CHARACTERS,
+    MAX_REJECTIONS,
+)
+from chalicelib.domain.datasets.dataset import DETECTION
+from chalicelib.domain.datasets.example import box_digest, picture_digest
+from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
+from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.domain.documents.box import Box
+from chalicelib.errors import InvalidUpload, ServiceError
+from chalicelib.formats.archives.annotation_file import is_annotations, open_annotations
+from chalicelib.formats.archives.annotations import Annotations, BoxRow, CellFault, clip_box
+from chalicelib.formats.archives.feedback_rules import FeedbackRules
+from chalicelib.formats.archives.picture_items import PictureItem, PictureItems
+from chalicelib.formats.archives.picture_labels import LabelBook, cut_label, find_label_fault
+from chalicelib.formats.archives.zip_archive import Archive, Member, MemberProblem, open_archive
+from chalicelib.formats.archives.zip_names import show_path
+from chalicelib.formats.pictures.reading import PictureFacts, check_picture
+
+__all__ = ["PictureItem", "PictureRules", "PictureScan", "Sink", "scan_pictures"]
+
+
+@dataclass(frozen=True)
+class PictureRules:
+    """What an archive is read against."""
+
+    type: str
+    """Type of the dataset: image, image-multi-label or image-detection."""
+    known: Mapping[str, AbstractSet[bytes]] = field(default_factory=dict)
+    """Labels that the dataset has, with the digests of their examples (`Example.digest`)."""
+    pictures: AbstractSet[bytes] = frozenset()
+    """Digests of the picture files that a detection dataset has; the other types need none."""
+    examples: int = 0
+    """Examples that the dataset has."""
+    bytes: int = 0
+    """Bytes of the distinct pictures that the dataset has."""
+    feedback: FeedbackRules | None = None
+    """What an archive of feedback must keep to besides; None for uploads."""
+
+    @property
+    def is_detection(self) -> bool:
+        """True when the examples are boxes."""
+        return self.type == DETECTION
+
+    @property
+    def max_image_bytes(self) -> int:
+        """Largest picture file."""
+        return MAX_DETECTION_IMAGE_BYTES if self.is_detection else MAX_IMAGE_BYTES
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Who takes what the scan finds."""
+
+    keep: Callable[[bytes, bytes, PictureFacts], None]
+    """Stores a picture: digest, content, facts. Called once for each distinct kept picture, in
+    order; may raise to stop the scan."""
+    check: Callable[[], None]
+    """Called between files; raises to stop the scan."""
+
+
+@dataclass
+class PictureScan:
+    """What happens to the examples of an archive; seen = kept + duplicates + rejected."""
+
+    items: PictureItems = field(default_factory=PictureItems)
+    """Examples that are kept, in order."""
+    new_labels: list[str] = field(default_factory=list)
+    """Labels that the dataset has not, in order of first appearance."""
+    kept_by_label: dict[str, int] = field(default_factory=dict)
+    """Kept examples by label."""
+    kept: int = 0
+    """Examples that are new."""
+    duplicates: int = 0
+    """Examples left out because they are there already."""
+    rejected: int = 0
+    """Files, or boxes, that are no examples."""
+    rejections: list[RejectedItem] = field(default_factory=list)
+    """The first of them."""
+    bytes: int = 0
+    """Bytes of the distinct kept pictures that are new to the dataset."""
+
+    @property
+    def seen(self) -> int:
+        """Examples that were read."""
+        return self.kept + self.duplicates + self.rejected
+
+
+def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureScan:
+    """Read an archive, decide what happens to each example, and hand over the kept pictures.
+
+    Memory: one picture file, about 300 bytes a file of the archive, 150 bytes a box.
+
+    Args:
+        file: the zip archive, seekable; stays open.
+        rules: the dataset that it is read into.
+        sink: takes the pictures.
+
+    Returns:
+        The decision.
+
+    Raises:
+        InvalidZip: the file is no usable zip archive; the caller knows the dataset's name for the
+            documented text.
+        InvalidUpload: nothing in it can be used, or it breaks a limit of the dataset.
+        Exception: whatever the sink raised.
+    """
+    archive = open_archive(file)
+    scan = _Scan(archive, rules, sink)
+    if rules.is_detection:
+        scan.read_boxes()
+    else:
+        scan.read_folders()
+    _check_useful(scan.result, rules)
+    return scan.result
+
+
+class _Scan:
+    """The state of one scan."""
+
+    def __init__(self, archive: Archive, rules: PictureRules, sink: Sink) -> None:
+        self._archive = archive
+        self._rules = rules
+        self._sink = sink
+        self._digests: dict[str, set[bytes]] = {}
+        self._kept_pictures: set[bytes] = set()
+        self.result = PictureScan()
+
+    def read_folders(self) -> None:
+        """Read an archive whose folders are the labels."""
+        book = LabelBook()
+        for member in self._archive.members():
+            label = _folder_of(member)
+            if not member.problem and not find_label_fault(label):
+                book.add(label)
+        for member in self._archive.members():
+            self._sink.check()
+            try:
+                self._read_labelled(member, book)
+            except MemberProblem as problem:
+                self.reject(RejectedItem(str(problem), file=show_path(member.path)))
+
+    def _read_labelled(self, member: Member, book: LabelBook) -> None:
+        """Read one picture in a label's folder.
+
+        Raises:
+            MemberProblem: it is no example.
+        """
+        if member.problem:
+            raise MemberProblem(member.problem)
+        label = _checked_label(member, book)
+        content = self._archive.read(member, self._rules.max_image_bytes)
+        digest = picture_digest(content)
+        if self._is_there(label, digest):
+            self.result.duplicates += 1
+            return
+        facts = self._checked(content)
+        self._keep_picture(member, digest, content, facts)
+        self._keep_example(label, digest)
+
+    def read_boxes(self) -> None:
+        """Read an archive whose annotations.csv has the labels."""
+        annotations = open_annotations(self._archive, self.reject, self._sink.check)
+        for member in self._archive.members():
+            self._sink.check()
+            if is_annotations(member):
+                continue
+            boxes = list(annotations.boxes_of(member.index))
+            try:
+                if self._rules.feedback:
+                    self._rules.feedback.check_name(_cut_name(member))
+                content = self._archive.read(member, self._rules.max_image_bytes)
+                facts = self._checked(content)
+            except MemberProblem as problem:
+                self._reject_picture(member, boxes, str(problem))
+                continue
+            if boxes:
+                self._read_annotated(member, content, facts, boxes)
+            else:
+                self._reject_without_box(member, annotations)
+
+    def _read_annotated(
+        self, member: Member, content: bytes, facts: PictureFacts, boxes: list[BoxRow]
+    ) -> None:
+        """Read one picture that has boxes."""
+        picture = picture_digest(content)
+        is_kept = False
+        for row in boxes:
+            try:
+                if self._rules.feedback:
+                    self._rules.feedback.check_label(row.label)
+                box = _placed_box(row, facts)
+            except CellFault as fault:
+                self.reject(row.reject(member.path, str(fault)))
+                continue
+            digest = box_digest(picture, box)
+            if self._is_there(row.label, digest):
+                self.result.duplicates += 1
+                continue
+            if not is_kept:
+                self._keep_picture(member, picture, content, facts)
+                is_kept = True
+            self._keep_example(row.label, digest, box)
+
+    def _reject_picture(self, member: Member, boxes: list[BoxRow], reason: str) -> None:
+        """Reject a file with all its boxes; one without box counts once."""
+        for row in boxes:
+            self.reject(row.reject(member.path, reason))
+        if not boxes:
+            self.reject(RejectedItem(reason, file=show_path(member.path)))
+
+    def _reject_without_box(self, member: Member, annotations: Annotations) -> None:
+        """Reject a picture without box, unless its boxes were counted as rejected."""
+        if not annotations.is_spoilt(member.index):
+            reason = "annotations.csv has no box of this picture; add a row with its boxes."
+            self.reject(RejectedItem(reason, file=show_path(member.path)))
+
+    def _checked(self, content: bytes) -> PictureFacts:
+        """Check a picture.
+
+        Raises:
+            MemberProblem: it is none that can be used.
+        """
+        try:
+            return check_picture(content, self._rules.max_image_bytes)
+        except ServiceError as problem:
+            raise MemberProblem(str(problem)) from None
+
+    def _is_there(self, label: str, digest: bytes) -> bool:
+        """Tell whether the dataset or this archive has an example already."""
+        return digest in self._digests.get(label, ()) or digest in self._rules.known.get(label, ())
+
+    def _keep_picture(
+        self, member: Member, digest: bytes, content: bytes, facts: PictureFacts
+    ) -> None:
+        """Hand over a picture that has a new example, once."""
+        self.result.items.add_file(_cut_name(member), digest)
+        if self._rules.feedback:
+            self._rules.feedback.take(_cut_name(member))
+        if digest in self._kept_pictures:
+            return
+        self._kept_pictures.add(digest)
+        if not _is_held(self._rules, digest):
+            self.result.bytes += len(content)
+            check_bytes(self._rules.bytes + self.result.bytes)
+        self._sink.keep(digest, content, facts)
+
+    def _keep_example(self, label: str, digest: bytes, box: Box | None = None) -> None:
+        """Add an example of the picture that was kept last."""
+        result = self.result
+        if label not in result.kept_by_label:
+            result.kept_by_label[label] = 0
+            if label not in self._rules.known:
+                result.new_labels.append(label)
+                labels = len(self._rules.known) + len(result.new_labels)
+                check_labels(labels, "the folders are the labels")
+        result.kept_by_label[label] += 1
+        result.kept += 1
+        check_examples(self._rules.examples + result.kept)
+        self._digests.setdefault(label, set()).add(digest)
+        result.items.add(label, box)
+
+    def reject(self, item: RejectedItem) -> None:
+        """Count a rejection, and name the first ones."""
+        self.result.rejected += 1
+        if len(self.result.rejections) < MAX_REJECTIONS:
+            self.result.rejections.append(item)
+
+
+def _is_held(rules: PictureRules, digest: bytes) -> bool:
+    """Tell whether the dataset has a picture file already."""
+    return digest in rules.pictures or (
+        not rules.is_detection and any(digest in found for found in rules.known.values())
+    )
+
+
+def _cut_name(member: Member) -> str:
+    """Return the file name of an example."""
+    return member.name[:MAX_IMAGE_NAME_CHARACTERS]
+
+
+def _folder_of(member: Member) -> str:
+    """Return the name of the folder that a file lies in, trimmed; empty at the root."""
+    return member.path.rpartition("/")[0].rpartition("/")[2].strip()
+
+
+def _placed_box(row: BoxRow, facts: PictureFacts) -> Box:
+    """Return a box clipped to its picture.
+
+    Raises:
+        CellFault: its label or its place cannot be used.
+    """
+    if row.label_fault:
+        raise CellFault(row.label_fault)
+    return clip_box(row.box, facts.width, facts.height)
+
+
+def _checked_label(member: Member, book: LabelBook) -> str:
+    """Return the label of a picture, cut.
+
+    Raises:
+        MemberProblem: it has none, or one that cannot be used.
+    """
+    folder = _folder_of(member)
+    if "/" not in member.path:
+        raise MemberProblem(
+            "the file lies in no folder, so it has no label; put it into a folder named by its "
+            "label."
+        )
+    label = cut_label(folder)
+    fault = find_label_fault(folder) or book.find_fault(label)
+    if fault:
+        raise MemberProblem(fault)
+    return label
+
+
+def _check_useful(result: PictureScan, rules: PictureRules) -> None:
+    """Refuse an archive that brings nothing.
+
+    Raises:
+        InvalidUpload: no example is new, and none is there already.
+    """
+    if result.kept + result.duplicates:
+        return
+    if not result.rejected:
+        raise InvalidUpload(
+            "The archive holds no pictures. Send PNG and JPEG files"
+            + (" with annotations.csv." if rules.is_detection else " in a folder for each label.")
+        )
+    reasons = dict.fromkeys(
+        item.reason if item.row else f"{item.file}: {item.reason}" for item in result.rejections
+    )
+    what = "boxes and pictures" if rules.is_detection else "files"
+    raise InvalidUpload(
+        f"None of the {result.rejected:,} {what} can be used. {' '.join(list(reasons)[:2])}"
+    )

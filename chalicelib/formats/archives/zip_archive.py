@@ -1,0 +1,300 @@
+"""Safe reading of zip archives: no entry is written anywhere, none is unpacked beyond a limit.
+
+See contract section 5
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+import zlib
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.zip_directory import (
+    LOCAL_HEADER_BYTES,
+    Directory,
+    Entry,
+    InvalidZip,
+    find_directory,
+    read_entries,
+)
+from chalicelib.formats.archives.zip_names import is_junk
+from chalicelib.formats.texts.encoding import name_foreign_type
+
+__all__ = [
+    "Archive",
+    "InvalidZip",
+    "Member",
+    "MemberProblem",
+    "explain_foreign",
+    "looks_like_zip",
+    "open_archive",
+]
+
+_LOCAL = struct.Struct("<4s5H3L2H")
+_CHUNK_BYTES = 1 << 16
+_STORED, _DEFLATED = 0, 8
+_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08", b"PK00PK\x03\x04")
+_OTHERS: tuple[tuple[bytes, str], ...] = (
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"(\xb5/\xfd", "a Zstandard archive"),
+    (b"RIFF", "a WebP image or another RIFF file"),
+    (b"BM", "a BMP image"),
+)
+_ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
+_PATCH_FLAG = 0x20
+_ENCRYPTED = "the entry is encrypted; make the archive again without a password."
+_DAMAGED = "the entry is damaged ({}); make the archive again."
+
+
+class MemberProblem(Exception):
+    """One entry cannot be used; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of an archive."""
+
+    index: int
+    """Place in the directory, from 0."""
+    path: str
+    """With "/" between folders, safe unless there is a problem."""
+    size: int
+    """Bytes that it says to unpack to."""
+    problem: str | None
+    """Why it cannot be used; None when it may be read."""
+    entry: Entry
+    """The entry of the directory."""
+    end: int
+    """Offset in the file where the next entry begins."""
+
+    @property
+    def name(self) -> str:
+        """The file name without its folders."""
+        return self.path.rpartition("/")[2]
+
+
+def looks_like_zip(head: bytes) -> bool:
+    """Tell from the first bytes whether a file is a zip archive; the name does not matter."""
+    return head.startswith(_SIGNATURES)
+
+
+def explain_foreign(head: bytes) -> str:
+    """Say what a file surely is in place of a zip archive, and what to send.
+
+    Args:
+        head: the first bytes of the file, 4,096 are plenty.
+
+    Returns:
+        A sentence for the caller; empty when it may be an archive. One that extracts itself
+        begins as a program, so programs and unknown bytes pass here and are judged by their end.
+    """
+    if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
+        return ""
+    known = next((name for start, name in _OTHERS if head.startswith(start)), "")
+    if not known and head[257:262] == b"ustar":
+        known = "a tar archive"
+    known = known or name_foreign_type(head)
+    if not known or "binary data" in known:
+        return ""
+    return (
+        f"The file is no zip archive: it looks like {known}. Send a .zip archive of PNG and JPEG "
+        "pictures."
+    )
+
+
+def open_archive(file: BinaryIO) -> Archive:
+    """Check an archive as a whole, without unpacking anything.
+
+    Takes 16 bytes of memory an entry, and 1 MB for reading.
+
+    Args:
+        file: seekable, up to 2 GB; stays open and must not be closed while the archive is read.
+
+    Returns:
+        The archive.
+
+    Raises:
+        InvalidZip: the file is no zip archive, is truncated, damaged, or has several parts.
+        InvalidUpload: it has too many entries, entries that overlap, or only encrypted ones.
+    """
+    directory = find_directory(file)
+    starts, stops = array("Q"), array("Q")
+    files = encrypted = 0
+    for entry in read_entries(file, directory):
+        starts.append(entry.offset)
+        stops.append(entry.offset + LOCAL_HEADER_BYTES + len(entry.raw_name) + entry.packed_bytes)
+        if not _is_skipped(entry):
+            files += 1
+            encrypted += bool(entry.flags & _ENCRYPTED_FLAGS)
+    if files and encrypted == files:
+        raise InvalidUpload(
+            f"All {files:,} files of the archive are encrypted. Make it again without a password."
+        )
+    return Archive(file, directory, _find_ends(starts, stops, directory.start))
+
+
+def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[int]:
+    """Find where the data of each entry must end, and refuse entries that share bytes."""
+    ends = array("Q", bytes(8 * len(starts)))
+    following = data_end
+    for index in sorted(range(len(starts)), key=starts.__getitem__, reverse=True):
+        if stops[index] > following:
+            raise InvalidUpload(
+                "Entries of the archive overlap: several share the same data. "
+                "Make the archive again with a usual tool."
+            )
+        ends[index] = following
+        following = starts[index]
+    return ends
+
+
+def _is_skipped(entry: Entry) -> bool:
+    """Tell folders and what systems leave behind, which nobody wants to hear of."""
+    return entry.is_folder or (not entry.path_problem and is_junk(entry.path))
+
+
+class Archive:
+    """The files of an archive, read one at a time. Made by `open_archive`."""
+
+    def __init__(self, file: BinaryIO, directory: Directory, ends: array[int]) -> None:
+        self._file = file
+        self._directory = directory
+        self._ends = ends
+
+    def members(self) -> Iterator[Member]:
+        """List files in the directory's order; folders, dot files and the like are left out.
+
+        Yields:
+            Members; those with a problem too. Entries may be read in between.
+        """
+        for entry in read_entries(self._file, self._directory):
+            if not _is_skipped(entry):
+                problem = entry.path_problem or _find_problem(entry)
+                end = self._ends[entry.index]
+                yield Member(entry.index, entry.path, entry.size_bytes, problem or None, entry, end)
+
+    def read(self, member: Member, limit: int) -> bytes:
+        """Unpack a file.
+
+        Args:
+            member: of this archive.
+            limit: most bytes that it may have.
+
+        Returns:
+            Its content, checked by size and CRC.
+
+        Raises:
+            MemberProblem: the entry cannot be used.
+        """
+        return b"".join(self.chunks(member, limit))
+
+    def chunks(self, member: Member, limit: int) -> Iterator[bytes]:
+        """Unpack a file piece by piece; only after the last one is the content checked.
+
+        Args:
+            member: of this archive.
+            limit: most bytes that it may have.
+
+        Yields:
+            At most 64 KiB at a time; never more than the size that the entry says.
+
+        Raises:
+            MemberProblem: the entry cannot be used.
+        """
+        entry = member.entry
+        if member.problem:
+            raise MemberProblem(member.problem)
+        if entry.size_bytes > limit:
+            raise MemberProblem(
+                f"the file has {entry.size_bytes:,} bytes, the limit is {limit:,} "
+                f"({limit / 1024**2:g} MB); make it smaller."
+            )
+        start = self._find_data(member)
+        unpack = _unpack_stored if entry.method == _STORED else _unpack_deflated
+        size = crc = 0
+        for chunk in unpack(self._file, start, entry):
+            size += len(chunk)
+            crc = zlib.crc32(chunk, crc)
+            if size > entry.size_bytes:
+                break
+            yield chunk
+        if size != entry.size_bytes:
+            raise MemberProblem(_DAMAGED.format("its size is not the one announced"))
+        if crc != entry.crc:
+            raise MemberProblem(_DAMAGED.format("its checksum is wrong"))
+
+    def _find_data(self, member: Member) -> int:
+        """Return the offset of an entry's data, its local header checked against the directory."""
+        entry = member.entry
+        self._file.seek(entry.offset)
+        header = self._file.read(LOCAL_HEADER_BYTES)
+        if len(header) < LOCAL_HEADER_BYTES or not header.startswith(b"PK\x03\x04"):
+            raise MemberProblem(_DAMAGED.format("its header is missing"))
+        fields = _LOCAL.unpack(header)
+        flags, method, name_size, extra_size = fields[2], fields[3], fields[9], fields[10]
+        if flags & _ENCRYPTED_FLAGS:
+            raise MemberProblem(_ENCRYPTED)
+        if self._file.read(name_size) != entry.raw_name or method != entry.method:
+            raise MemberProblem(_DAMAGED.format("its header and the directory differ"))
+        start = entry.offset + LOCAL_HEADER_BYTES + len(entry.raw_name) + int(extra_size)
+        if start + entry.packed_bytes > member.end:
+            raise MemberProblem(_DAMAGED.format("its data overlap the next entry"))
+        return start
+
+
+def _find_problem(entry: Entry) -> str:
+    """Say why an entry with a good path cannot be read; empty when it may be."""
+    kind = stat.S_IFMT(entry.mode)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        what = "a link" if kind == stat.S_IFLNK else "no regular file"
+        return f"the entry is {what}; put the file itself into the archive."
+    if entry.flags & _ENCRYPTED_FLAGS:
+        return _ENCRYPTED
+    if entry.method not in (_STORED, _DEFLATED) or entry.flags & _PATCH_FLAG:
+        return (
+            f"the compression method {entry.method} is not supported; "
+            'make the archive again with the method "deflate" or "store".'
+        )
+    # No packer needs more; a stream that unpacks to nothing could otherwise be 2 GB long.
+    if entry.packed_bytes > 2 * entry.size_bytes + 1024:
+        return _DAMAGED.format("it is larger packed than unpacked")
+    return ""
+
+
+def _unpack_stored(file: BinaryIO, start: int, entry: Entry) -> Iterator[bytes]:
+    """Yield data that is not compressed."""
+    left = entry.packed_bytes
+    while left:
+        file.seek(start + entry.packed_bytes - left)
+        chunk = file.read(min(left, _CHUNK_BYTES))
+        if not chunk:
+            return
+        left -= len(chunk)
+        yield chunk
+
+
+def _unpack_deflated(file: BinaryIO, start: int, entry: Entry) -> Iterator[bytes]:
+    """Yield inflated data, at most 64 KiB at a time, and one byte more than announced in all."""
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    left = entry.size_bytes + 1
+    for packed in _unpack_stored(file, start, entry):
+        waiting: bytes | None = packed
+        while waiting is not None and left and not inflater.eof:
+            try:
+                chunk = inflater.decompress(waiting, min(left, _CHUNK_BYTES))
+            except zlib.error:
+                raise MemberProblem(_DAMAGED.format("it cannot be unpacked")) from None
+            left -= len(chunk)
+            # Asked on without input until it is silent: it may have taken in more than it gave.
+            waiting = inflater.unconsumed_tail if chunk or inflater.unconsumed_tail else None
+            if chunk:
+                yield chunk
+    if left and not inflater.eof:
+        raise MemberProblem(_DAMAGED.format("it ends too early"))

@@ -1,0 +1,276 @@
+"""The directory of a zip archive, read as a stream and trusted in nothing.
+
+Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.5.
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from chalicelib.domain.common.limits import MAX_ARCHIVE_ENTRIES
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.zip_names import (
+    clean_path,
+    decode_name,
+    find_extra,
+    find_path_problem,
+)
+
+MAX_DIRECTORY_BYTES = 32 * 1024 * 1024
+"""Largest directory: 320 bytes for each of 100,000 entries, of which names may take 274."""
+LOCAL_HEADER_BYTES = 30
+"""Fixed part of the header in front of each entry's data."""
+
+_END = struct.Struct("<4s4H2LH")
+_END_SIGNATURE = b"PK\x05\x06"
+_LOCATOR = struct.Struct("<4sLQL")
+_END64 = struct.Struct("<4sQ2H2L4Q")
+_ENTRY = struct.Struct("<4s4B4HL2L5H2L")
+_MAX_COMMENT_BYTES = 0xFFFF
+_WINDOW_BYTES = 1 << 18
+_MANY = 0xFFFF
+_HUGE = 0xFFFF_FFFF
+
+
+class InvalidZip(InvalidUpload):
+    """The file is no zip archive, or a broken one; the text says why and what to do."""
+
+    code = "invalid_zip"
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"The file is no usable zip archive: {cause}")
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """Where an archive's directory lies."""
+
+    start: int
+    """Offset of the first entry in the file."""
+    size_bytes: int
+    """Bytes of all entries."""
+    count: int
+    """Entries that are announced; small archives announce them modulo 65,536."""
+    shift: int
+    """Bytes in front of the archive, to add to each offset that it names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the directory."""
+
+    index: int
+    """From 0, in the directory's order."""
+    path: str
+    """With "/" between folders; clean when there is no problem with it."""
+    path_problem: str
+    """Why the path is refused; empty when it is fine."""
+    raw_name: bytes
+    """The name as it is stored."""
+    flags: int
+    """General purpose bits."""
+    method: int
+    """Compression method."""
+    crc: int
+    """CRC-32 of the content."""
+    packed_bytes: int
+    """Size in the archive."""
+    size_bytes: int
+    """Size of the content."""
+    offset: int
+    """Of the local header in the file."""
+    mode: int
+    """Unix file mode; 0 when the archive has none."""
+    is_folder: bool
+    """No file."""
+
+
+def find_directory(file: BinaryIO) -> Directory:
+    """Find the directory from the end of the file, and refuse one that is too large to read.
+
+    Args:
+        file: seekable.
+
+    Returns:
+        Where the directory lies; it is inside the file.
+
+    Raises:
+        InvalidZip: the file is no zip archive, is truncated, or has several parts.
+        InvalidUpload: it has too many entries, or too long names.
+    """
+    end_at, (_, disk, first_disk, _, count, size, offset, _) = _find_end(file)
+    stop = end_at
+    big = _find_end64(file, end_at)
+    if big is not None:
+        stop, (_, _, _, _, disk, first_disk, _, count, size, offset) = big
+    if disk not in (0, _MANY) or first_disk not in (0, _MANY):
+        raise InvalidZip("it is one part of several. Send the archive as a single file.")
+    if count > MAX_ARCHIVE_ENTRIES:
+        raise too_many_entries(count)
+    if size > MAX_DIRECTORY_BYTES:
+        raise InvalidUpload(
+            f"The names in the archive take {size:,} bytes; at most {MAX_DIRECTORY_BYTES:,} are "
+            "allowed. Shorten the names of files and folders, or split the archive."
+        )
+    return _placed(file, (stop, count, size, offset))
+
+
+def too_many_entries(count: int) -> InvalidUpload:
+    """Make the refusal of an archive that has too many entries."""
+    return InvalidUpload(
+        f"The archive has {count:,} entries or more; at most {MAX_ARCHIVE_ENTRIES:,} are allowed. "
+        "Split it into several archives and add them one by one."
+    )
+
+
+def _placed(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
+    """Decide where the directory starts: it ends at its end record, or lies where that says."""
+    stop, count, size, offset = found
+    shift = stop - size - offset
+    if shift and (shift < 0 or not _is_entry_at(file, stop - size)):
+        # Some tools put a signature between the directory and its end record.
+        shift = 0
+    start = offset + shift
+    if start + size > stop or (count and not _is_entry_at(file, start)):
+        raise InvalidZip(
+            "its directory is not where it should be. The file may be damaged or cut short; "
+            "make the archive again."
+        )
+    return Directory(start, size, count, shift)
+
+
+def _is_entry_at(file: BinaryIO, at: int) -> bool:
+    """Tell whether an entry of a directory begins at an offset."""
+    if at < 0:
+        return False
+    file.seek(at)
+    return file.read(4) == b"PK\x01\x02"
+
+
+def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
+    """Find the end record: the one whose comment fills the file, else the last one."""
+    file_bytes = file.seek(0, 2)
+    tail_at = max(0, file_bytes - _MAX_COMMENT_BYTES - _END.size)
+    file.seek(tail_at)
+    tail = file.read(_MAX_COMMENT_BYTES + _END.size)
+    last = at = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + 4))
+    while at >= 0:
+        record = _END.unpack_from(tail, at)
+        if at + _END.size + record[-1] == len(tail):
+            return tail_at + at, record
+        at = tail.rfind(_END_SIGNATURE, 0, at)
+    if last < 0:
+        raise InvalidZip(
+            "it has no directory at its end. It is of another kind, or was cut short; "
+            "send a .zip archive, whole."
+        )
+    return tail_at + last, _END.unpack_from(tail, last)
+
+
+def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | None:
+    """Find the large end record in front of the small one; None in a small archive."""
+    locator_at = end_at - _LOCATOR.size
+    if locator_at < 0:
+        return None
+    file.seek(locator_at)
+    signature, _, named_at, disks = _LOCATOR.unpack(file.read(_LOCATOR.size))
+    if signature != b"PK\x06\x07":
+        return None
+    if disks > 1:
+        raise InvalidZip("it is one part of several. Send the archive as a single file.")
+    for at in (locator_at - _END64.size, named_at):
+        if 0 <= at <= locator_at - _END64.size:
+            file.seek(at)
+            record = _END64.unpack(file.read(_END64.size))
+            if record[0] == b"PK\x06\x06":
+                return at, record
+    raise InvalidZip("its zip64 end record is missing. The file is damaged; make it again.")
+
+
+def read_entries(file: BinaryIO, directory: Directory) -> Iterator[Entry]:
+    """Read the entries one by one; the file may be read elsewhere in between.
+
+    Args:
+        file: seekable.
+        directory: as find_directory gave it.
+
+    Yields:
+        Entries in the directory's order.
+
+    Raises:
+        InvalidZip: the directory is damaged.
+        InvalidUpload: there are more entries than announced, and too many.
+    """
+    window = b""
+    at, left, index = 0, directory.size_bytes, 0
+    while left > 0:
+        if len(window) - at < min(left, _WINDOW_BYTES):
+            file.seek(directory.start + directory.size_bytes - left)
+            window, at = file.read(min(left, 4 * _WINDOW_BYTES)), 0
+        if index >= MAX_ARCHIVE_ENTRIES:
+            raise too_many_entries(index + 1)
+        entry, used = _parse_entry(window, at, index, directory)
+        yield entry
+        at, left, index = at + used, left - used, index + 1
+    if index != directory.count and index % (_MANY + 1) != directory.count:
+        raise InvalidZip(
+            f"its directory announces {directory.count:,} entries and holds {index:,}. "
+            "The file is damaged; make the archive again."
+        )
+
+
+def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tuple[Entry, int]:
+    """Parse the entry at an offset of the window; return it and its length."""
+    if len(window) - at < _ENTRY.size or window[at : at + 4] != b"PK\x01\x02":
+        raise _damaged(index)
+    fields = _ENTRY.unpack_from(window, at)
+    flags, method, crc, packed, size = fields[5], fields[6], fields[9], fields[10], fields[11]
+    name_size, extra_size, comment_size = fields[12:15]
+    name_at = at + _ENTRY.size
+    used = _ENTRY.size + name_size + extra_size + comment_size
+    if at + used > len(window):
+        raise _damaged(index)
+    raw_name = window[name_at : name_at + name_size]
+    extra = window[name_at + name_size : name_at + name_size + extra_size]
+    size, packed, offset = _widened(extra, (size, packed, fields[18]), index)
+    name = decode_name(raw_name, extra, is_utf8=bool(flags & 0x800))
+    problem = find_path_problem(name)
+    mode = fields[17] >> 16
+    is_folder = name.endswith("/") or (stat.S_ISDIR(mode) and size == 0)
+    offset += directory.shift
+    if offset + LOCAL_HEADER_BYTES + name_size + packed > directory.start:
+        raise InvalidZip(
+            f"entry {index + 1:,} of its directory points outside of the data. "
+            "The file is damaged or cut short; make the archive again."
+        )
+    path = name if problem else clean_path(name)
+    entry = Entry(
+        index, path, problem, raw_name, flags, method, crc, packed, size, offset, mode, is_folder
+    )
+    return entry, used
+
+
+def _widened(extra: bytes, sizes: tuple[int, int, int], index: int) -> tuple[int, int, int]:
+    """Replace sizes and offset that do not fit 32 bits by those of the zip64 field."""
+    if _HUGE not in sizes:
+        return sizes
+    content = find_extra(extra, 1) or b""
+    wide = iter(struct.unpack_from(f"<{min(3, len(content) // 8)}Q", content))
+    try:
+        size, packed, offset = (next(wide) if value == _HUGE else value for value in sizes)
+    except (StopIteration, RuntimeError):
+        raise _damaged(index) from None
+    return size, packed, offset
+
+
+def _damaged(index: int) -> InvalidZip:
+    """Make the refusal of a directory that cannot be read on."""
+    return InvalidZip(
+        f"its directory cannot be read from entry {index + 1:,} on. "
+        "The file is damaged; make the archive again."
+    )

@@ -1,0 +1,1 @@
+"""PDF documents, read by a process of their own."""

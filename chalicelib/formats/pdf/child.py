@@ -1,0 +1,192 @@
+"""The process that reads one PDF: opens it, draws its pages, hands out their text.
+
+PDFium is not safe to use from two threads, a page cannot be stopped while it is drawn, and PDFs
+are hostile: so each document has a process of its own, with little memory and time, that may die.
+It imports the standard library and PDFium's bindings only. Started by pdf_process.py.
+
+Frames come in on standard input and go out on standard output: an unsigned 32-bit length
+(big-endian) and so many bytes. First a frame with the PDF, answered by {"pages": 3} or
+{"error": "password"}; then for each page {"page": 0, "pixels": true}, answered by
+{"width": ..., "height": ..., "lines": [...] or null, "drawn": true}, where "drawn" says that a
+frame of RGB follows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, BinaryIO
+
+from chalicelib.formats.pdf.frames import HEAD
+from chalicelib.formats.pdf.geometry import Raster, View, raster_of
+from chalicelib.formats.pdf.text_layer import read_layer
+
+_ERRORS = {4: "password", 5: "security"}
+_WHITE = 0xFFFFFFFF
+_BGR = 2
+_ANNOTATIONS = 0x01
+_RGB_ORDER = 0x10
+_CONTENT_FLAGS = _ANNOTATIONS | _RGB_ORDER
+_DISPLAY = 0
+
+
+def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
+    """Answer frames until there are no more."""
+    reader = Reader(pdfium)
+    _send(target, b"ready")
+    data = _receive(source)
+    _send(target, json.dumps(reader.open(data)).encode())
+    while request := _receive(source):
+        asked = json.loads(request)
+        facts, pixels = reader.page(asked["page"], asked["pixels"])
+        _send(target, json.dumps(facts, separators=(",", ":")).encode())
+        if facts.get("drawn"):
+            _send(target, pixels)
+
+
+def _receive(source: BinaryIO) -> bytes:
+    """Return the next frame; nothing when the other side is gone."""
+    head = source.read(HEAD.size)
+    return source.read(HEAD.unpack(head)[0]) if len(head) == HEAD.size else b""
+
+
+def _send(target: BinaryIO, body: Any) -> None:
+    """Write one frame of bytes or of anything that has a buffer of bytes."""
+    target.write(HEAD.pack(len(body)))
+    target.write(body)
+    target.flush()
+
+
+class Reader:
+    """One document in PDFium."""
+
+    def __init__(self, pdfium: Any) -> None:
+        self._pdfium = pdfium
+        self._document: Any = None
+        self._forms: Any = None
+        self._data = b""
+        self._callbacks: Any = None
+        # An empty list of font folders: the same page looks the same on every machine.
+        self._folders = (ctypes.POINTER(ctypes.c_char) * 1)()
+        config = pdfium.FPDF_LIBRARY_CONFIG(version=2, m_pUserFontPaths=self._folders)
+        pdfium.FPDF_InitLibraryWithConfig(ctypes.byref(config))
+
+    def open(self, data: bytes) -> dict[str, Any]:
+        """Open the document; the answer has its pages or the error."""
+        self._data = data
+        self._document = self._pdfium.FPDF_LoadMemDocument64(data, len(data), None)
+        if not self._document:
+            return {"error": _ERRORS.get(self._pdfium.FPDF_GetLastError(), "format")}
+        if self._pdfium.FPDF_GetFormType(self._document):
+            self._callbacks = self._pdfium.FPDF_FORMFILLINFO(version=2)
+            self._forms = self._pdfium.FPDFDOC_InitFormFillEnvironment(
+                self._document, ctypes.byref(self._callbacks)
+            )
+        return {"pages": self._pdfium.FPDF_GetPageCount(self._document)}
+
+    def page(self, number: int, needs_pixels: bool) -> tuple[dict[str, Any], Any]:
+        """Return the facts of a page, counted from 0, and its RGB or None."""
+        page = self._load(number)
+        if not page:
+            return {"error": "page"}, None
+        try:
+            return self._read(page, needs_pixels)
+        finally:
+            self._pdfium.FPDF_ClosePage(page)
+
+    def _read(self, page: Any, needs_pixels: bool) -> tuple[dict[str, Any], Any]:
+        """Read a page that is loaded; see `page`."""
+        width = self._pdfium.FPDF_GetPageWidthF(page)
+        height = self._pdfium.FPDF_GetPageHeightF(page)
+        facts: dict[str, Any] = {"width": width, "height": height, "lines": None}
+        try:
+            raster = raster_of(width, height)
+        except ValueError:
+            return facts, None
+        view = self._view(page, raster)
+        facts["lines"] = read_layer(self._pdfium, page, view) if view else None
+        if needs_pixels or facts["lines"] is None:
+            pixels = self._draw(page, raster)
+            if pixels is None:
+                return {"error": "memory"}, None
+            facts["drawn"] = True
+            return facts, pixels
+        return facts, None
+
+    def _load(self, number: int) -> Any:
+        """Load a page; what annotations and filled fields show becomes part of its content."""
+        page = self._pdfium.FPDF_LoadPage(self._document, number)
+        if not page or self._pdfium.FPDFPage_GetAnnotCount(page) < 1:
+            return page
+        if self._forms:
+            # Draws the fields that have a value and no appearance. No script runs: PDFium is
+            # built without, and nobody tells it that the document has been opened.
+            self._pdfium.FORM_OnAfterLoadPage(page, self._forms)
+        self._pdfium.FPDFPage_Flatten(page, _DISPLAY)
+        if self._forms:
+            self._pdfium.FORM_OnBeforeClosePage(page, self._forms)
+        self._pdfium.FPDF_ClosePage(page)
+        return self._pdfium.FPDF_LoadPage(self._document, number)
+
+    def _view(self, page: Any, raster: Raster) -> View | None:
+        """Return how the page is displayed; None when PDFium does not say."""
+        box = self._pdfium.FS_RECTF()
+        if not self._pdfium.FPDF_GetPageBoundingBox(page, ctypes.byref(box)):
+            return None
+        turns = self._pdfium.FPDFPage_GetRotation(page) % 4
+        return View(box.left, box.bottom, box.right, box.top, turns, raster)
+
+    def _draw(self, page: Any, raster: Raster) -> Any:
+        """Return the page as RGB; None when there is no memory for it."""
+        row = 3 * raster.width
+        pixels = ctypes.create_string_buffer(row * raster.height)
+        bitmap = self._pdfium.FPDFBitmap_CreateEx(
+            raster.width, raster.height, _BGR, ctypes.byref(pixels), row
+        )
+        if not bitmap:
+            return None
+        self._pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, raster.width, raster.height, _WHITE)
+        self._pdfium.FPDF_RenderPageBitmap(
+            bitmap, page, 0, 0, raster.width, raster.height, 0, _CONTENT_FLAGS
+        )
+        self._pdfium.FPDFBitmap_Destroy(bitmap)
+        return pixels
+
+
+def limit(memory: int, seconds: int) -> None:
+    """Bound what this process may take; the system ends it when it takes more.
+
+    Args:
+        memory: Bytes of address space.
+        seconds: Seconds of processor time.
+    """
+    import resource
+
+    for kind, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, 16),
+    ):
+        _, hard = resource.getrlimit(kind)
+        bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        # A system that does not know a limit refuses it; Linux knows all of them.
+        with suppress(ValueError):
+            resource.setrlimit(kind, (bound, bound))
+
+
+def main() -> None:
+    """Serve standard input and output; the arguments are the limits of memory and time."""
+    # Imported before the limits hold, which would keep the interpreter from storing what it has
+    # compiled: every later process starts faster for that.
+    pdfium = import_module("pypdfium2_raw")
+    limit(int(sys.argv[1]), int(sys.argv[2]))
+    serve(pdfium, sys.stdin.buffer, sys.stdout.buffer)
+
+
+if __name__ == "__main__":
+    main()

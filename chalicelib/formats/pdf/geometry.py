@@ -1,0 +1,91 @@
+"""From points of a PDF page, origin at the bottom left, to pixels of the page as displayed.
+
+Imports the standard library alone: the child process that reads PDFs needs it, and starts fast.
+
+raster_of(595, 842) -> Raster(width=1653, height=2339, per_point=2.78)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+PIXELS_PER_POINT = 200 / 72
+"""Answers name pixels of the page at 200 dpi. Contract section 6."""
+MAX_RASTER_PIXELS = 12_000_000
+"""Most pixels of a page's raster, width times height."""
+MAX_RASTER_SIDE = 10_000
+"""Most pixels of the raster's longer side."""
+MAX_PAGE_POINTS = 1e7
+"""Longest side of a page that is worked on: 3.5 km."""
+
+
+class Raster(NamedTuple):
+    """The size of a page's raster."""
+
+    width: int
+    """Pixels from left to right, at least 1."""
+    height: int
+    """Pixels from top to bottom, at least 1."""
+    per_point: float
+    """Pixels of the raster for each point of the page."""
+
+    @property
+    def scale(self) -> float:
+        """Pixels of the answer for each pixel of the raster."""
+        return PIXELS_PER_POINT / self.per_point
+
+
+def raster_of(width: float, height: float) -> Raster:
+    """Return the raster of a page: 200 dpi, coarser where the page is too large for it.
+
+    Args:
+        width: Points from left to right as displayed.
+        height: Points from top to bottom as displayed.
+
+    Raises:
+        ValueError: the page has no area, or a side that is no number or beyond all measure.
+    """
+    if not (0 < width <= MAX_PAGE_POINTS and 0 < height <= MAX_PAGE_POINTS):
+        raise ValueError(f"the page is {width:g} x {height:g} points large")
+    per_point = min(
+        PIXELS_PER_POINT,
+        MAX_RASTER_SIDE / max(width, height),
+        math.sqrt(MAX_RASTER_PIXELS / (width * height)),
+    )
+    across, down = max(1, round(width * per_point)), max(1, round(height * per_point))
+    if across * down > MAX_RASTER_PIXELS:
+        # Rounding up both sides may lead beyond the limit by a row.
+        down = max(1, MAX_RASTER_PIXELS // across)
+    return Raster(across, down, per_point)
+
+
+class View(NamedTuple):
+    """How a page is displayed: its crop box, turned, on a raster."""
+
+    left: float
+    """Left side of the crop box, in points of the page's own system."""
+    bottom: float
+    """Its bottom."""
+    right: float
+    """Its right side."""
+    top: float
+    """Its top."""
+    turns: int
+    """Quarter turns to the right, 0 to 3."""
+    raster: Raster
+    """The raster it is displayed on."""
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point of the page is displayed, in pixels from the top left."""
+        across, down = (
+            (x - self.left, self.top - y),
+            (y - self.bottom, x - self.left),
+            (self.right - x, y - self.bottom),
+            (self.top - y, self.right - x),
+        )[self.turns]
+        return across * self.raster.per_point, down * self.raster.per_point
+
+    def direction(self, x: float, y: float) -> tuple[float, float]:
+        """Return how a vector of the page is displayed: across and down, in points."""
+        return ((x, -y), (y, x), (-x, y), (-y, -x))[self.turns]

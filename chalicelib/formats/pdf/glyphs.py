@@ -1,0 +1,188 @@
+"""The characters of a PDF page with their places, asked of PDFium one by one.
+
+Runs in the child process that reads PDFs (pdf_child.py); imports the standard library alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any, NamedTuple
+
+from chalicelib.formats.pdf.geometry import View
+
+MAX_CHARACTERS = 100_000
+"""Characters of a page whose text layer is looked at; a newspaper page has 40,000."""
+
+ANGLE_STEP = 0.25
+"""Directions of reading are told apart in so many degrees."""
+
+_INVISIBLE_MODES = (3, 7)
+_SURROGATES = range(0xD800, 0xE000)
+_LINE_END_HYPHENS = (0x02, 0xFFFE)
+_SOFT_HYPHEN = 0xAD
+_LIGATURES = {
+    0xFB00: "ff",
+    0xFB01: "fi",
+    0xFB02: "fl",
+    0xFB03: "ffi",
+    0xFB04: "ffl",
+    0xFB05: "st",
+    0xFB06: "st",
+}
+
+
+class Glyph(NamedTuple):
+    """One drawn character, in pixels of the raster."""
+
+    text: str
+    """Its letters: one, or those of a ligature."""
+    origin: tuple[float, float]
+    """Where its baseline begins."""
+    box: tuple[float, float, float, float]
+    """Least x, least y, greatest x, greatest y of its ink."""
+    angle: float
+    """Direction of reading in degrees, clockwise from left-to-right: a multiple of
+    ANGLE_STEP from 0 to below 360."""
+    size: float
+    """Height of its font."""
+    run: int
+    """Number of the text object that draws it."""
+    spaced: bool
+    """Whether white space stands before it."""
+    known: bool
+    """Whether the PDF says which character it is."""
+
+
+class _Run(NamedTuple):
+    """What the characters of one text object share."""
+
+    number: int
+    angle: float
+    size: float
+    visible: bool
+
+
+class Letters(NamedTuple):
+    """The characters of a page."""
+
+    glyphs: list[Glyph]
+    """Those that are displayed, in the page's own order, without white space."""
+    hidden: int
+    """Characters that are there and not drawn, as under a scan."""
+
+
+class GlyphReader:
+    """Reads the characters of one page."""
+
+    def __init__(self, pdfium: Any, text_page: Any, view: View) -> None:
+        self._pdfium = pdfium
+        self._text = text_page
+        self._view = view
+        self._runs: dict[int, _Run] = {}
+        self._sides = [ctypes.c_double() for _ in range(4)]
+        self._references = [ctypes.byref(side) for side in self._sides]
+
+    def read(self) -> Letters | None:
+        """Return the characters of the page; None when there are too many."""
+        count = self._pdfium.FPDFText_CountChars(self._text)
+        if count > MAX_CHARACTERS:
+            return None
+        glyphs: list[Glyph] = []
+        spaced = True
+        hidden = 0
+        for index in range(max(0, count)):
+            code = self._pdfium.FPDFText_GetUnicode(self._text, index)
+            if self._is_space(index, code):
+                spaced = True
+                continue
+            run = self._run(index)
+            text = self._letters(index, code)
+            if not text:
+                continue
+            if not run.visible:
+                hidden += 1
+                continue
+            glyph = self._glyph(index, text, run, spaced)
+            if glyph is not None:
+                glyphs.append(glyph)
+                spaced = False
+        return Letters(glyphs, hidden)
+
+    def _is_space(self, index: int, code: int) -> bool:
+        """Tell white space, drawn or put in by PDFium where it sees a gap."""
+        if code in _LINE_END_HYPHENS:
+            return False
+        if code in (0, 9, 10, 13, 32, 0xA0) or self._pdfium.FPDFText_IsGenerated(self._text, index):
+            return True
+        return code < 0x110000 and chr(code).isspace()
+
+    def _letters(self, index: int, code: int) -> str:
+        """Return what a character is written as; empty for one that shows nothing."""
+        if code in _LIGATURES:
+            return _LIGATURES[code]
+        if code in _LINE_END_HYPHENS:
+            return "-"
+        if code == _SOFT_HYPHEN:
+            # Fonts name their hyphen so; one that has ink is displayed and read as a hyphen.
+            left, right, _, _ = self._box(index)
+            return "-" if right > left else ""
+        if code in _SURROGATES or code >= 0x110000:
+            return "\ufffd"
+        letter = chr(code)
+        return "" if _is_format(code) else letter
+
+    def _box(self, index: int) -> tuple[float, float, float, float]:
+        """Return left, right, bottom and top of a character's ink, in points of the page."""
+        self._pdfium.FPDFText_GetCharBox(self._text, index, *self._references)
+        left, right, bottom, top = self._sides
+        return left.value, right.value, bottom.value, top.value
+
+    def _run(self, index: int) -> _Run:
+        """Return what is known of a character's text object."""
+        address = self._pdfium.FPDFText_GetTextObject(self._text, index)
+        key = ctypes.cast(address, ctypes.c_void_p).value or 0
+        if key not in self._runs:
+            self._runs[key] = self._new_run(index, address, key)
+        return self._runs[key]
+
+    def _new_run(self, index: int, address: Any, key: int) -> _Run:
+        """Ask for direction, size and visibility of a text object."""
+        matrix = self._pdfium.FS_MATRIX()
+        self._pdfium.FPDFText_GetMatrix(self._text, index, ctypes.byref(matrix))
+        font_size = self._pdfium.FPDFText_GetFontSize(self._text, index)
+        sign = -1 if font_size < 0 else 1
+        across, down = self._view.direction(sign * matrix.a, sign * matrix.b)
+        turned = math.degrees(math.atan2(down, across))
+        angle = round(turned / ANGLE_STEP) * ANGLE_STEP % 360
+        size = abs(font_size) * math.hypot(matrix.c, matrix.d) * self._view.raster.per_point
+        mode = self._pdfium.FPDFTextObj_GetTextRenderMode(address) if key else 0
+        return _Run(len(self._runs), angle, size, mode not in _INVISIBLE_MODES)
+
+    def _glyph(self, index: int, text: str, run: _Run, spaced: bool) -> Glyph | None:
+        """Return a character's place; None when it is off the displayed page or has none."""
+        left, right, bottom, top = self._box(index)
+        x, y = self._references[0], self._references[1]
+        self._pdfium.FPDFText_GetCharOrigin(self._text, index, x, y)
+        origin = self._view.point(self._sides[0].value, self._sides[1].value)
+        first, last = self._view.point(left, bottom), self._view.point(right, top)
+        box = (
+            min(first[0], last[0]),
+            min(first[1], last[1]),
+            max(first[0], last[0]),
+            max(first[1], last[1]),
+        )
+        raster = self._view.raster
+        if not (
+            0 <= (box[0] + box[2]) / 2 <= raster.width
+            and 0 <= (box[1] + box[3]) / 2 <= raster.height
+            and all(map(math.isfinite, (*origin, run.size)))
+        ):
+            return None
+        known = self._pdfium.FPDFText_HasUnicodeMapError(self._text, index) != 1
+        return Glyph(text, origin, box, run.angle, run.size, run.number, spaced, known)
+
+
+def _is_format(code: int) -> bool:
+    """Tell a character that has no shape of its own, such as a zero-width joiner."""
+    return 0x200B <= code <= 0x200F or 0x2028 <= code <= 0x202E or code in (0x2060, 0xFEFF)

@@ -1,0 +1,1 @@
+"""Pictures: PNG and JPEG, checked by their headers and decoded in bounds."""

@@ -1,0 +1,343 @@
+"""The segments of a JPEG file: its facts, and the few that a decoder needs.
+
+Nothing is decoded here. EXIF, colour profiles, thumbnails and further pictures behind the first
+stay out of what the decoder is given.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+from PIL.JpegImagePlugin import JpegImageFile
+
+from chalicelib.errors import BadRequest
+from chalicelib.formats.pictures.orientation import (
+    UPRIGHT,
+    as_stored,
+    displayed_size,
+    read_orientation,
+)
+from chalicelib.formats.pictures.rules import MAX_PIXELS, broken, require_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+MAX_SCANS = 64
+
+
+"""Most passes over the picture; each costs time however few bytes it has. Cameras write 1 to 10."""
+
+
+MAX_SEGMENTS = 5_000
+
+
+"""Most segments in front of and between the scans."""
+
+
+_MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]", re.DOTALL)
+
+
+"""A marker that is neither a stuffed byte nor filling nor a restart."""
+
+
+_SOI, _EOI, _SOS, _DQT, _DHT, _DRI = 0xD8, 0xD9, 0xDA, 0xDB, 0xC4, 0xDD
+
+
+_APP0, _APP1, _APP14 = 0xE0, 0xE1, 0xEE
+
+
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {_DHT, 0xC8, 0xCC}
+
+
+_HUFFMAN_FRAMES = frozenset({0xC0, 0xC1, 0xC2})
+
+
+_PROGRESSIVE = 0xC2
+
+
+_EXIF = b"Exif\0\0"
+
+
+@dataclass(frozen=True)
+class JpegFile:
+    """What the segments of a JPEG say, and the part of it that holds the picture."""
+
+    width: int
+    """Pixels from left to right as stored."""
+    height: int
+    """Pixels from top to bottom as stored."""
+    orientation: int
+    """Value of the EXIF tag, 1 to 8."""
+    whole_bytes: int
+    """Bytes of coefficients that a decoder holds at once; 0 when it can go line by line."""
+    essence: bytes
+    """A JPEG of the first picture alone, without the segments that a decoder does not need."""
+
+
+@dataclass
+class _Frame:
+    """The facts of the one frame header."""
+
+    width: int
+    height: int
+    components: int
+    coefficient_bytes: int
+    progressive: bool
+
+
+@dataclass
+class _Walk:
+    """What was met so far."""
+
+    frame: _Frame | None = None
+    orientation: int = UPRIGHT
+    seen_exif: bool = False
+    scans: int = 0
+    whole: bool = False
+    kept: list[bytes | memoryview] = field(default_factory=lambda: [b"\xff\xd8"])
+
+
+def read_jpeg(data: bytes) -> JpegFile:
+    """Read the segments of a JPEG up to the end of its first picture.
+
+    Raises:
+        BadRequest: truncated, malformed, of an unusual process, or over the limits of a picture.
+    """
+    walk = _Walk()
+    view = memoryview(data)
+    position = 2
+    for _ in range(MAX_SEGMENTS):
+        found = _MARKER.search(data, position)
+        if found is None:
+            raise broken("it is truncated")
+        marker = data[found.start() + 1]
+        if marker == _EOI:
+            return _finish(walk)
+        start, end = _span(data, found.start())
+        position = _take(walk, marker, view[start:end], data, end)
+    raise broken(f"it has more than {MAX_SEGMENTS} segments")
+
+
+def _span(data: bytes, start: int) -> tuple[int, int]:
+    """Return where the segment whose marker is at `start` begins and ends.
+
+    Raises:
+        BadRequest: it runs past the end of the file.
+    """
+    length = int.from_bytes(data[start + 2 : start + 4], "big")
+    if start + 2 + max(length, 2) > len(data):
+        raise broken("it is truncated")
+    if length < 2:
+        raise broken("a segment has no length")
+    return start, start + 2 + length
+
+
+def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
+    """Note one segment, and the scan behind it; return where the next search begins.
+
+    Raises:
+        BadRequest: the segment cannot stand here.
+    """
+    if marker in _FRAMES:
+        if walk.frame is not None:
+            raise broken("it has two frame headers")
+        walk.frame = _read_frame(marker, bytes(segment[4:]))
+    elif marker == _APP1 and not walk.seen_exif and bytes(segment[4:10]) == _EXIF:
+        walk.seen_exif = True
+        walk.orientation = read_orientation(bytes(segment[10:]))
+    if marker == _SOS:
+        return _take_scan(walk, segment, data, end)
+    if _is_needed(marker, segment):
+        walk.kept.append(segment)
+    return end
+
+
+def _is_needed(marker: int, segment: memoryview) -> bool:
+    """Tell whether a decoder needs the segment: tables, frame, and the two about colour."""
+    if marker == _APP0:
+        return bytes(segment[4:9]) == b"JFIF\0"
+    if marker == _APP14:
+        return bytes(segment[4:9]) == b"Adobe"
+    return marker in (_DQT, _DHT, _DRI) or marker in _FRAMES
+
+
+def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
+    """Note a scan, its header and its coded data; return where the coded data ends.
+
+    Raises:
+        BadRequest: no frame before it, too many scans, or no end.
+    """
+    if walk.frame is None:
+        raise broken("its data comes before its frame header")
+    walk.scans += 1
+    if walk.scans > MAX_SCANS:
+        raise broken(f"it has more than {MAX_SCANS} scans")
+    if walk.frame.progressive or (len(header) > 4 and header[4] != walk.frame.components):
+        walk.whole = True
+    following = _MARKER.search(data, end)
+    if following is None:
+        raise broken("it is truncated")
+    walk.kept += [header, memoryview(data)[end : following.start()]]
+    return following.start()
+
+
+def _read_frame(marker: int, body: bytes) -> _Frame:
+    """Read a frame header, its marker and length already taken off.
+
+    Raises:
+        BadRequest: malformed, of an unusual process, or over the limits of a picture.
+    """
+    if marker not in _HUFFMAN_FRAMES:
+        raise broken("its JPEG process is neither baseline nor progressive")
+    if len(body) < 6 or len(body) < 6 + 3 * body[5]:
+        raise broken("its frame header is too short")
+    depth, height, width, components = struct.unpack_from(">BHHB", body)
+    if depth != 8 or components not in (1, 3, 4):
+        raise broken(f"{components} components of {depth} bits are not supported")
+    require_size(width, height)
+    factors = [divmod(body[7 + 3 * number], 16) for number in range(components)]
+    if any(not 1 <= factor <= 4 for pair in factors for factor in pair):
+        raise broken("its sampling factors are out of range")
+    return _Frame(
+        width,
+        height,
+        components,
+        _count_coefficients(width, height, factors),
+        marker == _PROGRESSIVE,
+    )
+
+
+def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]]) -> int:
+    """Return the bytes of all coefficients: two for each, in whole blocks of 8 x 8.
+
+    Args:
+        width: Width of the picture in pixels.
+        height: Height of the picture in pixels.
+        factors: Horizontal and vertical sampling factor of each component.
+    """
+    widest = max(horizontal for horizontal, _ in factors)
+    tallest = max(vertical for _, vertical in factors)
+    across = -(-width // (8 * widest))
+    down = -(-height // (8 * tallest))
+    return sum(across * horizontal * down * vertical for horizontal, vertical in factors) * 128
+
+
+def _finish(walk: _Walk) -> JpegFile:
+    """Make the result at the end of the first picture.
+
+    Raises:
+        BadRequest: the picture ended before its data began.
+    """
+    if walk.frame is None or not walk.scans:
+        raise broken("it holds no picture data")
+    return JpegFile(
+        walk.frame.width,
+        walk.frame.height,
+        walk.orientation,
+        walk.frame.coefficient_bytes if walk.whole else 0,
+        b"".join([*walk.kept, b"\xff\xd9"]),
+    )
+
+
+MAX_WHOLE_BYTES = 280_000_000
+
+
+"""Most bytes of coefficients of a JPEG that cannot be decoded line by line."""
+
+
+MAX_DECODE_BYTES = 290_000_000
+
+
+"""Coefficients, Pillow's four bytes a pixel and the result's three stay below this together."""
+
+
+_BYTES_A_PIXEL = 7
+
+
+_SCALES = (1, 2, 4, 8)
+
+
+_STRIP_ROWS = 64
+
+
+_DECODER_ERRORS = (OSError, SyntaxError, ValueError, IndexError, TypeError, EOFError, struct.error)
+
+# Checked before every decode by picture_rules; Pillow's own limit stands behind it, set once.
+Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+
+
+def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
+    """Return by how much a JPEG is reduced while it is decoded: 1, 2, 4 or 8.
+
+    Args:
+        jpeg: The picture's facts.
+        least_side: Pixels the shorter side must keep; None keeps all of them, unless the
+            whole picture does not fit into `MAX_DECODE_BYTES`.
+
+    Raises:
+        BadRequest: its coefficients alone take too much memory.
+    """
+    if jpeg.whole_bytes > MAX_WHOLE_BYTES:
+        raise BadRequest(
+            f"The image is a progressive JPEG that takes {jpeg.whole_bytes // 1_000_000} MB to "
+            f"decode; at most {MAX_WHOLE_BYTES // 1_000_000} MB are allowed. "
+            "Save it as a baseline JPEG or make it smaller.",
+            "too_many_pixels",
+        )
+    shorter = min(jpeg.width, jpeg.height)
+    allowed = [s for s in _SCALES if s == 1 or (least_side and shorter // s >= least_side)]
+    fitting = [s for s in _SCALES if _decode_bytes(jpeg, s) <= MAX_DECODE_BYTES]
+    return max(allowed[-1], fitting[0])
+
+
+def _decode_bytes(jpeg: JpegFile, scale: int) -> int:
+    """Return the memory that decoding at a scale takes, in bytes."""
+    return jpeg.whole_bytes + _BYTES_A_PIXEL * jpeg.width * jpeg.height // scale**2
+
+
+def verify_jpeg(jpeg: JpegFile) -> None:
+    """Decode a JPEG at an eighth of its size, to find out that it can be.
+
+    Raises:
+        BadRequest: it cannot be decoded.
+    """
+    _load(jpeg, choose_scale(jpeg, 1))
+
+
+def decode_jpeg(jpeg: JpegFile, least_side: int | None) -> NDArray[np.uint8]:
+    """Return RGB pixels as displayed, shape (height, width, 3), possibly reduced.
+
+    Raises:
+        BadRequest: it cannot be decoded.
+    """
+    image = _load(jpeg, choose_scale(jpeg, least_side))
+    width, height = image.size
+    across, down = displayed_size(width, height, jpeg.orientation)
+    pixels = np.empty((down, across, 3), np.uint8)
+    stored = as_stored(pixels, jpeg.orientation)
+    for top in range(0, height, _STRIP_ROWS):
+        strip = image.crop((0, top, width, min(top + _STRIP_ROWS, height)))
+        stored[top : top + _STRIP_ROWS] = np.asarray(strip.convert("RGB"))
+    return pixels
+
+
+def _load(jpeg: JpegFile, scale: int) -> Image.Image:
+    """Decode a JPEG at 1/`scale` of its size with Pillow.
+
+    Raises:
+        BadRequest: the decoder refuses it or misses data.
+    """
+    try:
+        image = JpegImageFile(io.BytesIO(jpeg.essence))
+        image.draft(None, (max(1, jpeg.width // scale), max(1, jpeg.height // scale)))
+        image.load()
+    except _DECODER_ERRORS as error:
+        raise broken("its data is damaged or truncated") from error
+    return image

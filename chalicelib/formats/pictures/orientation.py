@@ -1,0 +1,74 @@
+"""The turn that EXIF asks a viewer to make, read by hand: eight values of one tag.
+
+Pillow's own EXIF reader is not used because it warns about, and fails at, broken EXIF.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+UPRIGHT = 1
+"""The orientation of a picture that is displayed as it is stored."""
+
+_ORIENTATION_TAG = 0x0112
+_MOST_ENTRIES = 1000
+_FORMATS = {1: "B", 3: "H", 4: "I"}
+
+
+def read_orientation(exif: bytes) -> int:
+    """Return the orientation, 1 to 8, of an EXIF block that begins with its TIFF header.
+
+    Anything that is not well-formed counts as upright: a viewer shows it that way too.
+    """
+    order = {b"II": "<", b"MM": ">"}.get(exif[:2])
+    if order is None:
+        return UPRIGHT
+    try:
+        (start,) = struct.unpack_from(order + "I", exif, 4)
+        (count,) = struct.unpack_from(order + "H", exif, start)
+        return _find_orientation(exif, order, start + 2, min(count, _MOST_ENTRIES))
+    except struct.error:
+        return UPRIGHT
+
+
+def _find_orientation(exif: bytes, order: str, start: int, count: int) -> int:
+    """Return the tag's value from the directory of `count` entries at offset `start`.
+
+    Raises:
+        struct.error: the directory runs past the end of the block.
+    """
+    for offset in range(start, start + 12 * count, 12):
+        tag, kind = struct.unpack_from(order + "HH", exif, offset)
+        if tag == _ORIENTATION_TAG and kind in _FORMATS:
+            (value,) = struct.unpack_from(order + _FORMATS[kind], exif, offset + 8)
+            return int(value) if 1 <= value <= 8 else UPRIGHT
+    return UPRIGHT
+
+
+def displayed_size(width: int, height: int, orientation: int) -> tuple[int, int]:
+    """Return width and height as displayed of a picture stored with this width and height."""
+    return (height, width) if orientation >= 5 else (width, height)
+
+
+def as_stored(displayed: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
+    """Return a view of displayed pixels in the order in which the file stores them.
+
+    Writing the stored rows into the view turns the picture without a second copy of it.
+
+    Args:
+        displayed: Shape (height, width, 3) as displayed; origin top left.
+        orientation: Value of the EXIF tag, 1 to 8.
+    """
+    view = displayed
+    if orientation >= 5:
+        view = view.swapaxes(0, 1)
+    if orientation in (3, 4, 6, 7):
+        view = view[::-1]
+    if orientation in (2, 3, 7, 8):
+        view = view[:, ::-1]
+    return view

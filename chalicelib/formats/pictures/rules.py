@@ -1,0 +1,81 @@
+"""The limits of a picture and the errors that name them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chalicelib.errors import BadRequest, TooLarge, UnsupportedType
+from chalicelib.formats.pictures.content_type import HEAD_BYTES, explain_foreign, sniff
+
+MAX_PIXELS = 50_000_000
+"""Most pixels of a picture, width times height."""
+MAX_ASPECT = 100
+"""Longer side over shorter side, at most."""
+
+
+@dataclass(frozen=True)
+class PictureFacts:
+    """What the header of a readable picture says."""
+
+    kind: str
+    """`png` or `jpeg`."""
+    width: int
+    """Pixels from left to right as displayed, that is turned as EXIF asks."""
+    height: int
+    """Pixels from top to bottom as displayed."""
+
+
+def require_kind(data: bytes, max_bytes: int) -> str:
+    """Return "png" or "jpeg" for bytes of a picture that are not too many.
+
+    Raises:
+        TooLarge: more than `max_bytes` bytes.
+        BadRequest: no bytes at all.
+        UnsupportedType: the bytes are neither PNG nor JPEG.
+    """
+    if len(data) > max_bytes:
+        raise TooLarge(
+            f"The image has {len(data)} bytes; at most {max_bytes} "
+            f"({max_bytes / 1024**2:g} MB) are allowed. Send a smaller image.",
+            "image_too_large",
+        )
+    if not data:
+        raise BadRequest("The image is empty: it has 0 bytes. Send a PNG or JPEG.", "empty_image")
+    kind = sniff(data[:HEAD_BYTES])
+    if kind is None:
+        raise UnsupportedType(
+            f"The file is {explain_foreign(data[:HEAD_BYTES])}; PNG and JPEG are supported.",
+            "unsupported_image_type",
+        )
+    return kind
+
+
+def require_size(width: int, height: int) -> None:
+    """Refuse a picture that is too large, too narrow or without pixels, before it is decoded.
+
+    Raises:
+        BadRequest: names the size, the limit and the remedy.
+    """
+    if width < 1 or height < 1:
+        raise broken(f"its header says {width} x {height} pixels")
+    pixels = width * height
+    if pixels > MAX_PIXELS:
+        raise BadRequest(
+            f"The image has {pixels} pixels ({width} x {height}); "
+            f"at most {MAX_PIXELS} are allowed. Send a smaller image.",
+            "too_many_pixels",
+        )
+    if max(width, height) > MAX_ASPECT * min(width, height):
+        raise BadRequest(
+            f"The image has {width} x {height} pixels; the longer side may be at most "
+            f"{MAX_ASPECT} times the shorter one. Cut the image.",
+            "image_too_narrow",
+        )
+
+
+def broken(reason: str) -> BadRequest:
+    """Make the error of a picture that cannot be read; `reason` ends the first sentence."""
+    return BadRequest(
+        f"The image cannot be read: {reason}. Save it again as PNG or JPEG and send that.",
+        "broken_image",
+    )

@@ -1,0 +1,1 @@
+"""Form templates, as callers send them and as they ship."""

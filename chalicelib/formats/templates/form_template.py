@@ -1,0 +1,149 @@
+"""Form templates, as callers send them and as they ship with the service.
+
+Member names may be written in camelCase or snake_case; contract section 6 lists the other names.
+Spec: Form template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chalicelib.domain.documents.form_template import (
+    VERSIONS,
+    VIRTUAL_KEYS,
+    FormTemplate,
+    HeaderCell,
+    TemplateKey,
+)
+from chalicelib.formats.templates.document import load_template, refuse, show
+from chalicelib.formats.templates.fields import Fields
+
+MAX_KEYS = 500
+"""Most keys of a template."""
+MAX_HEADER_CELLS = 500
+"""Most header cells of a template."""
+MAX_VARIATIONS = 50
+"""Most variations of one key or header cell."""
+
+_TEMPLATE = {
+    "keys": ("keys",),
+    "headerCells": ("headercells", "tablecells", "headers"),
+    "tableRecognition": ("tablerecognition", "recognizetables", "recognisetables", "tables"),
+    "version": ("version",),
+}
+_KEY = {
+    "entity": ("entity", "entityname"),
+    "keyVariations": ("keyvariations", "variations"),
+    "entityTypes": ("entitytypes", "types", "entitytype"),
+}
+_HEADER = {
+    "entity": ("entity", "entityname"),
+    "text": ("text",),
+    "tableName": ("tablename",),
+    "variations": ("variations", "keyvariations", "textvariations"),
+}
+_HEADER_WRAPPERS = ("headercell", "tablecell", "cell")
+_NO_KEYS = "Name at least one key; for tables alone, use task table, which needs no template."
+
+
+def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
+    """Read a form template.
+
+    `keys` must hold at least one key, also when tables are asked for. A missing `version` is
+    1.0, a missing `tableRecognition` is false; unknown members are ignored.
+
+    Args:
+        source: a file in UTF-8 (with or without byte order mark) or in UTF-16 with its mark; or
+            JSON text; or the object of a JSON body.
+
+    Returns:
+        The template; texts without needless white space, repeated variations once.
+
+    Raises:
+        InvalidParameter: naming the place (`keys[3].key.keyVariations`, counted from 0), what is
+            wrong, the value and the remedy.
+    """
+    fields = Fields("", load_template(source), _TEMPLATE)
+    return FormTemplate(
+        keys=_read_keys(fields),
+        header_cells=_read_header_cells(fields),
+        finds_tables=fields.flag("tableRecognition"),
+        version=_read_version(fields),
+    )
+
+
+def _read_version(fields: Fields) -> str:
+    """Return one of the known versions, however it is written."""
+    value = fields.get("version")
+    number = float(VERSIONS[0]) if value is None else _as_number(value)
+    known = {float(version): version for version in VERSIONS}
+    if number not in known:
+        refuse(f"version is {show(value)}, known are {', '.join(VERSIONS)}. Write one of them.")
+    return known[number]
+
+
+def _as_number(value: object) -> float:
+    """Return a number or the number that a text says, -1 for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return -1.0
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return -1.0
+
+
+def _read_keys(fields: Fields) -> tuple[TemplateKey, ...]:
+    """Return the keys, each entity once."""
+    items = fields.items("keys", MAX_KEYS, "Divide them among several templates.")
+    if not items:
+        refuse(f"keys is {'empty' if fields.has('keys') else 'missing'}. {_NO_KEYS}")
+    places: dict[str, str] = {}
+    keys = []
+    for place, item in items:
+        inner = Fields.unwrap(place, item, ("key",), _KEY)
+        key = _read_key(inner)
+        if key.entity in places:
+            refuse(
+                f"{inner.place}.entity is {show(key.entity)}, which {places[key.entity]}.entity "
+                "has already. Give each key a name of its own."
+            )
+        places[key.entity] = inner.place
+        keys.append(key)
+    return tuple(keys)
+
+
+def _read_key(fields: Fields) -> TemplateKey:
+    """Return one key."""
+    variations = fields.texts("keyVariations", MAX_VARIATIONS)
+    if not variations:
+        refuse(
+            f"{fields.place}.keyVariations is "
+            f"{'empty' if fields.has('keyVariations') else 'missing'}. Name at least one text "
+            f"that the key has on the page, or one of {', '.join(VIRTUAL_KEYS)}."
+        )
+    types = fields.texts("entityTypes", MAX_VARIATIONS)
+    return TemplateKey(
+        entity=fields.name("entity"),
+        variations=variations,
+        types=tuple(dict.fromkeys(kind.upper() for kind in types)),
+    )
+
+
+def _read_header_cells(fields: Fields) -> tuple[HeaderCell, ...]:
+    """Return the header cells."""
+    items = fields.items("headerCells", MAX_HEADER_CELLS, "Keep those that are needed.")
+    return tuple(
+        _read_header_cell(Fields.unwrap(place, item, _HEADER_WRAPPERS, _HEADER))
+        for place, item in items
+    )
+
+
+def _read_header_cell(fields: Fields) -> HeaderCell:
+    """Return one header cell; its text is the first of its variations."""
+    text = fields.optional_text("text")
+    variations = fields.texts("variations", MAX_VARIATIONS)
+    entity = fields.name("entity")
+    if text is None and not variations:
+        refuse(f"{fields.place}.text is missing. Write the text that the header has on the page.")
+    every = variations if text is None else (text, *variations)
+    return HeaderCell(entity, tuple(dict.fromkeys(every)), fields.optional_text("tableName"))

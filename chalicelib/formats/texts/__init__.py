@@ -1,0 +1,1 @@
+"""Uploads of texts: encodings, csv, tsv, JSON."""

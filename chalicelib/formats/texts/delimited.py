@@ -1,0 +1,222 @@
+"""Records of comma- or tab-separated text, with a broken quote costing one row and no more."""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple, TextIO
+
+from chalicelib.errors import InvalidUpload
+
+MAX_RECORD_CHARACTERS = 200_000
+"""Longest record, its line ends included; a quote that is still open then was never closed."""
+
+_MAX_REREAD_RECORDS = 20
+_SAMPLE_RECORDS = 500
+_TEXT_NAMES = frozenset({"text", "document", "utterance"})
+_LABEL_NAMES = frozenset({"label", "intent", "sentiment"})
+
+# The csv module has one limit for the process; ours is counted here and must come first.
+csv.field_size_limit(max(csv.field_size_limit(), 2 * MAX_RECORD_CHARACTERS))
+
+
+class Record(NamedTuple):
+    """One record of the file, read or unreadable."""
+
+    number: int
+    """From 1, as a spreadsheet counts: the header and blank rows too."""
+    cells: list[str]
+    """Cells without their quotes; empty for a blank row."""
+    fault: str
+    """Why the record cannot be read; empty when it can."""
+
+
+class _TooLong(Exception):
+    """The record that is being read has outgrown the limit."""
+
+
+class _Lines:
+    """Lines for the csv reader; remembers those of the record being read, to read them again."""
+
+    def __init__(self, stream: TextIO, max_characters: int) -> None:
+        self._readline = stream.readline
+        self.max_characters = max_characters
+        self._waiting: deque[str] = deque()
+        self._reread_characters = 0
+        self.taken: list[str] = []
+        self._taken_characters = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        if self._waiting:
+            line = self._waiting.popleft()
+        else:
+            line = self._readline(self.max_characters + 1)
+            if not line:
+                raise StopIteration
+        self.taken.append(line)
+        self._taken_characters += len(line)
+        if self._taken_characters > self.max_characters:
+            raise _TooLong
+        return line
+
+    def start_record(self) -> None:
+        """Forget the lines of the record before."""
+        self.taken = []
+        self._taken_characters = 0
+
+    def give_back(self, number: int) -> None:
+        """Let all lines of this record but the first be read again, each on its own.
+
+        Args:
+            number: the record's number, for the message.
+
+        Raises:
+            InvalidUpload: so many quotes are broken that this would take too long.
+        """
+        self._reread_characters += self._taken_characters - len(self.taken[0])
+        if self._reread_characters > _MAX_REREAD_RECORDS * self.max_characters:
+            raise InvalidUpload(
+                f"Too many quotes are opened and never closed, the last in row {number}. "
+                'Close each quoted text, and write a quote inside it twice: "say ""hi""".'
+            )
+        self._waiting.extendleft(reversed(self.taken[1:]))
+
+    def skip_line(self) -> None:
+        """Drop the rest of a line that is longer than a record may be."""
+        while line := self._readline(self.max_characters):
+            if line.endswith(("\n", "\r")):
+                return
+
+
+def read_records(
+    stream: TextIO, separator: str, max_characters: int = MAX_RECORD_CHARACTERS
+) -> Iterator[Record]:
+    """Read records one by one, in file order.
+
+    A record whose quoting is broken is reported with a fault and ends with its first line, so that
+    a quote that was never closed swallows no further row.
+
+    Args:
+        stream: as text_encoding.open_text gives it.
+        separator: "," or tab.
+        max_characters: longest record, its line ends included.
+
+    Yields:
+        Every record, blank ones too; holds at most one in memory.
+
+    Raises:
+        InvalidUpload: too many quotes are broken.
+    """
+    lines = _Lines(stream, max_characters)
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    number = 0
+    while True:
+        lines.start_record()
+        try:
+            cells = next(reader, None)
+        except (csv.Error, _TooLong) as error:
+            number += 1
+            yield _recover(lines, number, separator, too_long=isinstance(error, _TooLong))
+            continue
+        if cells is None:
+            return
+        number += 1
+        yield Record(number, cells, "")
+
+
+def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:
+    """Make a record of the first line alone, and let the reader go on behind it."""
+    first = lines.taken[0]
+    if too_long and len(lines.taken) == 1:
+        if not first.endswith(("\n", "\r")):
+            lines.skip_line()
+        return Record(number, [], f"the row is longer than {lines.max_characters:,} characters.")
+    lines.give_back(number)
+    cells = first.rstrip("\r\n").split(separator)
+    if separator == "\t" and len(cells) == 2:
+        # Many tab-separated files know no quoting; a quote is then a character like any other.
+        return Record(number, cells, "")
+    return Record(
+        number,
+        [],
+        "a quoted cell is not closed, or goes on behind its closing quote. "
+        'Put the whole text in quotes and write a quote inside it twice: "say ""hi""".',
+    )
+
+
+def drop_empty_end(cells: list[str]) -> list[str]:
+    """Drop empty cells behind the second, as spreadsheets add them.
+
+    Args:
+        cells: cells of one record; shortened in place.
+
+    Returns:
+        The same list.
+    """
+    while len(cells) > 2 and not cells[-1].strip():
+        cells.pop()
+    return cells
+
+
+def find_columns(cells: list[str]) -> tuple[int, int] | None:
+    """Read a header row.
+
+    Args:
+        cells: the cells of the first row.
+
+    Returns:
+        Positions of text and label; None when the row is no header.
+    """
+    names = [cell.strip() for cell in drop_empty_end(cells)]
+    if len(names) != 2:
+        return None
+    for text_at, label_at in ((0, 1), (1, 0)):
+        if names[text_at] in _TEXT_NAMES and names[label_at] in _LABEL_NAMES:
+            return text_at, label_at
+    return None
+
+
+class SeparatorScore(NamedTuple):
+    """How well a separator explains the beginning of a file; the higher, the better."""
+
+    header: bool
+    """The first row is a header."""
+    sure_count: int
+    """Rows of two cells that do not hold the other separator at all."""
+    likely_count: int
+    """Rows of two cells whose label looks whole."""
+    pair_count: int
+    """Rows of two cells."""
+
+
+def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
+    """Try a separator on the first 500 records.
+
+    Args:
+        stream: at the start of the file.
+        separator: "," or tab.
+
+    Returns:
+        What the records look like with it.
+    """
+    other = "\t" if separator == "," else ","
+    header = False
+    sure_count = likely_count = pair_count = 0
+    try:
+        for number, cells, fault in islice(read_records(stream, separator), _SAMPLE_RECORDS):
+            if fault or len(drop_empty_end(cells)) != 2:
+                continue
+            header = header or (number == 1 and find_columns(cells) is not None)
+            text, label = cells
+            pair_count += 1
+            sure_count += other not in text and other not in label
+            # A comma with a space behind it is more often one of a sentence than a separator.
+            likely_count += other not in label and not (other in text and label.startswith(" "))
+    except InvalidUpload:
+        pass  # Quotes that are broken with this separator speak against it, not against the file.
+    return SeparatorScore(header, sure_count, likely_count, pair_count)

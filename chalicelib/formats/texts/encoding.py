@@ -1,0 +1,153 @@
+"""Which encoding a text upload has, and reading it as such.
+
+Nothing but the bytes decides.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, TextIO
+
+from chalicelib.errors import InvalidUpload
+
+_CHUNK_BYTES = 1 << 18
+HEAD_BYTES = 4096
+"""First bytes of a file, which tell what it is."""
+_REMEDY = "Send csv, tsv or json text, saved as UTF-8."
+
+_SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (b"\x89PNG\r\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"II*\x00", "a TIFF image"),
+    (b"MM\x00*", "a TIFF image"),
+    (b"PK\x03\x04", "a zip archive or an office document"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"7z\xbc\xaf'\x1c", "a 7z archive"),
+    (b"\xd0\xcf\x11\xe0", "an office document"),
+    (b"{\\rtf", "a rich text document"),
+    (b"SQLite format 3\x00", "a database file"),
+    (b"\x7fELF", "a program"),
+    (codecs.BOM_UTF32_LE, "UTF-32 text"),
+    (codecs.BOM_UTF32_BE, "UTF-32 text"),
+)
+_MARKUP: tuple[tuple[bytes, str], ...] = (
+    (b"<!doctype html", "an HTML page"),
+    (b"<html", "an HTML page"),
+    (b"<svg", "an SVG image"),
+    (b"<?xml", "an XML document"),
+)
+# Bytes that no text has: all controls but backspace … carriage return and escape.
+_CONTROLS = bytes([*range(8), *range(14, 27), *range(28, 32)])
+_SHORTEST_JUDGED_BYTES = 64
+
+
+def name_foreign_type(head: bytes) -> str:
+    """Name what a file is when its first bytes say that it is no text upload.
+
+    Args:
+        head: the first bytes of the file, 4,096 are plenty.
+
+    Returns:
+        For example "a PNG image"; empty when it may be text.
+    """
+    for signature, name in _SIGNATURES:
+        if head.startswith(signature):
+            return name
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()[:16].lower()
+    for signature, name in _MARKUP:
+        if start.startswith(signature):
+            return name
+    return _name_unlikely_bytes(head)
+
+
+def explain_foreign_type(head: bytes) -> str:
+    """Say what a file is in place of text, and what to send.
+
+    Args:
+        head: the first bytes of the file, 4,096 are plenty.
+
+    Returns:
+        A sentence for the caller; empty when it may be text.
+    """
+    foreign = name_foreign_type(head)
+    return f"The file is no text upload: it looks like {foreign}. {_REMEDY}" if foreign else ""
+
+
+def _name_unlikely_bytes(head: bytes) -> str:
+    """Tell UTF-16 without its mark, and binary data, by the share of zeros and controls."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return ""
+    if head.count(0) * 10 > len(head) * 3:
+        return "UTF-16 text without a byte order mark, or binary data"
+    control_count = len(head) - len(head.translate(None, _CONTROLS))
+    if len(head) >= _SHORTEST_JUDGED_BYTES and control_count * 20 > len(head):
+        return "binary data"
+    return ""
+
+
+def find_encoding(file: BinaryIO) -> str:
+    """Decide the encoding from the bytes of the whole file, in one pass over it.
+
+    UTF-16 needs its byte order mark. All other files are UTF-8, or Latin-1 when a single
+    byte anywhere says that they cannot be.
+
+    Args:
+        file: seekable; read from its start, 256 KiB at a time.
+
+    Returns:
+        A codec name for open_text.
+
+    Raises:
+        InvalidUpload: the file is empty, is no text, or ends within a UTF-16 character.
+    """
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    if not head:
+        raise InvalidUpload("The file is empty (0 bytes). Send rows of text and label.")
+    explanation = explain_foreign_type(head)
+    if explanation:
+        raise InvalidUpload(explanation)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        if not _decodes_as(file, "utf-16"):
+            raise InvalidUpload(f"The file is broken UTF-16: it ends in mid-character. {_REMEDY}")
+        return "utf-16"
+    return "utf-8-sig" if _decodes_as(file, "utf-8") else "latin-1"
+
+
+def _decodes_as(file: BinaryIO, encoding: str) -> bool:
+    """Tell whether the whole file is valid; lone surrogates pass, their rows are refused later."""
+    decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+    file.seek(0)
+    try:
+        while chunk := file.read(_CHUNK_BYTES):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@contextmanager
+def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
+    """Read a binary file from its start as text; line ends stay as they are.
+
+    Args:
+        file: seekable; stays open afterwards.
+        encoding: as find_encoding gave it.
+
+    Yields:
+        A text stream that knows LF, CRLF and CR as line ends.
+    """
+    file.seek(0)
+    stream = io.TextIOWrapper(file, encoding=encoding, errors="surrogatepass", newline="")
+    try:
+        yield stream
+    finally:
+        # A wrapper that is garbage collected would close the caller's file.
+        stream.detach()

@@ -1,0 +1,157 @@
+"""JSON arrays and JSON lines as a stream of values, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TextIO
+
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.json_depth import MAX_DEPTH, is_too_deep
+
+MAX_VALUE_CHARACTERS = 1_000_000
+"""Longest single value; what is longer is no example, and would only fill the memory."""
+
+_TOO_DEEP = f"values are nested too deeply, in more than {MAX_DEPTH} arrays and objects"
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_JSON_START = re.compile(
+    r"""\s*(?:
+        \{\s*(?:"|\}\s*(?:\{|\Z))                  # an object, or an empty one alone
+      | \[\s*(?:[\[{"\]]|\Z)                       # an array of objects, arrays, texts, nothing
+      | \[\s*(?:-?\d[\d.eE+-]*|true|false|null)\s*(?:,|\]\s*\Z)
+    )""",
+    re.VERBOSE,
+)
+# Numbers keep their spelling: a label 007 or 1e3 in quotes and without are the same label,
+# and an integer of a million digits costs nothing. Raw line ends inside texts are let through.
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
+
+
+def looks_like_json(head: str) -> bool:
+    """Tell JSON from separated text whose first text begins with a bracket.
+
+    Args:
+        head: the first characters of the file.
+
+    Returns:
+        True when no other format is meant.
+    """
+    return _JSON_START.match(head) is not None
+
+
+class _Window:
+    """The part of the file around the reading position."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._text = ""
+        self._at = 0
+        self._is_last = False
+        self._line = 1
+        self._column = 1
+
+    def peek(self) -> str:
+        """Return the next character that is not blank, or nothing at the end."""
+        while True:
+            self._fill()
+            blanks = _BLANKS.match(self._text, self._at)
+            self._at = blanks.end() if blanks else self._at
+            if self._at < len(self._text) or self._is_last:
+                return self._text[self._at : self._at + 1]
+
+    def skip(self) -> None:
+        """Step over one character that was peeked at."""
+        self._at += 1
+
+    def read_value(self) -> object:
+        """Read the value that begins here.
+
+        Raises:
+            InvalidUpload: it is no JSON, too long or nested too deeply.
+        """
+        self._fill()
+        start = self._at
+        try:
+            value, self._at = _DECODER.raw_decode(self._text, start)
+        except json.JSONDecodeError as error:
+            raise self._explain(error) from error
+        except RecursionError as error:
+            raise self.error(_TOO_DEEP, start) from error
+        if is_too_deep(self._text[start : self._at]):
+            raise self.error(_TOO_DEEP, start)
+        return value
+
+    def error(self, reason: str, at: int | None = None) -> InvalidUpload:
+        """Make the error that names a place by line and column, the present one by default."""
+        passed = self._text[: self._at if at is None else at]
+        line = self._line + passed.count("\n")
+        column = len(passed) - passed.rfind("\n") if "\n" in passed else self._column + len(passed)
+        return InvalidUpload(
+            f"The JSON is not valid at line {line}, column {column}: {reason}. Send an array, "
+            'or one object a line, of {"text": "…", "label": "…"}.'
+        )
+
+    def _explain(self, error: json.JSONDecodeError) -> InvalidUpload:
+        """Say whether a value is wrong or only longer than the window."""
+        is_cut = error.pos >= len(self._text) or error.msg.startswith("Unterminated string")
+        if is_cut and not self._is_last:
+            limit = f"{MAX_VALUE_CHARACTERS:,} characters"
+            return self.error(f"a value is longer than {limit}, or a quote is not closed")
+        reason = error.msg[:1].lower() + error.msg[1:]
+        return self.error(reason, error.pos)
+
+    def _fill(self) -> None:
+        """Have at least one longest value ahead, or the rest of the file."""
+        if self._is_last or len(self._text) - self._at >= MAX_VALUE_CHARACTERS:
+            return
+        passed = self._text[: self._at]
+        self._line += passed.count("\n")
+        newline_at = passed.rfind("\n")
+        self._column = len(passed) - newline_at + (0 if newline_at >= 0 else self._column - 1)
+        more = self._stream.read(2 * MAX_VALUE_CHARACTERS)
+        self._is_last = not more
+        self._text = self._text[self._at :] + more
+        self._at = 0
+
+
+def read_values(stream: TextIO) -> Iterator[object]:
+    """Read the elements of an array, or values one after the other.
+
+    Args:
+        stream: as text_encoding.open_text gives it.
+
+    Yields:
+        Decoded values; numbers as the text they are written with.
+
+    Raises:
+        InvalidUpload: naming line and column, the file is no JSON.
+    """
+    window = _Window(stream)
+    if window.peek() == "[":
+        window.skip()
+        yield from _read_elements(window)
+        if window.peek():
+            raise window.error("there is more behind the end of the array")
+        return
+    while window.peek():
+        if window.peek() != "{":
+            raise window.error("an object was expected")
+        yield window.read_value()
+
+
+def _read_elements(window: _Window) -> Iterator[object]:
+    """Read up to the closing bracket, and over it."""
+    if window.peek() == "]":
+        window.skip()
+        return
+    while True:
+        if not window.peek():
+            raise window.error("the array is not closed")
+        yield window.read_value()
+        mark = window.peek()
+        if mark not in {",", "]"}:
+            raise window.error("a comma or the end of the array was expected")
+        window.skip()
+        if mark == "]":
+            return

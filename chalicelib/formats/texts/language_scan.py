@@ -1,0 +1,149 @@
+"""Decides what happens to every row of a text upload before anything is written.
+
+The ingest scans a file once to decide and reads it again to write; both times the same rows are
+kept. Spec: numOfDuplicates, Limits; contract section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from chalicelib.domain.common.limits import MAX_REJECTIONS
+from chalicelib.domain.common.words import count_words
+from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
+from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.language_file import LabelMerges, Rejection, Row, read_rows
+
+
+@dataclass(frozen=True)
+class ScanRules:
+    """What a file is read against."""
+
+    language: str
+    """Language of the dataset, for the word count."""
+    is_sentiment: bool
+    """Only the three sentiments are labels."""
+    known: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
+    """Labels that the dataset has, with the digests of their texts."""
+    examples: int = 0
+    """Examples that the dataset has."""
+    bytes: int = 0
+    """Bytes of the texts that the dataset has."""
+
+
+@dataclass
+class Scan:
+    """What happens to the rows of a file; seen = kept + duplicates + rejected."""
+
+    merges: LabelMerges
+    """Labels that cutting would merge."""
+    new_labels: list[str] = field(default_factory=list)
+    """Labels that the dataset has not, in order of first appearance."""
+    kept_by_label: dict[str, int] = field(default_factory=dict)
+    """Rows that become examples, by label."""
+    kept: int = 0
+    """Rows that become examples."""
+    duplicates: int = 0
+    """Rows left out because text and label are there already."""
+    rejected: int = 0
+    """Rows that are no examples."""
+    rejections: list[RejectedItem] = field(default_factory=list)
+    """The first of them."""
+    words: int = 0
+    """Words of the kept texts."""
+    bytes: int = 0
+    """UTF-8 bytes of the kept texts."""
+
+    @property
+    def seen(self) -> int:
+        """Rows that were read."""
+        return self.kept + self.duplicates + self.rejected
+
+
+def scan(file: BinaryIO, rules: ScanRules) -> Scan:
+    """Read a file and decide what happens to each row.
+
+    Args:
+        file: seekable, read from its start.
+        rules: the dataset that it is read into.
+
+    Returns:
+        The decision.
+
+    Raises:
+        InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
+    """
+    result = Scan(LabelMerges())
+    for row in read_rows(file, sentiment=rules.is_sentiment):
+        if isinstance(row, Row):
+            result.merges.add(row)
+    for outcome in _outcomes(file, rules, result.merges):
+        _count(result, outcome, rules)
+    _check(result, rules)
+    return result
+
+
+def kept_rows(file: BinaryIO, rules: ScanRules, decision: Scan) -> Iterator[Row]:
+    """Read a scanned file again and yield the rows that become examples, in file order."""
+    for outcome in _outcomes(file, rules, decision.merges):
+        if isinstance(outcome, Row):
+            yield outcome
+
+
+def _outcomes(
+    file: BinaryIO, rules: ScanRules, merges: LabelMerges
+) -> Iterator[Row | Rejection | None]:
+    """Yield each row that is kept, its rejection, or None for a duplicate."""
+    seen: dict[str, set[bytes]] = {}
+    nothing: frozenset[bytes] = frozenset()
+    for row in read_rows(file, sentiment=rules.is_sentiment):
+        if isinstance(row, Rejection):
+            yield row
+            continue
+        refusal = merges.find_rejection(row)
+        if refusal is not None:
+            yield refusal
+            continue
+        digest = text_digest(row.text)
+        digests = seen.setdefault(row.label, set())
+        if digest in digests or digest in rules.known.get(row.label, nothing):
+            yield None
+        else:
+            digests.add(digest)
+            yield row
+
+
+def _count(result: Scan, outcome: Row | Rejection | None, rules: ScanRules) -> None:
+    """Add one outcome to the decision."""
+    if outcome is None:
+        result.duplicates += 1
+    elif isinstance(outcome, Rejection):
+        result.rejected += 1
+        if len(result.rejections) < MAX_REJECTIONS:
+            result.rejections.append(RejectedItem(outcome.reason, row=outcome.row))
+    else:
+        result.kept += 1
+        if outcome.label not in result.kept_by_label:
+            result.kept_by_label[outcome.label] = 0
+            if outcome.label not in rules.known:
+                result.new_labels.append(outcome.label)
+        result.kept_by_label[outcome.label] += 1
+        result.words += count_words(outcome.text, rules.language)
+        result.bytes += len(outcome.text.encode("utf-8", "surrogatepass"))
+
+
+def _check(result: Scan, rules: ScanRules) -> None:
+    """Refuse a file that is of no use, or that breaks a limit of the dataset."""
+    if result.kept + result.duplicates == 0:
+        first = result.rejections[0]
+        raise InvalidUpload(
+            f"None of the {result.rejected:,} rows can be used. Row {first.row}: {first.reason}"
+        )
+    labels = len(rules.known) + len(result.new_labels)
+    check_labels(labels, "text and label are not swapped")
+    check_examples(rules.examples + result.kept)
+    check_bytes(rules.bytes + result.bytes)

@@ -1,0 +1,1 @@
+"""Signed tokens and the keys that sign them."""

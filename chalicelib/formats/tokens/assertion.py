@@ -1,0 +1,152 @@
+"""Signed assertions of clients: JWTs of RS256, read strictly. Contract section 2.
+
+Reading and verifying are two steps, because the subject says whose key verifies: what
+`read_assertion` returns is only a claim until `is_signed_by` says yes. Headers that name a key or
+an address (`kid`, `jwk`, `jku`, `x5u`) are ignored.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from chalicelib.formats.json_depth import is_too_deep
+
+ALGORITHM = "RS256"
+MAX_CHARACTERS = 16_000
+"""Longest assertion that is read."""
+LEEWAY_SECONDS = 60
+"""How far a client's clock may be ahead of ours."""
+TOKEN_PATHS = ("/v1/oauth2/token", "/v2/oauth2/token")
+_COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+
+
+class InvalidAssertion(ValueError):
+    """The text is no assertion that could be accepted, whoever signed it."""
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """What an assertion claims."""
+
+    text: str
+    """The assertion as it came."""
+    subject: str
+    """E-mail address or account id."""
+    audiences: tuple[str, ...]
+    """Whom it is meant for."""
+    expires_at: float
+    """End of its life, seconds since 1970."""
+    not_before: float
+    """Latest of its starting times, seconds since 1970."""
+
+    def is_current(self, now: float) -> bool:
+        """Tell whether the moment, in seconds since 1970, lies in its life."""
+        return self.not_before <= now + LEEWAY_SECONDS and now < self.expires_at
+
+    def is_meant_for(self, hosts: Collection[str]) -> bool:
+        """Tell whether it is meant for a token endpoint at one of the hosts."""
+        return any(_is_token_endpoint(audience, hosts) for audience in self.audiences)
+
+
+def read_assertion(text: str) -> Assertion:
+    """Read an assertion without verifying its signature.
+
+    Raises:
+        InvalidAssertion: it is malformed, of another algorithm, or lacks a claim.
+    """
+    if len(text) > MAX_CHARACTERS or not _COMPACT.fullmatch(text):
+        raise InvalidAssertion
+    header, body, _ = text.split(".")
+    head = _object(header)
+    if head.get("alg") != ALGORITHM or "crit" in head:
+        raise InvalidAssertion
+    claims = _object(body)
+    return Assertion(
+        text=text,
+        subject=_text(claims.get("sub")),
+        audiences=_audiences(claims.get("aud")),
+        expires_at=_moment(claims.get("exp")),
+        not_before=max(_moment(claims.get(name, 0)) for name in ("iat", "nbf")),
+    )
+
+
+def is_signed_by(assertion: Assertion, public_pem: str) -> bool:
+    """Tell whether the key's owner signed the assertion."""
+    import jwt  # loads cryptography, which no other request needs
+
+    try:
+        jwt.PyJWS(algorithms=[ALGORITHM]).decode(assertion.text, public_pem, algorithms=[ALGORITHM])
+    except jwt.PyJWTError:
+        return False
+    return True
+
+
+def _object(segment: str) -> dict[str, Any]:
+    """Decode one segment as a JSON object without repeated members.
+
+    Raises:
+        InvalidAssertion: it is none.
+    """
+    try:
+        text = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4)).decode()
+        if is_too_deep(text):
+            raise InvalidAssertion
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except ValueError as trouble:
+        raise InvalidAssertion from trouble
+    if not isinstance(value, dict):
+        raise InvalidAssertion
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object, refusing repeated members: readers differ in which one they take."""
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise InvalidAssertion
+    return value
+
+
+def _refuse(constant: str) -> None:
+    """Refuse NaN and Infinity, which are no JSON."""
+    raise InvalidAssertion(constant)
+
+
+def _text(value: object) -> str:
+    """Take a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise InvalidAssertion
+    return value
+
+
+def _audiences(value: object) -> tuple[str, ...]:
+    """Take one audience or a list of them."""
+    values = value if isinstance(value, list) else [value]
+    return tuple(_text(audience) for audience in values)
+
+
+def _moment(value: object) -> float:
+    """Take a time in seconds since 1970, whole or not; never negative, infinite or a text."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidAssertion
+    if value < 0 or (isinstance(value, float) and not math.isfinite(value)):
+        raise InvalidAssertion
+    return value
+
+
+def _is_token_endpoint(url: str, hosts: Collection[str]) -> bool:
+    """Tell whether an address is a token endpoint at one of the hosts, behind any prefix."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    path = parts.path.removesuffix("/")
+    return parts.scheme in ("http", "https") and host in hosts and path.endswith(TOKEN_PATHS)

@@ -1,0 +1,1 @@
+"""Accounts, their refresh tokens and what they have used."""

@@ -1,0 +1,277 @@
+"""Accounts, one row each, beside one row per e-mail address that points to its account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from pynamodb.exceptions import PynamoDBException
+from pynamodb.expressions.condition import size
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.accounts.account import ACTIVE, CLOSED, Account, AccountKey
+from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import applied, store
+from chalicelib.stores.aws.tables import AccountRow, CounterRow
+
+MAX_EMAIL_CHARACTERS = 254
+
+
+"""Longest address of RFC 5321; a longer one is nobody's and is not looked up."""
+
+
+MAX_ID_CHARACTERS = 18
+
+
+"""Longest account id that is looked up."""
+
+
+MAX_KEY_CHANGES = 10
+
+
+"""How often a change of keys is tried again after another change came first."""
+
+
+KeyChange = Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]
+
+
+"""Makes an account's new keys of its present ones."""
+
+
+@store
+class AccountStore:
+    """Reads and changes accounts; every read is consistent, so a closed account is out at once."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+
+    def create(self, account: Account) -> Account | None:
+        """Write a new account under a fresh id; None when its address is taken.
+
+        The account's row is written before the address points to it: whatever breaks in between
+        leaves a row that nobody can use, never an address that nobody can have.
+        """
+        self._clients.bind_tables()
+        made = replace(account, account_id=_next_id())
+        row = new_row(made)
+        # The id is fresh, so a refusal means that a repeated call met its own first write.
+        applied(lambda: row.save(condition=AccountRow.account_id.does_not_exist()))
+        try:
+            is_free = _point(made)
+        except PynamoDBException:
+            row.delete()
+            raise
+        if not is_free:
+            row.delete()
+            return None
+        return load_account(row)
+
+    def get(self, account_id: str) -> Account | None:
+        """Find an account by its id."""
+        if not (account_id.isascii() and account_id.isdecimal()):
+            return None
+        if len(account_id) > MAX_ID_CHARACTERS:
+            return None
+        self._clients.bind_tables()
+        row = _row(account_id)
+        return None if row is None else load_account(row)
+
+    def find_by_email(self, email: str) -> Account | None:
+        """Find an account by its address, in any case.
+
+        An unknown address costs as many reads as a known one, so that time tells nothing.
+        """
+        self._clients.bind_tables()
+        pointer = _row(_email_key(email)) if _may_be_email(email) else None
+        target = "0" if pointer is None else str(pointer.target)
+        account = self.get(target)
+        return account if account is not None and account.email == email.lower() else None
+
+    def list_all(self) -> tuple[Account, ...]:
+        """List every account by id; for administrators, as it reads the whole table."""
+        self._clients.bind_tables()
+        rows = AccountRow.scan(filter_condition=AccountRow.license_id.exists())
+        accounts = [account for row in rows if (account := load_account(row)) is not None]
+        return tuple(sorted(accounts, key=lambda account: int(account.account_id)))
+
+    def set_plan(self, account_id: str, plan: str, source: str) -> Account | None:
+        """Change the plan of an active account; None when there is none."""
+        self._clients.bind_tables()
+        actions: list[Action] = [AccountRow.plan.set(plan), AccountRow.source.set(source)]
+        return _update_active(AccountRow(account_id), actions)
+
+    def set_example_calls(self, account_id: str, calls: int) -> Account | None:
+        """Set an active account's limit of calls that return examples; None when none is."""
+        self._clients.bind_tables()
+        return _update_active(AccountRow(account_id), [AccountRow.example_calls.set(calls)])
+
+    def change_keys(self, account_id: str, change: KeyChange) -> Account | None:
+        """Replace an active account's keys, so that of two changes at once neither is lost.
+
+        Returns:
+            The changed account, or None when there is no active account of this id.
+        """
+        self._clients.bind_tables()
+        for _ in range(MAX_KEY_CHANGES):
+            row = _row(account_id)
+            account = None if row is None else load_account(row)
+            if row is None or account is None or account.status != ACTIVE:
+                return None
+            if _write_keys(row, change(account.keys)):
+                return load_account(row)
+        raise StorageUnavailable
+
+    def close(self, account_id: str, delete_after: datetime) -> Account | None:
+        """Close an account and drop its keys; None when there is no account of this id."""
+        self._clients.bind_tables()
+        row = AccountRow(account_id)
+        actions: list[Action] = [
+            AccountRow.status.set(CLOSED),
+            AccountRow.keys.set([]),
+            AccountRow.delete_after.set(to_milliseconds(delete_after)),
+            AccountRow.revision.add(1),
+        ]
+        is_known = AccountRow.status.exists()
+        return load_account(row) if applied(lambda: row.update(actions, is_known)) else None
+
+    def delete(self, account: Account) -> None:
+        """Remove a closed account's rows; its address may be used again afterwards."""
+        self._clients.bind_tables()
+        pointer = AccountRow(_email_key(account.email))
+        applied(lambda: pointer.delete(AccountRow.target == account.account_id))
+        AccountRow(account.account_id).delete()
+
+    def add_training(self, account_id: str, entry: str, limit: int) -> bool:
+        """Note an unfinished training, unless the account has `limit` others; may be repeated."""
+        self._clients.bind_tables()
+        noted = AccountRow.training
+        count = size(noted)  # type: ignore[no-untyped-call]
+        has_room = noted.does_not_exist() | (count < limit) | noted.contains(entry)
+        row = AccountRow(account_id)
+        return limit > 0 and applied(lambda: row.update([noted.add({entry})], has_room))
+
+    def remove_training(self, account_id: str, entries: Iterable[str]) -> None:
+        """Forget trainings that are finished; may be repeated."""
+        finished = set(entries)
+        if not finished:
+            return
+        self._clients.bind_tables()
+        actions: list[Action] = [AccountRow.training.delete(finished)]
+        is_any = AccountRow.training.exists()
+        applied(lambda: AccountRow(account_id).update(actions, is_any))
+
+    def training(self, account_id: str) -> frozenset[str]:
+        """Read the unfinished trainings."""
+        self._clients.bind_tables()
+        row = _row(account_id)
+        return frozenset() if row is None else frozenset(row.training or ())
+
+
+def _row(key: str) -> AccountRow | None:
+    """Read one row, an account's or an address's."""
+    try:
+        return AccountRow.get(key, consistent_read=True)
+    except AccountRow.DoesNotExist:
+        return None
+
+
+def _next_id() -> str:
+    """Take the next account id."""
+    counter = CounterRow("accounts")
+    counter.update(actions=[CounterRow.value.add(1)])
+    return str(int(counter.value))
+
+
+def _point(account: Account) -> bool:
+    """Let the address point to the account; False when it points to another."""
+    pointer = AccountRow(_email_key(account.email), target=account.account_id)
+    # An address that points here already was written by a first call whose answer was lost.
+    is_free = AccountRow.target.does_not_exist() | (AccountRow.target == account.account_id)
+    return applied(lambda: pointer.save(condition=is_free))
+
+
+def _update_active(row: AccountRow, actions: list[Action]) -> Account | None:
+    """Change an active account's row; None when there is none."""
+    is_active = AccountRow.status == ACTIVE
+    return load_account(row) if applied(lambda: row.update(actions, is_active)) else None
+
+
+def _write_keys(row: AccountRow, keys: tuple[AccountKey, ...]) -> bool:
+    """Write the keys; False when the row has changed since it was read."""
+    actions: list[Action] = [
+        AccountRow.keys.set(dump_keys(keys)),
+        AccountRow.revision.add(1),
+    ]
+    is_unchanged = (AccountRow.revision == row.revision) & (AccountRow.status == ACTIVE)
+    return applied(lambda: row.update(actions, is_unchanged))
+
+
+def _may_be_email(text: str) -> bool:
+    """Tell whether a text can be a key of the table at all."""
+    return 0 < len(text) <= MAX_EMAIL_CHARACTERS and text.isprintable()
+
+
+def _email_key(email: str) -> str:
+    """Key of the row that points from an address to its account."""
+    return f"EMAIL#{email.lower()}"
+
+
+def new_row(account: Account) -> AccountRow:
+    """Make the row of a new account."""
+    return AccountRow(
+        account.account_id,
+        email=account.email,
+        plan=account.plan,
+        source=account.source,
+        status=account.status,
+        keys=dump_keys(account.keys),
+        license_id=account.license_id,
+        created_at=to_milliseconds(account.created_at),
+        example_calls=account.example_calls_per_month,
+    )
+
+
+def load_account(row: AccountRow) -> Account | None:
+    """Make the domain account of a row; None of a row that holds none, such as an address's."""
+    if row.license_id is None:
+        return None
+    return Account(
+        account_id=row.account_id,
+        email=row.email,
+        plan=row.plan,
+        source=row.source,
+        status=row.status,
+        keys=_load_keys(row.keys),
+        license_id=row.license_id,
+        created_at=from_milliseconds(row.created_at),
+        delete_after=None if row.delete_after is None else from_milliseconds(row.delete_after),
+        example_calls_per_month=None if row.example_calls is None else int(row.example_calls),
+    )
+
+
+def dump_keys(keys: Iterable[AccountKey]) -> list[dict[str, Any]]:
+    """Make the JSON value of an account's keys."""
+    return [
+        {
+            "id": key.key_id,
+            "pem": key.public_pem,
+            "until": None if key.expires_at is None else to_milliseconds(key.expires_at),
+        }
+        for key in keys
+    ]
+
+
+def _load_keys(values: Sequence[dict[str, Any]]) -> tuple[AccountKey, ...]:
+    """Make the keys of their JSON value."""
+    return tuple(
+        AccountKey(
+            value["id"],
+            value["pem"],
+            None if value["until"] is None else from_milliseconds(value["until"]),
+        )
+        for value in values
+    )

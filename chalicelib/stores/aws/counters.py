@@ -1,0 +1,25 @@
+"""Integer ids from counters, unique in the service and increasing. Contract section 1."""
+
+from __future__ import annotations
+
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import store
+from chalicelib.stores.aws.tables import CounterRow
+
+BASES = {"datasets": 1_000_000, "labels": 10_000, "examples": 1_000_000}
+"""First ids lie above these, so that a label's position is never mistaken for an id."""
+
+
+@store
+class IdStore:
+    """Reserves blocks of integer ids; a block that is not used up leaves a gap."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+
+    def reserve(self, kind: str, count: int = 1) -> int:
+        """Reserve `count` ids and return the first."""
+        self._clients.bind_tables()
+        row = CounterRow(kind)
+        row.update(actions=[CounterRow.value.add(count)])
+        return BASES[kind] + int(row.value) - count + 1

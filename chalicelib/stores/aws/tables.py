@@ -1,0 +1,349 @@
+"""Keys, attributes and indexes of the tables, and nothing else.
+
+Names of tables depend on the settings, so they are bound once by `bind`. Times are whole
+milliseconds since 1970.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pynamodb.attributes import (
+    BinaryAttribute,
+    BooleanAttribute,
+    JSONAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+    UnicodeSetAttribute,
+)
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
+from pynamodb.models import Model as TableRow
+
+from chalicelib.config import Settings
+
+
+class AccountRow(TableRow):
+    """An account; `EMAIL#<address>` rows point from an address to an account."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "accounts"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    target = UnicodeAttribute(null=True)
+    email = UnicodeAttribute(null=True)
+    plan = UnicodeAttribute(null=True)
+    source = UnicodeAttribute(null=True)
+    status = UnicodeAttribute(null=True)
+    keys = JSONAttribute(null=True)
+    license_id = UnicodeAttribute(null=True)
+    created_at = NumberAttribute(null=True)
+    delete_after = NumberAttribute(null=True)
+    example_calls = NumberAttribute(null=True)
+    revision = NumberAttribute(default=0)
+    training = UnicodeSetAttribute(null=True)
+
+
+class RefreshTokenRow(TableRow):
+    """A refresh token that was issued and not revoked."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "refresh-tokens"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    token_id = UnicodeAttribute(range_key=True)
+    key_id = UnicodeAttribute()
+    created_at = NumberAttribute()
+
+
+class CounterRow(TableRow):
+    """The last integer id that was given out, by kind."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "counters"
+
+    name = UnicodeAttribute(hash_key=True)
+    value = NumberAttribute(default=0)
+
+
+class QuotaRow(TableRow):
+    """Calls counted in a month; the sort key is `predictions#2026-11` or `examples#2026-11`."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "quotas"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    period = UnicodeAttribute(range_key=True)
+    used = NumberAttribute(default=0)
+    expires_at = NumberAttribute(null=True)
+
+
+class OpenDatasetIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """Sparse: datasets with an upload that is going on, for the sweep."""
+
+    class Meta:
+        """Name and projection."""
+
+        index_name = "open"
+        projection = AllProjection()
+
+    open = UnicodeAttribute(hash_key=True)
+    updated_at = NumberAttribute(range_key=True)
+
+
+class DatasetRow(TableRow):
+    """A dataset; the one commit point of everything that is added to it."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "datasets"
+
+    owner = UnicodeAttribute(hash_key=True)
+    dataset_id = NumberAttribute(range_key=True)
+    name = UnicodeAttribute()
+    type = UnicodeAttribute()
+    language = UnicodeAttribute()
+    status = UnicodeAttribute()
+    available = BooleanAttribute(default=False)
+    message = UnicodeAttribute(null=True)
+    created_at = NumberAttribute()
+    updated_at = NumberAttribute()
+    counts = BinaryAttribute(legacy_encoding=False, null=True)
+    duplicates = NumberAttribute(default=0)
+    words_upload = NumberAttribute(default=0)
+    words_feedback = NumberAttribute(default=0)
+    size_bytes = NumberAttribute(default=0)
+    training = UnicodeSetAttribute(null=True)
+    upload_id = UnicodeAttribute(null=True)
+    upload = JSONAttribute(null=True)
+    is_uploaded = BooleanAttribute(default=False)
+    label_blocks = UnicodeSetAttribute(null=True)
+    reserved_bytes = NumberAttribute(default=0)
+    attempts = NumberAttribute(default=0)
+    last_error = UnicodeAttribute(null=True)
+    fence = NumberAttribute(default=0)
+    lease_until = NumberAttribute(default=0)
+    lease_owner = UnicodeAttribute(null=True)
+    nudged_at = NumberAttribute(default=0)
+    urls_until = NumberAttribute(null=True)
+    open = UnicodeAttribute(null=True)
+    open_index = OpenDatasetIndex()
+
+
+class LabelRow(TableRow):
+    """A label's name; written before the dataset's row lists it, never changed."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "labels"
+
+    label_id = NumberAttribute(hash_key=True)
+    dataset_id = NumberAttribute()
+    owner = UnicodeAttribute()
+    name = UnicodeAttribute()
+
+
+class ExampleChunkRow(TableRow):
+    """Up to 100 examples of one label and source; the body lies in S3 when it is too long."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "examples"
+
+    sequence = UnicodeAttribute(hash_key=True)
+    number = NumberAttribute(range_key=True)
+    size = NumberAttribute()
+    fence = NumberAttribute()
+    body = BinaryAttribute(legacy_encoding=False, null=True)
+    artifact = UnicodeAttribute(null=True)
+    digests = BinaryAttribute(legacy_encoding=False, null=True)
+
+
+class DatasetModelsIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """The models of a dataset."""
+
+    class Meta:
+        """Name and projection."""
+
+        index_name = "dataset"
+        projection = AllProjection()
+
+    dataset_id = NumberAttribute(hash_key=True)
+    created_at = NumberAttribute(range_key=True)
+
+
+class OpenModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """Sparse: models that are QUEUED#paid, QUEUED#free or RUNNING, oldest first."""
+
+    class Meta:
+        """Name and projection."""
+
+        index_name = "open"
+        projection = AllProjection()
+
+    open = UnicodeAttribute(hash_key=True)
+    queued_at = NumberAttribute(range_key=True)
+
+
+class ModelRow(TableRow):
+    """A model; status changes are conditional on run and fence."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "models"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    model_id = UnicodeAttribute(range_key=True)
+    name = UnicodeAttribute()
+    dataset_id = NumberAttribute()
+    family = UnicodeAttribute()
+    type = UnicodeAttribute()
+    language = UnicodeAttribute()
+    status = UnicodeAttribute()
+    progress = NumberAttribute(default=0)
+    created_at = NumberAttribute()
+    updated_at = NumberAttribute()
+    request = JSONAttribute()
+    run = NumberAttribute(default=1)
+    fence = NumberAttribute(default=0)
+    attempts = NumberAttribute(default=0)
+    lease_until = NumberAttribute(default=0)
+    lease_owner = UnicodeAttribute(null=True)
+    nudged_at = NumberAttribute(default=0)
+    queued_at = NumberAttribute(null=True)
+    is_paid = BooleanAttribute(default=False)
+    epochs = NumberAttribute(default=0)
+    failure = UnicodeAttribute(null=True)
+    stats = JSONAttribute(null=True)
+    version = UnicodeAttribute(null=True)
+    last_error = UnicodeAttribute(null=True)
+    deleted = BooleanAttribute(default=False)
+    open = UnicodeAttribute(null=True)
+    dataset_index = DatasetModelsIndex()
+    open_index = OpenModelIndex()
+
+
+class OpenDeletionIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """Sparse: deletions that are not finished, for the sweep."""
+
+    class Meta:
+        """Name and projection."""
+
+        index_name = "open"
+        projection = AllProjection()
+
+    open = UnicodeAttribute(hash_key=True)
+    updated_at = NumberAttribute(range_key=True)
+
+
+class DeletionRow(TableRow):
+    """A tracked removal."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "deletions"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    deletion_id = UnicodeAttribute(range_key=True)
+    kind = UnicodeAttribute()
+    object_id = UnicodeAttribute()
+    family = UnicodeAttribute(null=True)
+    status = UnicodeAttribute()
+    progress = NumberAttribute(default=0)
+    message = UnicodeAttribute(null=True)
+    updated_at = NumberAttribute()
+    lease_until = NumberAttribute(default=0)
+    lease_owner = UnicodeAttribute(null=True)
+    nudged_at = NumberAttribute(default=0)
+    fence = NumberAttribute(default=0)
+    attempts = NumberAttribute(default=0)
+    urls_until = NumberAttribute(default=0)
+    open = UnicodeAttribute(null=True)
+    open_index = OpenDeletionIndex()
+
+
+class ReceiptRow(TableRow):
+    """What happened to the rows of one upload; the sort key begins with the time."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "receipts"
+
+    dataset_id = NumberAttribute(hash_key=True)
+    receipt_key = UnicodeAttribute(range_key=True)
+    status = UnicodeAttribute()
+    message = UnicodeAttribute(null=True)
+    seen = NumberAttribute(default=0)
+    kept = NumberAttribute(default=0)
+    duplicates = NumberAttribute(default=0)
+    rejected = NumberAttribute(default=0)
+    rejections = JSONAttribute(null=True)
+    fence = NumberAttribute(default=0)
+
+
+class IncomingRow(TableRow):
+    """A presigned form, and whether its file has arrived and was used."""
+
+    class Meta:
+        """Short name of the table."""
+
+        table_name = "incoming"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    upload_id = UnicodeAttribute(range_key=True)
+    name = UnicodeAttribute(null=True)
+    status = UnicodeAttribute()
+    etag = UnicodeAttribute(null=True)
+    used_by = UnicodeAttribute(null=True)
+    usable_until = NumberAttribute()
+    expires_at = NumberAttribute()
+
+
+ROWS: tuple[type[TableRow], ...] = (
+    AccountRow,
+    RefreshTokenRow,
+    CounterRow,
+    QuotaRow,
+    DatasetRow,
+    LabelRow,
+    ExampleChunkRow,
+    ModelRow,
+    DeletionRow,
+    ReceiptRow,
+    IncomingRow,
+)
+SHORT_NAMES = {row: str(row.Meta.table_name) for row in ROWS}
+
+
+def bind(settings: Settings, client: Any, client_without_retries: Any) -> None:
+    """Bind the tables to the settings' names and to AWS clients, dropping old connections.
+
+    One client serves all tables; quota rows have one that never repeats a call, because a
+    repeated `ADD used 1` would count twice.
+    """
+    for row in ROWS:
+        meta = row.Meta
+        meta.table_name = table_name(settings, row)
+        meta.region = settings.region
+        meta.host = settings.endpoint_url
+        row._connection = None
+        connection = row._get_connection().connection
+        connection._client = client_without_retries if row is QuotaRow else client
+
+
+def table_name(settings: Settings, row: type[TableRow]) -> str:
+    """Name of a table under these settings."""
+    return f"{settings.name}-{SHORT_NAMES[row]}"

@@ -1,0 +1,1 @@
+"""Datasets: rows, labels, examples, pictures, receipts, and what waits for its vectors."""

@@ -1,0 +1,224 @@
+"""Adds one example to a dataset: own the row, write the tail chunk, commit the counts.
+
+A picture file is written under the same lease, so that the deletion of the dataset, which waits for
+writers, finds it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.datasets.dataset import FEEDBACK, Dataset, LabelCounts
+from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example
+from chalicelib.domain.datasets.growth import check_can_grow, check_room
+from chalicelib.domain.datasets.new_example import NewExample
+from chalicelib.errors import (
+    DatasetNotFound,
+    DatasetNotYetAvailable,
+    ExampleNameTaken,
+    LeaseLost,
+    ServiceError,
+    StorageUnavailable,
+)
+from chalicelib.stores.aws.counters import IdStore
+from chalicelib.stores.aws.errors import store
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.example_names import ExampleNames
+from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore
+from chalicelib.stores.datasets.labels import LabelStore, owner_key
+from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
+from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.datasets.remains import DatasetTraces
+
+WAIT_SECONDS = 8.0
+"""Longest wait for other additions to the same dataset."""
+
+
+@dataclass(frozen=True)
+class AppendStores:
+    """Where additions are written."""
+
+    datasets: DatasetStore
+    """Dataset rows."""
+    leases: DatasetLeases
+    """Ownership of a row."""
+    examples: ExampleStore
+    """Chunks."""
+    names: ExampleNames
+    """Names that are in use."""
+    labels: LabelStore
+    """Label names."""
+    ids: IdStore
+    """Integer ids."""
+    pictures: PictureStore
+    """Picture files."""
+    traces: DatasetTraces
+    """Everything of a dataset that is gone."""
+
+
+@store
+class AppendStore:
+    """Serialises the additions to one dataset by the lease of its row."""
+
+    def __init__(self, stores: AppendStores, clock: Clock, max_stored_bytes: int) -> None:
+        self._stores = stores
+        self._clock = clock
+        self._max_stored_bytes = max_stored_bytes
+
+    def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
+        """Add an example, or find the equal one that the label has already in its source.
+
+        Returns:
+            The example, and the dataset with its new counts.
+
+        Raises:
+            DatasetNotYetAvailable: an upload or other additions keep it busy.
+            DatasetBeingDeleted: it is being deleted.
+            InvalidParameter: it has as many labels as are allowed.
+            TooLarge: it is full.
+            TooManyOpen: the account stores as much as is allowed.
+            ExampleNameTaken: another example has the name, and this one needs its own.
+        """
+        self._prepare(dataset, new)
+        deadline = time.monotonic() + WAIT_SECONDS
+        pause = 0.01
+        while True:
+            owned = self._stores.leases.take_addition(dataset)
+            if owned is not None:
+                try:
+                    return self._append(owned, new)
+                except LeaseLost:
+                    owned = None
+                except ServiceError:
+                    self._give_back(owned)
+                    raise
+            current = self._find_dataset(dataset)
+            if current is None:
+                raise DatasetNotFound(dataset.dataset_id)
+            check_can_grow(current, has_new_label=False)
+            if time.monotonic() > deadline:
+                raise DatasetNotYetAvailable
+            time.sleep(pause)
+            pause = min(0.2, pause * 1.5)
+
+    def _append(self, owned: OwnedDataset, new: NewExample) -> tuple[Example, Dataset]:
+        """Add under the lease."""
+        counts, label_id = self._with_label(owned, new)
+        found = self._find(owned.dataset, new, counts, label_id)
+        if found is not None:
+            self._stores.leases.release(owned.dataset, owned.lease)
+            return found, owned.dataset
+        has_new_label = len(counts) > len(owned.dataset.counts)
+        check_can_grow(owned.dataset, has_new_label=has_new_label)
+        self._check_name(owned, new)
+        if has_new_label:
+            self._put_label(owned, label_id, new.label)
+        try:
+            example = self._write(owned, new, next(c for c in counts if c.label_id == label_id))
+            counts = tuple(c.grown(new.source) if c.label_id == label_id else c for c in counts)
+            addition = _addition(owned.dataset, counts, new)
+            self._stores.leases.commit_addition(owned.dataset, owned.lease, addition)
+        except LeaseLost:
+            self._clear_up(owned.dataset, label_id)
+            raise
+        return example, replace(owned.dataset, counts=counts)
+
+    def _clear_up(self, dataset: Dataset, label_id: int) -> None:
+        """Remove what was written after the lease was over, when the deletion went by meanwhile."""
+        if self._find_dataset(dataset) is None:
+            self._stores.traces.delete(dataset.dataset_id, [label_id])
+
+    def _find_dataset(self, dataset: Dataset) -> Dataset | None:
+        """Read a dataset again; None when it was deleted."""
+        key = dataset.account_id, dataset.family, dataset.dataset_id
+        return self._stores.datasets.find(*key)
+
+    def _with_label(
+        self, owned: OwnedDataset, new: NewExample
+    ) -> tuple[tuple[LabelCounts, ...], int]:
+        """Return the counts with the example's label among them, under a new id when it is new."""
+        dataset = owned.dataset
+        if new.label_id:
+            return dataset.counts, new.label_id
+        names = self._stores.labels.names(c.label_id for c in dataset.counts)
+        for label_id, name in names.items():
+            if name == new.label:
+                return dataset.counts, label_id
+        label_id = self._stores.ids.reserve("labels")
+        return (*dataset.counts, LabelCounts(label_id)), label_id
+
+    def _put_label(self, owned: OwnedDataset, label_id: int, name: str) -> None:
+        """Write a new label's name, where the dataset's deletion finds it."""
+        dataset = owned.dataset
+        self._stores.leases.note_label(dataset, owned.lease, label_id)
+        owner = owner_key(dataset.account_id, dataset.family)
+        self._stores.labels.put(owner, dataset.dataset_id, {label_id: name})
+
+    def _find(
+        self, dataset: Dataset, new: NewExample, counts: Sequence[LabelCounts], label_id: int
+    ) -> Example | None:
+        """Find the same text or picture among the committed ones of its label and source."""
+        mine = [c for c in counts if c.label_id == label_id]
+        sought = Example(0, new.name, self._clock(), picture=new.picture)
+        if sought.digest not in self._stores.examples.digests(dataset.dataset_id, new.source, mine):
+            return None
+        examples = self._stores.examples.read_all(dataset.dataset_id, new.source, mine)
+        if new.picture:
+            return next((e for e in examples if e.picture == new.picture), None)
+        return next((e for e in examples if e.name == new.name), None)
+
+    def _prepare(self, dataset: Dataset, new: NewExample) -> None:
+        """Do what takes long before the dataset is owned, and others must wait."""
+        if new.content:
+            stored, _ = self._stores.datasets.load(dataset.account_id)
+            check_room(stored, new.size_bytes, self._max_stored_bytes)
+        if new.needs_own_name:
+            self._stores.names.prepare(dataset)
+
+    def _check_name(self, owned: OwnedDataset, new: NewExample) -> None:
+        """Refuse a name that is in use where each must be there once."""
+        if new.needs_own_name and self._stores.names.has(owned.dataset, new.name):
+            raise ExampleNameTaken(owned.dataset.dataset_id, new.name)
+
+    def _write(self, owned: OwnedDataset, new: NewExample, counts: LabelCounts) -> Example:
+        """Write the picture, then the tail chunk with the example behind the committed ones."""
+        if new.content:
+            self._stores.pictures.put(
+                owned.dataset.dataset_id, new.picture, new.content, new.content_type
+            )
+        sequence = ExampleSequence(owned.dataset.dataset_id, new.source, counts.label_id)
+        count = counts.count(new.source)
+        start = count - count % CHUNK_EXAMPLES
+        tail = self._stores.examples.read(sequence, start, count - start)
+        example = Example(
+            self._stores.ids.reserve("examples"),
+            new.name,
+            self._clock(),
+            counts.label_id,
+            new.picture,
+        )
+        number = start // CHUNK_EXAMPLES
+        self._stores.examples.put_chunk(sequence, number, [*tail, example], owned.lease.fence)
+        return example
+
+    def _give_back(self, owned: OwnedDataset) -> None:
+        """End the lease after a failure; when that fails too, it ends by itself."""
+        try:
+            self._stores.leases.release(owned.dataset, owned.lease)
+        except StorageUnavailable:
+            return
+
+
+def _addition(dataset: Dataset, counts: Sequence[LabelCounts], new: NewExample) -> Addition:
+    """Sum up the totals with one more example."""
+    is_feedback = new.source == FEEDBACK
+    return Addition(
+        counts=counts,
+        duplicates=dataset.duplicates,
+        words_upload=dataset.words_upload + (0 if is_feedback else new.words),
+        words_feedback=dataset.words_feedback + (new.words if is_feedback else 0),
+        bytes=dataset.bytes + new.size_bytes,
+    )

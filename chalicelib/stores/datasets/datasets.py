@@ -1,0 +1,263 @@
+"""Datasets: reading, and the states that requests bring about."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.datasets.dataset import (
+    DELETION_PENDING,
+    FAMILY_TYPES,
+    UPLOADING,
+    Dataset,
+    LabelCounts,
+)
+from chalicelib.domain.datasets.upload import Upload
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import applied, store, updated
+from chalicelib.stores.aws.tables import DatasetRow
+from chalicelib.stores.datasets.labels import owner_key
+
+
+@store
+class DatasetStore:
+    """Reads datasets and changes their state by single conditional writes."""
+
+    def __init__(self, clients: Clients, clock: Clock) -> None:
+        self._clients = clients
+        self._clock = clock
+
+    def create(self, dataset: Dataset, upload: Upload | None = None) -> None:
+        """Write a new dataset; with an upload it is UPLOADING and found by the sweep."""
+        self._clients.bind_tables()
+        row = new_row(dataset)
+        if upload is not None:
+            row.upload = upload.to_json()
+            row.open = UPLOADING
+            row.nudged_at = row.created_at
+        # The id is fresh, so a refusal means that a repeated call met its own first write.
+        applied(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
+
+    def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
+        """Find a dataset of an account."""
+        self._clients.bind_tables()
+        try:
+            row = DatasetRow.get(owner_key(account_id, family), dataset_id, consistent_read=True)
+        except DatasetRow.DoesNotExist:
+            return None
+        return load_dataset(row)
+
+    def owned(self, account_id: str, family: str, limit: int | None = None) -> list[Dataset]:
+        """Return the first datasets of an account and family, by id."""
+        self._clients.bind_tables()
+        rows = DatasetRow.query(owner_key(account_id, family), consistent_read=True, limit=limit)
+        return [load_dataset(row) for row in rows]
+
+    def load(self, account_id: str) -> tuple[int, int]:
+        """Sum up what an account stores: bytes, and uploads that are going on."""
+        datasets = [d for family in FAMILY_TYPES for d in self.owned(account_id, family)]
+        stored = sum(d.bytes + d.reserved_bytes for d in datasets)
+        return stored, sum(1 for d in datasets if d.status == UPLOADING)
+
+    def start_upload(self, dataset: Dataset, upload_id: str, upload: Upload) -> Dataset | None:
+        """Begin to add a file to an available dataset; None when it is not available now."""
+        now = to_milliseconds(self._clock())
+        free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
+        actions: list[Action] = [
+            DatasetRow.status.set(UPLOADING),
+            DatasetRow.available.set(False),
+            DatasetRow.upload_id.set(upload_id),
+            DatasetRow.upload.set(upload.to_json()),
+            DatasetRow.reserved_bytes.set(upload.size_bytes),
+            DatasetRow.attempts.set(0),
+            DatasetRow.last_error.remove(),
+            DatasetRow.lease_until.set(0),
+            DatasetRow.nudged_at.set(now),
+            DatasetRow.updated_at.set(now),
+            DatasetRow.open.set(UPLOADING),
+            DatasetRow.fence.add(1),
+        ]
+        row = self._row(dataset)
+        if not applied(lambda: row.update(actions, condition=free)):
+            current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
+            return current if current and current.upload_id == upload_id else None
+        return load_dataset(row)
+
+    def cancel(self, dataset: Dataset) -> bool:
+        """Remove a new dataset whose upload nobody has begun; True when it is not there."""
+        row = self._row(dataset)
+        untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
+        if applied(lambda: row.delete(condition=untouched)):
+            return True
+        return self.find(dataset.account_id, dataset.family, dataset.dataset_id) is None
+
+    def add_training(self, dataset: Dataset, entry: str) -> bool:
+        """Guard an available dataset against deletion; False when it is not available now."""
+        row = self._row(dataset)
+        free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
+        return applied(lambda: row.update([DatasetRow.training.add({entry})], condition=free))
+
+    def remove_training(self, dataset: Dataset, entries: Iterable[str]) -> None:
+        """Take guard entries away; missing ones are fine, and so is a missing dataset."""
+        row = self._row(dataset)
+        there = DatasetRow.dataset_id.exists()
+        gone = set(entries)
+        if gone:
+            applied(lambda: row.update([DatasetRow.training.delete(gone)], condition=there))
+
+    def start_deletion(self, dataset: Dataset) -> bool:
+        """Mark as DELETION_PENDING unless a training guards it; False when one does."""
+        actions: list[Action] = [
+            DatasetRow.status.set(DELETION_PENDING),
+            DatasetRow.available.set(False),
+            DatasetRow.updated_at.set(to_milliseconds(self._clock())),
+            DatasetRow.nudged_at.set(to_milliseconds(self._clock())),
+            DatasetRow.open.set(DELETION_PENDING),
+            DatasetRow.fence.add(1),
+        ]
+        unguarded = DatasetRow.training.does_not_exist() & DatasetRow.dataset_id.exists()
+        row = self._row(dataset)
+        if applied(lambda: row.update(actions, condition=unguarded)):
+            return True
+        current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        return current is None or current.status == DELETION_PENDING
+
+    def note_urls(self, dataset: Dataset, until: int) -> bool:
+        """Remember how long temporary URLs to pictures live; False when it is being deleted.
+
+        Args:
+            dataset: whose pictures are shown.
+            until: milliseconds since 1970; a later moment that is there stays.
+        """
+        row = self._row(dataset)
+        kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
+        later = DatasetRow.urls_until.does_not_exist() | (DatasetRow.urls_until <= until)
+        actions: list[Action] = [DatasetRow.urls_until.set(until)]
+        if applied(lambda: row.update(actions, condition=kept & later)):
+            return True
+        current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        return current is not None and current.status != DELETION_PENDING
+
+    def urls_until(self, dataset: Dataset) -> int:
+        """Return when the last temporary URL dies, in milliseconds since 1970; 0 for none."""
+        row = self._row(dataset)
+        row.refresh(consistent_read=True)
+        return int(row.urls_until or 0)
+
+    def delete(self, dataset: Dataset) -> None:
+        """Delete the row; a missing one is fine."""
+        self._row(dataset).delete()
+
+    def lease_until(self, dataset: Dataset) -> int:
+        """Return when the last owner's lease ends, in milliseconds since 1970."""
+        row = self._row(dataset)
+        row.refresh(consistent_read=True)
+        return int(row.lease_until)
+
+    def nudge(self, status: str, older_than: int) -> list[Dataset]:
+        """Claim datasets that nobody owns and that were not nudged since a moment.
+
+        Args:
+            status: UPLOADING or DELETION_PENDING.
+            older_than: milliseconds since 1970.
+
+        Returns:
+            Datasets whose job must be sent again.
+        """
+        self._clients.bind_tables()
+        now = to_milliseconds(self._clock())
+        stale = (DatasetRow.nudged_at < older_than) & (DatasetRow.lease_until < now)
+        still_open = stale & (DatasetRow.status == status)
+        claimed = []
+        for row in list(DatasetRow.open_index.query(status)):
+            actions: list[Action] = [DatasetRow.nudged_at.set(now)]
+            if updated(row, actions, still_open):
+                claimed.append(load_dataset(row))
+        return claimed
+
+    def label_ids(self, dataset: Dataset) -> set[int]:
+        """Return every label id that may have rows, committed or not."""
+        row = self._row(dataset)
+        row.refresh(consistent_read=True)
+        committed = {c.label_id for c in load_dataset(row).counts}
+        return committed | label_ids(row.label_blocks or ())
+
+    def _row(self, dataset: Dataset) -> DatasetRow:
+        """Make a row handle with the dataset's key."""
+        self._clients.bind_tables()
+        return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
+
+
+def dump_counts(counts: Sequence[LabelCounts]) -> bytes:
+    """Pack the counts of up to 1,000 labels into a few kilobytes."""
+    triples = [(c.label_id, c.upload, c.feedback) for c in counts]
+    return zlib.compress(json.dumps(triples, separators=(",", ":")).encode())
+
+
+def load_counts(packed: bytes | None) -> tuple[LabelCounts, ...]:
+    """Unpack counts; none when the row has none yet."""
+    if packed is None:
+        return ()
+    return tuple(LabelCounts(*triple) for triple in json.loads(zlib.decompress(packed)))
+
+
+def new_row(dataset: Dataset) -> DatasetRow:
+    """Make the row of a new dataset."""
+    return DatasetRow(
+        owner_key(dataset.account_id, dataset.family),
+        dataset.dataset_id,
+        name=dataset.name,
+        type=dataset.type,
+        language=dataset.language,
+        status=dataset.status,
+        available=dataset.available,
+        created_at=to_milliseconds(dataset.created_at),
+        updated_at=to_milliseconds(dataset.updated_at),
+        counts=dump_counts(dataset.counts),
+        is_uploaded=dataset.is_uploaded,
+        upload_id=dataset.upload_id or None,
+        reserved_bytes=dataset.reserved_bytes,
+    )
+
+
+def label_block(first: int, count: int) -> str:
+    """Write down a block of label ids that may have rows, committed or not."""
+    return f"{first}+{count}"
+
+
+def label_ids(blocks: Iterable[str]) -> set[int]:
+    """List the ids of label blocks."""
+    pairs = (block.split("+") for block in blocks)
+    return {int(first) + number for first, count in pairs for number in range(int(count))}
+
+
+def load_dataset(row: DatasetRow) -> Dataset:
+    """Make the domain dataset of a row."""
+    account_id, _, family = str(row.owner).rpartition("#")
+    return Dataset(
+        account_id=account_id,
+        family=family,
+        dataset_id=int(row.dataset_id),
+        name=row.name,
+        type=row.type,
+        language=row.language,
+        status=row.status,
+        available=bool(row.available),
+        created_at=from_milliseconds(row.created_at),
+        updated_at=from_milliseconds(row.updated_at),
+        message=row.message or "",
+        counts=load_counts(row.counts),
+        duplicates=int(row.duplicates),
+        words_upload=int(row.words_upload),
+        words_feedback=int(row.words_feedback),
+        bytes=int(row.size_bytes),
+        training=frozenset(row.training or ()),
+        is_uploaded=bool(row.is_uploaded),
+        upload_id=row.upload_id or "",
+        reserved_bytes=int(row.reserved_bytes),
+        fence=int(row.fence),
+    )

@@ -1,0 +1,148 @@
+"""Tells whether a dataset has an example of some name, without reading all of them each time.
+
+Committed examples never change, so the digests of their names are collected once, kept in memory
+and, when they are many, beside the dataset; afterwards only what was added is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+from chalicelib.domain.datasets.dataset import SOURCES, Dataset
+from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore, Stretch
+
+DIGEST_BYTES = 8
+"""Bytes kept of a name's digest: a million names meet by chance once in 10^13 questions."""
+KEPT_DATASETS = 8
+"""Datasets whose names stay in memory: 8 MB each at the most examples that a dataset may have."""
+SAVE_NAMES = 5_000
+"""So many names that only memory knows are written beside the dataset."""
+_BATCH_CHUNKS = 100
+
+
+@dataclass(frozen=True)
+class _Index:
+    """Names of the first examples of each sequence."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """How many examples of each sequence are in it, by `source#label`."""
+    digests: bytes = b""
+    """Digests of their names, one after the other, in no order."""
+    saved: int = 0
+    """How many of them the bucket has."""
+
+    @property
+    def size(self) -> int:
+        """How many names it has."""
+        return len(self.digests) // DIGEST_BYTES
+
+    def has(self, name: str) -> bool:
+        """Look a name up."""
+        digest = _digest(name)
+        place = self.digests.find(digest)
+        while place % DIGEST_BYTES > 0 and place != -1:
+            place = self.digests.find(digest, place + 1)
+        return place != -1
+
+
+class ExampleNames:
+    """Names in use by dataset."""
+
+    def __init__(self, examples: ExampleStore, artifacts: ArtifactStore) -> None:
+        self._examples = examples
+        self._artifacts = artifacts
+        self._indexes: OrderedDict[int, _Index] = OrderedDict()
+        self._lock = Lock()
+
+    def prepare(self, dataset: Dataset) -> None:
+        """Collect the names of a dataset's committed examples, so that `has` is quick."""
+        self._current(dataset)
+
+    def has(self, dataset: Dataset, name: str) -> bool:
+        """Tell whether a committed example of the dataset has this name; its owner asks."""
+        index = self._current(dataset)
+        if index.size - index.saved >= SAVE_NAMES:
+            # Only an owner writes: the dataset's deletion waits for owners, then finds the object.
+            self._artifacts.put(_key(dataset.dataset_id), _dump(index))
+            index = _Index(index.counts, index.digests, index.size)
+            self._keep(dataset.dataset_id, index)
+        return index.has(name)
+
+    def _current(self, dataset: Dataset) -> _Index:
+        """Bring the index up to the committed counts."""
+        index = self._indexes.get(dataset.dataset_id) or self._load(dataset.dataset_id)
+        for stretches in _batches(_missing(dataset, index)):
+            counts, digests = dict(index.counts), [index.digests]
+            for stretch, found in zip(stretches, self._examples.read_many(stretches), strict=True):
+                counts[_sequence_key(stretch.sequence)] = stretch.start + len(found)
+                digests += [_digest(example.name) for example in found]
+            index = _Index(counts, b"".join(digests), index.saved)
+            self._keep(dataset.dataset_id, index)
+        return index
+
+    def _load(self, dataset_id: int) -> _Index:
+        """Read what was written beside the dataset; empty when nothing was."""
+        content = self._artifacts.get(_key(dataset_id))
+        if content is None:
+            return _Index()
+        header, _, digests = content.partition(b"\n")
+        return _Index(json.loads(header), digests, len(digests) // DIGEST_BYTES)
+
+    def _keep(self, dataset_id: int, index: _Index) -> None:
+        """Keep an index in memory in place of the one used longest ago."""
+        with self._lock:
+            self._indexes[dataset_id] = index
+            self._indexes.move_to_end(dataset_id)
+            while len(self._indexes) > KEPT_DATASETS:
+                self._indexes.popitem(last=False)
+
+
+def _missing(dataset: Dataset, index: _Index) -> Iterator[Stretch]:
+    """List the committed examples that are not in an index, chunk by chunk."""
+    for counts in dataset.counts:
+        for source in SOURCES:
+            sequence = ExampleSequence(dataset.dataset_id, source, counts.label_id)
+            start, end = index.counts.get(_sequence_key(sequence), 0), counts.count(source)
+            while start < end:
+                count = min(CHUNK_EXAMPLES - start % CHUNK_EXAMPLES, end - start)
+                yield Stretch(sequence, start, count)
+                start += count
+
+
+def _batches(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
+    """Group stretches by what is read at once."""
+    batch: list[Stretch] = []
+    for stretch in stretches:
+        batch.append(stretch)
+        if len(batch) == _BATCH_CHUNKS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _digest(name: str) -> bytes:
+    """Digest of a name."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:DIGEST_BYTES]
+
+
+def _sequence_key(sequence: ExampleSequence) -> str:
+    """Name a sequence within its dataset."""
+    return f"{sequence.source}#{sequence.label_id}"
+
+
+def _key(dataset_id: int) -> str:
+    """Place of a dataset's names."""
+    return f"{dataset_prefix(dataset_id)}names"
+
+
+def _dump(index: _Index) -> bytes:
+    """Write an index down: its counts in one line, then the digests."""
+    return json.dumps(dict(index.counts)).encode() + b"\n" + index.digests

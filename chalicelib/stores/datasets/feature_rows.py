@@ -1,0 +1,124 @@
+"""Rows of features at hand: in one temporary file while there is room, else read when needed.
+
+A training reads its rows in another order each epoch. A row is a fixed number of bytes; the bucket
+keeps every one, and a row that found no room in the file is read from there on its own.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import OrderedDict
+from threading import Lock
+from typing import BinaryIO
+
+from chalicelib import log
+from chalicelib.errors import TrainingFailed
+from chalicelib.stores.aws.objects import ArtifactStore
+
+RowKey = int
+"""Number of a picture and of one of its views, see `row_key`."""
+Place = tuple[str, int]
+"""Key of an object, and where in it the row lies, in bytes."""
+RECENT_BYTES = 64 * 1024**2
+"""Rows from the bucket that are kept in memory, in bytes."""
+
+
+def row_key(number: int, view: int) -> RowKey:
+    """Name the row of a picture's view."""
+    return number << 16 | view
+
+
+class FeatureRows:
+    """Remembers where rows lie and reads them; safe to read from several threads."""
+
+    def __init__(self, artifacts: ArtifactStore, row_bytes: int, local_bytes: int) -> None:
+        """Begin without rows.
+
+        Args:
+            artifacts: the bucket.
+            row_bytes: bytes of each row.
+            local_bytes: most bytes of the temporary file.
+        """
+        self._artifacts = artifacts
+        self._row_bytes = row_bytes
+        self._free = local_bytes // row_bytes
+        self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        self._slots: dict[RowKey, int] = {}
+        self._places: dict[RowKey, Place] = {}
+        self._recent: OrderedDict[RowKey, bytes] = OrderedDict()
+        self._most_recent = max(1, RECENT_BYTES // row_bytes)
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._slots) + len(self._places)
+
+    def __contains__(self, key: RowKey) -> bool:
+        return key in self._slots or key in self._places
+
+    @property
+    def has_room(self) -> bool:
+        """Tell whether the file takes another row."""
+        return self._free > 0
+
+    def close(self) -> None:
+        """Give the file's space back; no row can be read afterwards."""
+        self._file.close()
+
+    def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
+        """Take a row that is in the bucket; it is kept in the file while there is room.
+
+        Args:
+            key: which row.
+            place: where it lies in the bucket.
+            row: its bytes where they are at hand.
+        """
+        if key in self:
+            return
+        if row is None or not self._write(len(self._slots), row):
+            self._places[key] = place
+        else:
+            self._slots[key] = len(self._slots)
+
+    def get(self, key: RowKey) -> bytes:
+        """Read a row that was added.
+
+        Raises:
+            TrainingFailed: it is not in the bucket any more.
+        """
+        slot = self._slots.get(key)
+        if slot is not None:
+            return os.pread(self._file.fileno(), self._row_bytes, slot * self._row_bytes)
+        with self._lock:
+            if key in self._recent:
+                self._recent.move_to_end(key)
+                return self._recent[key]
+        row = self._fetch(self._places[key])
+        with self._lock:
+            self._recent[key] = row
+            while len(self._recent) > self._most_recent:
+                self._recent.popitem(last=False)
+        return row
+
+    def _fetch(self, place: Place) -> bytes:
+        """Read a row from the bucket."""
+        row = self._artifacts.get_range(*place, self._row_bytes)
+        if row is None or len(row) != self._row_bytes:
+            raise TrainingFailed(
+                "The features of a picture disappeared while the training ran. Train again."
+            )
+        return row
+
+    def _write(self, slot: int, row: memoryview) -> bool:
+        """Write a row into the file; False when there is no room for it."""
+        if not self._free:
+            return False
+        try:
+            written = os.pwrite(self._file.fileno(), row, slot * self._row_bytes)
+        except OSError as trouble:
+            log.warning("no_room_for_features", rows=slot, cause=str(trouble))
+            written = 0
+        # A disk may be smaller than the settings say; what is written stays readable.
+        is_whole = written == self._row_bytes
+        self._free = self._free - 1 if is_whole else 0
+        return is_whole

@@ -1,0 +1,70 @@
+"""Texts or pictures that wait for their vectors, in parts; a part disappears once it is done."""
+
+from __future__ import annotations
+
+from chalicelib.domain.datasets.dataset import VISION, Dataset
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+
+PART_TEXTS = 1_000
+"""Texts of one part, about a second or two of work."""
+PART_PICTURES = 64
+"""Pictures of one part, a few seconds of work."""
+
+
+class PartStore:
+    """Reads and writes parts."""
+
+    def __init__(self, artifacts: ArtifactStore) -> None:
+        self._artifacts = artifacts
+
+    def writer(self, dataset: Dataset, upload: str) -> PartWriter:
+        """Begin the parts of one upload."""
+        is_vision = dataset.family == VISION
+        size = PART_PICTURES if is_vision else PART_TEXTS
+        return PartWriter(self._artifacts, f"{_prefix(dataset.dataset_id)}{upload}", size)
+
+    def waiting(self, dataset_id: int) -> list[str]:
+        """List the parts that wait, by key."""
+        return self._artifacts.keys(_prefix(dataset_id))
+
+    def items(self, part: str) -> list[str] | None:
+        """Read the texts or picture digests (hex) of a part; None when it is done."""
+        items: list[str] | None = self._artifacts.get_json(part)
+        return items
+
+    def discard(self, dataset_id: int, upload: str) -> None:
+        """Remove the parts of an upload that failed."""
+        self._artifacts.delete_prefix(f"{_prefix(dataset_id)}{upload}/")
+
+    def done(self, part: str) -> None:
+        """Remove a part."""
+        self._artifacts.delete(part)
+
+
+class PartWriter:
+    """Collects texts or picture digests and writes each full part."""
+
+    def __init__(self, artifacts: ArtifactStore, prefix: str, size: int) -> None:
+        self._artifacts = artifacts
+        self._prefix = prefix
+        self._size = size
+        self._items: list[str] = []
+        self._number = 0
+
+    def add(self, item: str) -> None:
+        """Add one text, or the digest of a picture."""
+        self._items.append(item)
+        if len(self._items) == self._size:
+            self.close()
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._items:
+            self._artifacts.put_json(f"{self._prefix}/{self._number:05d}.json", self._items)
+            self._number += 1
+            self._items = []
+
+
+def _prefix(dataset_id: int) -> str:
+    """Folder of a dataset's waiting parts."""
+    return f"{dataset_prefix(dataset_id)}parts/"

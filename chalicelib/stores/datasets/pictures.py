@@ -1,0 +1,84 @@
+"""Pictures of datasets in the bucket, by the digest of their bytes, and temporary URLs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from botocore.auth import S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.limits import IMAGE_URL_SECONDS
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import store
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+
+_UNQUOTED = "-._~"
+"""What a signed query holds as it is."""
+
+
+@store
+class PictureStore:
+    """Reads and writes picture files; equal files of a dataset are stored once."""
+
+    def __init__(self, settings: Settings, clients: Clients, artifacts: ArtifactStore) -> None:
+        self._bucket = settings.bucket
+        self._region = settings.region
+        self._clients = clients
+        self._artifacts = artifacts
+
+    def put(self, dataset_id: int, digest: str, content: bytes, content_type: str) -> None:
+        """Write a picture file; writing it again is harmless.
+
+        Args:
+            dataset_id: dataset that the picture belongs to and dies with.
+            digest: of the file, 32 hex digits.
+            content: the file as it came.
+            content_type: image/png or image/jpeg, as sniffed.
+        """
+        self._clients.s3.put_object(
+            Bucket=self._bucket,
+            Key=_key(dataset_id, digest),
+            Body=content,
+            ContentType=content_type,
+        )
+
+    def get(self, dataset_id: int, digest: str) -> bytes | None:
+        """Read a picture file; None when there is none."""
+        return self._artifacts.get(_key(dataset_id, digest))
+
+    def stored(self, dataset_id: int) -> frozenset[str]:
+        """List the digests of the picture files that a dataset has."""
+        prefix = _prefix(dataset_id)
+        return frozenset(key[len(prefix) :] for key in self._artifacts.keys(prefix))
+
+    def delete(self, dataset_id: int, digests: Iterable[str]) -> None:
+        """Delete picture files; missing ones are fine."""
+        self._artifacts.delete_keys(_key(dataset_id, digest) for digest in sorted(digests))
+
+    def url(self, dataset_id: int, digest: str, name: str) -> str:
+        """Make a URL that shows the picture for 30 minutes, as an attachment of this name.
+
+        Signed without the client's own method, which takes four times as long; a test compares
+        the two.
+        """
+        disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+        request = AWSRequest(
+            "GET",
+            f"{self._clients.presigned_url}/{self._bucket}/{_key(dataset_id, digest)}"
+            f"?response-content-disposition={quote(disposition, safe=_UNQUOTED)}",
+        )
+        credentials = self._clients.credentials
+        S3SigV4QueryAuth(credentials, "s3", self._region, IMAGE_URL_SECONDS).add_auth(request)
+        return str(request.url)
+
+
+def _prefix(dataset_id: int) -> str:
+    """Folder of a dataset's pictures."""
+    return f"{dataset_prefix(dataset_id)}images/"
+
+
+def _key(dataset_id: int, digest: str) -> str:
+    """Place of a picture file."""
+    return f"{_prefix(dataset_id)}{digest}"

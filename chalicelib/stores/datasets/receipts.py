@@ -1,0 +1,81 @@
+"""Receipts of uploads; the sort key begins with the time, so the newest come first."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
+from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import applied, store
+from chalicelib.stores.aws.tables import ReceiptRow
+
+
+def receipt_key(receipt: Receipt) -> str:
+    """Sort key of a receipt; also the upload id that the dataset's row remembers."""
+    return f"{to_milliseconds(receipt.created_at):013d}#{receipt.receipt_id}"
+
+
+def parse_receipt_key(key: str, dataset_id: int) -> Receipt:
+    """Make the empty receipt that a key stands for."""
+    milliseconds, _, receipt_id = key.partition("#")
+    return Receipt(receipt_id, dataset_id, from_milliseconds(int(milliseconds)))
+
+
+@store
+class ReceiptStore:
+    """Reads and writes receipt rows."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+
+    def put(self, receipt: Receipt, fence: int = 0) -> None:
+        """Write a receipt whole, unless a later owner of the upload has written it."""
+        self._clients.bind_tables()
+        row = ReceiptRow(
+            receipt.dataset_id,
+            receipt_key(receipt),
+            status=receipt.status,
+            message=receipt.message,
+            seen=receipt.seen,
+            kept=receipt.kept,
+            duplicates=receipt.duplicates,
+            rejected=receipt.rejected,
+            rejections=[asdict(rejection) for rejection in receipt.rejections],
+            fence=fence,
+        )
+        newest = ReceiptRow.fence.does_not_exist() | (ReceiptRow.fence <= fence)
+        applied(lambda: row.save(condition=newest))
+
+    def newest(self, dataset_id: int, limit: int) -> list[Receipt]:
+        """Return the newest receipts of a dataset."""
+        self._clients.bind_tables()
+        rows = ReceiptRow.query(
+            dataset_id, scan_index_forward=False, limit=limit, consistent_read=True
+        )
+        return [_load(row) for row in rows]
+
+    def delete_all(self, dataset_id: int) -> None:
+        """Delete every receipt of a dataset."""
+        self._clients.bind_tables()
+        rows = list(ReceiptRow.query(dataset_id, consistent_read=True))
+        with ReceiptRow.batch_write() as batch:
+            for row in rows:
+                batch.delete(row)
+
+
+def _load(row: ReceiptRow) -> Receipt:
+    """Make the domain receipt of a row."""
+    empty = parse_receipt_key(row.receipt_key, int(row.dataset_id))
+    return Receipt(
+        receipt_id=empty.receipt_id,
+        dataset_id=empty.dataset_id,
+        created_at=empty.created_at,
+        status=row.status,
+        message=row.message,
+        seen=int(row.seen),
+        kept=int(row.kept),
+        duplicates=int(row.duplicates),
+        rejected=int(row.rejected),
+        rejections=tuple(RejectedItem(**item) for item in row.rejections or ()),
+    )

@@ -1,0 +1,49 @@
+"""Everything of a dataset besides its own row: chunks, objects, receipts, label names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from chalicelib.domain.datasets.dataset import SOURCES
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore
+from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.datasets.receipts import ReceiptStore
+
+
+class DatasetTraces:
+    """Deletes what a dataset leaves; each step may be repeated."""
+
+    def __init__(
+        self,
+        examples: ExampleStore,
+        labels: LabelStore,
+        receipts: ReceiptStore,
+        artifacts: ArtifactStore,
+    ) -> None:
+        self._examples = examples
+        self._labels = labels
+        self._receipts = receipts
+        self._artifacts = artifacts
+
+    def delete(
+        self,
+        dataset_id: int,
+        label_ids: Iterable[int],
+        report: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        """Delete chunks, objects, receipts and label names.
+
+        Args:
+            dataset_id: dataset that is being deleted, or is gone.
+            label_ids: every label that may have rows, committed or not.
+            report: told the share that is done, 0 to 1.
+        """
+        ids = sorted(label_ids)
+        for number, label_id in enumerate(ids, start=1):
+            for source in SOURCES:
+                self._examples.delete(ExampleSequence(dataset_id, source, label_id))
+            report(number / (len(ids) + 1))
+        self._artifacts.delete_prefix(dataset_prefix(dataset_id))
+        self._receipts.delete_all(dataset_id)
+        self._labels.delete(ids)

@@ -1,0 +1,89 @@
+"""Reads the examples that a training uses, as they are committed when it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID
+from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, Dataset
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.training import used_sources
+from chalicelib.domain.models.training_pictures import PictureGroups, TrainingPictures
+from chalicelib.domain.models.training_texts import TrainingTexts
+from chalicelib.errors import TrainingFailed
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.examples import ExampleStore
+from chalicelib.stores.datasets.labels import LabelStore
+
+
+class TrainingExamples:
+    """Collects examples and labels."""
+
+    def __init__(self, datasets: DatasetStore, labels: LabelStore, examples: ExampleStore) -> None:
+        self._datasets = datasets
+        self._labels = labels
+        self._examples = examples
+
+    def datasets(self, model: Model, dataset: Dataset) -> list[Dataset]:
+        """Return the dataset, and the global one that the model's request names.
+
+        Raises:
+            TrainingFailed: the global dataset is not there any more.
+        """
+        global_id = model.request.param("withGlobalDatasetId")
+        if global_id is None:
+            return [dataset]
+        found = self._datasets.find(GLOBAL_ACCOUNT_ID, model.family, int(str(global_id)))
+        if found is None:
+            raise TrainingFailed(
+                f"The global dataset {global_id} is not there any more. Train without it."
+            )
+        return [dataset, found]
+
+    def read(self, model: Model, dataset: Dataset) -> TrainingTexts:
+        """Read the texts that the model's request names.
+
+        Raises:
+            TrainingFailed: the global dataset is not there any more.
+        """
+        collected = TrainingTexts()
+        for used in self.datasets(model, dataset):
+            before = len(collected.texts)
+            for source, place, example in self._labelled(model, used, collected.labels):
+                if source == FEEDBACK:
+                    collected.feedback_places.append(len(collected.texts))
+                collected.texts.append(example.name)
+                collected.label_indexes.append(place)
+                collected.example_ids.append(example.example_id)
+            collected.spans.append((used.dataset_id, len(collected.texts) - before))
+        return collected
+
+    def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
+        """Read the pictures that the model's request names.
+
+        Args:
+            model: the run.
+            datasets: as `datasets` returned them, with the counts to be used.
+        """
+        labels: list[str] = []
+        groups = PictureGroups(model.type)
+        for used in datasets:
+            for source, place, example in self._labelled(model, used, labels):
+                groups.add(used.dataset_id, example, place, is_feedback=source == FEEDBACK)
+        return groups.training(labels)
+
+    def _labelled(
+        self, model: Model, dataset: Dataset, labels: list[str]
+    ) -> Iterator[tuple[str, int, Example]]:
+        """Yield source, label and example of the committed examples, adding new labels."""
+        places = {}
+        for label in self._labels.view(dataset).labels:
+            if label.name not in labels:
+                labels.append(label.name)
+            places[label.label_id] = labels.index(label.name)
+        is_global = dataset.account_id == GLOBAL_ACCOUNT_ID
+        sources = used_sources(with_feedback=model.request.with_feedback)
+        for source in (UPLOAD,) if is_global else sources:
+            for example in self._examples.read_all(dataset.dataset_id, source, dataset.counts):
+                yield source, places[example.label_id], example

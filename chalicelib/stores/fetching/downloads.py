@@ -1,0 +1,342 @@
+"""Fetches files from URLs that callers give, without being led anywhere private.
+
+Called for `path` (datasets) and `sampleLocation` (predictions). Each address a host resolves to is
+tested and then dialled itself; so is each redirect's.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from chalicelib.errors import DownloadFailed, TooLarge
+from chalicelib.stores.fetching.network_addresses import AllowList
+from chalicelib.stores.fetching.pinned_http import Deadline, Exchange, open_socket
+from chalicelib.stores.fetching.urls import Location, read_attachment_name, read_location
+
+_MAX_REDIRECTS = 3
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_HEAD_BYTES = 4096
+_CHUNK_BYTES = 256 * 1024
+_NOT_PUBLIC = "Its address is not on the public internet."
+
+Resolver = Callable[..., Sequence[Any]]
+"""Like socket.getaddrinfo."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What the beginning of an answer says about a file."""
+
+    file_name: str
+    """From Content-Disposition, else the URL's path after redirects; may be empty."""
+    size_bytes: int | None
+    """As the server states it, within the limit; None when it states nothing."""
+    head: bytes
+    """First bytes of the file, up to 4,096; empty for an empty file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What was downloaded."""
+
+    file_name: str
+    """As in Probe."""
+    size_bytes: int
+    """Bytes that were written."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer of 200 whose body is still to be read."""
+
+    location: Location
+    response: http.client.HTTPResponse
+    deadline: Deadline
+
+
+class Downloader:
+    """Reads public URLs within limits of size and time."""
+
+    def __init__(
+        self,
+        allowed: Sequence[str] = (),
+        connect_timeout_seconds: float = 3.0,
+        resolver: Resolver = socket.getaddrinfo,
+        tls: ssl.SSLContext | None = None,
+        check_seconds: float = 10.0,
+    ) -> None:
+        """Keep the rules.
+
+        Args:
+            allowed: items of an AllowList that are opened although they are not public.
+            connect_timeout_seconds: longest wait for a connection to one host.
+            resolver: like socket.getaddrinfo; called once for each host on the way.
+            tls: certificate check; the system's by default.
+            check_seconds: longest time of a check, redirects included.
+
+        Raises:
+            ValueError: an item of the allow-list is none.
+        """
+        self._allowed = AllowList(allowed)
+        self._connect_timeout_seconds = connect_timeout_seconds
+        self._resolver = resolver
+        self._tls = tls
+        self._check_seconds = check_seconds
+
+    def check(self, url: str, max_bytes: int, what: str = "the dataset") -> Probe:
+        """Test address, status, stated size and first bytes, within ten seconds.
+
+        Args:
+            url: http or https, without credentials.
+            max_bytes: limit of the file.
+            what: names the file in messages.
+
+        Returns:
+            What is known of the file.
+
+        Raises:
+            DownloadFailed: it cannot be read; says why.
+            TooLarge: it states a size over the limit.
+        """
+        with self._open(url, Deadline(self._check_seconds), what) as answer:
+            size_bytes = _read_size(answer, max_bytes)
+            head = b"".join(_read_body(answer, _HEAD_BYTES, size_bytes, is_whole=False))
+            return Probe(_read_name(answer), size_bytes, head[:_HEAD_BYTES])
+
+    def fetch(
+        self,
+        url: str,
+        target: BinaryIO,
+        max_bytes: int,
+        total_seconds: float,
+        what: str = "the dataset",
+    ) -> Fetched:
+        """Download a file.
+
+        Args:
+            url: http or https, without credentials.
+            target: is written to from where it stands; may hold a part after an error.
+            max_bytes: limit of the file, also when the server states another size or none.
+            total_seconds: longest time for everything, however slowly bytes arrive.
+            what: names the file in messages.
+
+        Returns:
+            Name and size.
+
+        Raises:
+            DownloadFailed: it cannot be read; says why.
+            TooLarge: it is over the limit; at most that much was written.
+        """
+        with self._open(url, Deadline(total_seconds), what) as answer:
+            size_bytes = _read_size(answer, max_bytes)
+            written_bytes = 0
+            for chunk in _read_body(answer, max_bytes + 1, size_bytes, is_whole=True):
+                if written_bytes + len(chunk) > max_bytes:
+                    raise _too_large(max_bytes, None)
+                target.write(chunk)
+                written_bytes += len(chunk)
+            return Fetched(_read_name(answer), written_bytes)
+
+    @contextmanager
+    def _open(self, url: str, deadline: Deadline, what: str) -> Iterator[_Answer]:
+        """Follow redirects to an answer of 200, and close the connection afterwards."""
+        try:
+            location = read_location(url)
+            for redirect_count in range(_MAX_REDIRECTS + 1):
+                with _network_errors(deadline):
+                    exchange = self._exchange(location, deadline)
+                with exchange:
+                    response = exchange.response
+                    if response.status not in _REDIRECTS:
+                        _check_answer(response)
+                        yield _Answer(location, response, deadline)
+                        return
+                    location = _follow(location, response, redirect_count)
+        except DownloadFailed as error:
+            raise DownloadFailed(error.reason, what) from error
+
+    def _exchange(self, location: Location, deadline: Deadline) -> Exchange:
+        """Connect to the first tested address that answers, and send the request."""
+        addresses = self._resolve(location, deadline)
+        tls = self._find_tls(location)
+        connecting = Deadline(deadline.remaining(self._connect_timeout_seconds))
+        failure = OSError("no address")
+        for position, address in enumerate(addresses):
+            try:
+                # Each address has its share, so that a dead one leaves time for the next.
+                limit = connecting.remaining() / (len(addresses) - position)
+                sock = open_socket(address, location, tls, limit)
+            except ssl.SSLError:
+                raise
+            except OSError as error:
+                failure = error
+                continue
+            return self._send(sock, location, deadline)
+        raise ConnectionError("no connection") from failure
+
+    @staticmethod
+    def _send(sock: socket.socket, location: Location, deadline: Deadline) -> Exchange:
+        """Send the request; never leave the socket open behind an error."""
+        try:
+            return Exchange(sock, location, deadline)
+        except BaseException:
+            sock.close()
+            raise
+
+    def _find_tls(self, location: Location) -> ssl.SSLContext | None:
+        """Return the certificate check for https; read once, and only when it is needed."""
+        if location.scheme == "http":
+            return None
+        if self._tls is None:
+            self._tls = ssl.create_default_context()
+        return self._tls
+
+    def _resolve(self, location: Location, deadline: Deadline) -> list[str]:
+        """Look a host up once, and refuse it unless all its addresses may be reached.
+
+        Raises:
+            DownloadFailed: it has no address, or one that is not public.
+        """
+        found = _look_up(self._resolver, location, deadline.remaining())
+        addresses: list[str] = []
+        for family, _, _, _, sockaddr in found:
+            if family not in {socket.AF_INET, socket.AF_INET6}:
+                continue
+            text = str(sockaddr[0])
+            address = ipaddress.ip_address(text)
+            if not self._allowed.permits(location.host, address, location.port):
+                raise DownloadFailed(_NOT_PUBLIC)
+            if text not in addresses:
+                addresses.append(text)
+        if not addresses:
+            raise DownloadFailed("Its host name cannot be resolved.")
+        return addresses
+
+
+@contextmanager
+def _network_errors(deadline: Deadline) -> Iterator[None]:
+    """Translate what goes wrong on the network; errors of the target file are not in here."""
+    try:
+        yield
+    except TimeoutError as error:
+        reason = f"It took longer than {deadline.seconds:g} seconds."
+        raise DownloadFailed(reason) from error
+    except ssl.SSLCertVerificationError as error:
+        raise DownloadFailed(f"Its certificate is not valid: {error.verify_message}.") from error
+    except http.client.IncompleteRead as error:
+        raise DownloadFailed("The connection ended before the file did.") from error
+    except http.client.HTTPException as error:
+        raise DownloadFailed("The server's answer is not valid HTTP.") from error
+    except OSError as error:
+        raise DownloadFailed("The connection failed.") from error
+
+
+def _look_up(resolver: Resolver, location: Location, limit: float) -> Sequence[Any]:
+    """Resolve in a thread of its own: the system's resolver knows no time limit."""
+    answers: list[Sequence[Any]] = []
+
+    def _run() -> None:
+        try:
+            answers.append(resolver(location.host, location.port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError, ValueError):
+            answers.append(())
+
+    thread = threading.Thread(target=_run, daemon=True, name="look-up")
+    thread.start()
+    thread.join(limit)
+    if not answers:
+        raise TimeoutError
+    return answers[0]
+
+
+def _follow(
+    location: Location, response: http.client.HTTPResponse, redirect_count: int
+) -> Location:
+    """Return where a redirect leads.
+
+    Raises:
+        DownloadFailed: to no acceptable URL, or it is one redirect too many.
+    """
+    if redirect_count == _MAX_REDIRECTS:
+        raise DownloadFailed(f"It redirects more than {_MAX_REDIRECTS} times.")
+    return location.join(response.getheader("Location", ""))
+
+
+def _check_answer(response: http.client.HTTPResponse) -> None:
+    """Refuse what is no plain answer of 200.
+
+    Raises:
+        DownloadFailed: another status, a compressed body, or two different lengths.
+    """
+    if response.status != 200:
+        raise DownloadFailed(f"The server answered with status {response.status}.")
+    encoding = response.getheader("Content-Encoding", "identity").strip().lower()
+    if encoding not in {"", "identity"}:
+        raise DownloadFailed("The server sends it compressed; offer the file as it is.")
+    transfer = response.getheader("Transfer-Encoding", "").strip().lower()
+    lengths = set(response.headers.get_all("Content-Length", []))
+    if transfer not in {"", "identity", "chunked"} or len(lengths) > 1:
+        raise DownloadFailed("The server's answer is not valid HTTP.")
+
+
+def _read_size(answer: _Answer, max_bytes: int) -> int | None:
+    """Read the stated length of the body.
+
+    Raises:
+        TooLarge: it is over the limit.
+    """
+    # Taken at once: some versions of http.client count `length` down while the body is read.
+    size_bytes = answer.response.length
+    if size_bytes is not None and size_bytes > max_bytes:
+        raise _too_large(max_bytes, size_bytes)
+    return size_bytes
+
+
+def _read_body(
+    answer: _Answer, limit: int, size_bytes: int | None, *, is_whole: bool
+) -> Iterator[bytes]:
+    """Read chunks until the body ends or `limit` bytes came.
+
+    Args:
+        answer: at the start of its body.
+        limit: stop after so many bytes; the last chunk may go beyond.
+        size_bytes: stated length, if any.
+        is_whole: the body must have the stated length.
+
+    Raises:
+        DownloadFailed: the body is shorter than stated.
+    """
+    done_bytes = 0
+    while done_bytes < limit and done_bytes != size_bytes:
+        wanted_bytes = _CHUNK_BYTES if size_bytes is None else size_bytes - done_bytes
+        with _network_errors(answer.deadline):
+            chunk = answer.response.read1(min(wanted_bytes, _CHUNK_BYTES))
+        if not chunk:
+            break
+        done_bytes += len(chunk)
+        yield chunk
+    if is_whole and size_bytes is not None and done_bytes < min(size_bytes, limit):
+        raise DownloadFailed(f"The connection ended after {done_bytes:,} of {size_bytes:,} bytes.")
+
+
+def _read_name(answer: _Answer) -> str:
+    """Name the file by its header, or by the URL."""
+    disposition = answer.response.getheader("Content-Disposition")
+    return read_attachment_name(disposition) or answer.location.file_name
+
+
+def _too_large(max_bytes: int, size_bytes: int | None) -> TooLarge:
+    """Make the error that names limit, value and remedy."""
+    size = "larger" if size_bytes is None else f"{size_bytes:,} bytes"
+    return TooLarge(
+        f"The limit of a file from this URL is {max_bytes:,} bytes, it is {size}. "
+        "Make the file smaller or split it."
+    )

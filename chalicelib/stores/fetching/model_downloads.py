@@ -1,0 +1,170 @@
+"""Brings folders of model files from the bucket to a function's disk, at their first use.
+
+The catalogue lists each folder's files with size and digest; it and the files are named by their
+digests, so that functions of two deployments never see each other's. infra/deploying/models.py
+writes both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from chalicelib import journal, log
+from chalicelib.config import Settings
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import store
+
+PREBUILT_PREFIX = "prebuilt/"
+"""Everything of model files in the bucket."""
+_BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """One file of a folder."""
+
+    size: int
+    """Bytes."""
+    sha256: str
+    """64 hex digits; also its name in the bucket."""
+
+    @property
+    def key(self) -> str:
+        """Place in the bucket."""
+        return f"{PREBUILT_PREFIX}files/{self.sha256}"
+
+
+Catalogue = Mapping[str, Mapping[str, ModelFile]]
+"""Files by folder and name."""
+
+
+def write_catalogue(catalogue: Catalogue) -> tuple[str, bytes]:
+    """Return the key and the content of a catalogue."""
+    folders = {
+        folder: {name: [file.size, file.sha256] for name, file in files.items()}
+        for folder, files in catalogue.items()
+    }
+    content = json.dumps({"folders": folders}, sort_keys=True, indent=1).encode()
+    return f"{PREBUILT_PREFIX}catalogues/{hashlib.sha256(content).hexdigest()}.json", content
+
+
+@store
+class ModelDownloads:
+    """A ModelSource; safe to share between threads, and between processes with one folder."""
+
+    def __init__(self, settings: Settings, clients: Clients) -> None:
+        self._bucket = settings.bucket
+        self._catalogue_key = settings.models_from_bucket
+        self._directory = Path(settings.model_dir)
+        self._clients = clients
+        self._lock = Lock()
+        self._catalogue: Catalogue | None = None
+        self._brought: set[str] = set()
+
+    def offers(self, folder: str) -> bool:
+        """Tell whether the catalogue has a folder."""
+        with self._lock:
+            return folder in self._read_catalogue()
+
+    def bring(self, folder: str) -> None:
+        """Download a folder whole, unless it is there or the catalogue does not have it."""
+        if folder in self._brought:
+            return
+        with self._lock:
+            if folder in self._brought:
+                return
+            files = self._read_catalogue().get(folder)
+            if files is None:
+                return
+            if not _is_whole(self._directory / folder, files):
+                self._download(folder, files)
+            self._brought.add(folder)
+
+    def _read_catalogue(self) -> Catalogue:
+        """Read the catalogue once."""
+        if self._catalogue is None:
+            content = self._body(self._catalogue_key).read()
+            if hashlib.sha256(content).hexdigest() != Path(self._catalogue_key).stem:
+                log.error("model_catalogue_damaged", key=self._catalogue_key)
+                raise StorageUnavailable
+            self._catalogue = {
+                folder: {name: ModelFile(*facts) for name, facts in files.items()}
+                for folder, files in json.loads(content)["folders"].items()
+            }
+        return self._catalogue
+
+    def _download(self, folder: str, files: Mapping[str, ModelFile]) -> None:
+        """Download the files aside and put the finished folder into its place."""
+        began = time.monotonic()
+        target = self._directory / folder
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self._directory, prefix=".bringing-") as aside:
+                whole = Path(aside) / "whole"
+                whole.mkdir()
+                for name, file in files.items():
+                    self._fetch(file, whole / name)
+                _put_in_place(whole, target, files)
+        except Exception as trouble:
+            journal.model_not_brought(folder, trouble)
+            if isinstance(trouble, OSError):
+                raise StorageUnavailable from trouble
+            raise
+        size = sum(file.size for file in files.values())
+        journal.model_brought(folder, size, time.monotonic() - began)
+
+    def _fetch(self, file: ModelFile, path: Path) -> None:
+        """Download one file.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        digest, size = hashlib.sha256(), 0
+        with path.open("xb") as target:
+            for block in self._body(file.key).iter_chunks(_BLOCK_BYTES):
+                size += len(block)
+                if size > file.size:
+                    break
+                digest.update(block)
+                target.write(block)
+        if size != file.size or digest.hexdigest() != file.sha256:
+            log.error("model_file_damaged", key=file.key)
+            raise StorageUnavailable
+
+    def _body(self, key: str) -> Any:
+        """Begin to read an object, which must be there."""
+        return self._clients.s3.get_object(Bucket=self._bucket, Key=key)["Body"]
+
+
+def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:
+    """Tell whether every file is there with its size; a folder appears only when it is checked."""
+    try:
+        return all((folder / name).stat().st_size == file.size for name, file in files.items())
+    except OSError:
+        return False
+
+
+def _put_in_place(whole: Path, target: Path, files: Mapping[str, ModelFile]) -> None:
+    """Move a finished folder to where it is used; another process may have been quicker.
+
+    Raises:
+        OSError: it cannot be moved.
+    """
+    if target.exists() and not _is_whole(target, files):
+        shutil.rmtree(target, ignore_errors=True)
+    try:
+        os.replace(whole, target)
+    except OSError:
+        if not _is_whole(target, files):
+            raise

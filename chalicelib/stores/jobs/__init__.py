@@ -1,0 +1,1 @@
+"""Queues, heartbeats of leases, guards of trainings, deletion records."""

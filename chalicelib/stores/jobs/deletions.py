@@ -1,0 +1,172 @@
+"""Deletion records; they outlive what they deleted."""
+
+from __future__ import annotations
+
+import secrets
+
+from pynamodb.expressions.update import Action
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.jobs.deletion import QUEUED, RUNNING, SUCCEEDED, WAITING, Deletion
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import applied, store, updated
+from chalicelib.stores.aws.tables import DeletionRow
+
+OPEN = "OPEN"
+"""Marks a record whose job is not done; the sweep finds it by this."""
+"""Index key of what has work left."""
+_BEGUN = 0.01
+
+
+@store
+class DeletionStore:
+    """Reads deletion records and moves them forward, never back."""
+
+    def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
+        self._clients = clients
+        self._clock = clock
+        self._milliseconds = round(settings.lease_seconds * 1000)
+
+    def create(self, deletion: Deletion) -> Deletion:
+        """Write a QUEUED record, or return the one that is there already."""
+        self._clients.bind_tables()
+        now = to_milliseconds(self._clock())
+        row = DeletionRow(
+            deletion.account_id,
+            deletion.deletion_id,
+            kind=deletion.kind,
+            object_id=deletion.object_id,
+            family=deletion.family or None,
+            status=QUEUED,
+            updated_at=now,
+            nudged_at=now,
+            open=OPEN,
+        )
+        if applied(lambda: row.save(condition=DeletionRow.deletion_id.does_not_exist())):
+            return deletion
+        return self.find(deletion.account_id, deletion.deletion_id) or deletion
+
+    def find(self, account_id: str, deletion_id: str) -> Deletion | None:
+        """Find a deletion of an account."""
+        self._clients.bind_tables()
+        try:
+            row = DeletionRow.get(account_id, deletion_id, consistent_read=True)
+        except DeletionRow.DoesNotExist:
+            return None
+        return _load(row)
+
+    def take(self, account_id: str, deletion_id: str) -> Deletion | None:
+        """Own the job and set it RUNNING; None when it is done or owned by another.
+
+        Deleting twice is harmless, so the lease only saves work and needs no fence.
+        """
+        self._clients.bind_tables()
+        now = to_milliseconds(self._clock())
+        owner = secrets.token_hex(8)
+        free = (DeletionRow.lease_until < now) | (DeletionRow.lease_owner == owner)
+        unfinished = DeletionRow.status.is_in(QUEUED, RUNNING) & free
+        actions: list[Action] = [
+            DeletionRow.status.set(RUNNING),
+            DeletionRow.lease_until.set(now + self._milliseconds),
+            DeletionRow.lease_owner.set(owner),
+            DeletionRow.attempts.add(1),
+            DeletionRow.updated_at.set(now),
+        ]
+        row = DeletionRow(account_id, deletion_id)
+        return _load(row) if applied(lambda: row.update(actions, condition=unfinished)) else None
+
+    def report(self, deletion: Deletion, progress: float) -> None:
+        """Show how far a running deletion has come, and keep it for another lease."""
+        self._clients.bind_tables()
+        now = to_milliseconds(self._clock())
+        row = DeletionRow(deletion.account_id, deletion.deletion_id)
+        forward = (DeletionRow.status == RUNNING) & (DeletionRow.progress <= progress)
+        actions: list[Action] = [
+            DeletionRow.progress.set(progress),
+            DeletionRow.lease_until.set(now + self._milliseconds),
+        ]
+        applied(lambda: row.update(actions, condition=forward))
+
+    def release(self, deletion: Deletion) -> None:
+        """Give the job back to the queue."""
+        self._clients.bind_tables()
+        row = DeletionRow(deletion.account_id, deletion.deletion_id)
+        applied(
+            lambda: row.update(
+                [DeletionRow.lease_until.set(0)], condition=DeletionRow.status == RUNNING
+            )
+        )
+
+    def note_urls(self, deletion: Deletion, until: int) -> None:
+        """Remember when the last temporary URL dies, before the dataset's row goes."""
+        self._clients.bind_tables()
+        row = DeletionRow(deletion.account_id, deletion.deletion_id)
+        actions: list[Action] = [DeletionRow.urls_until.set(until)]
+        applied(lambda: row.update(actions, condition=DeletionRow.status == RUNNING))
+
+    def finish(self, deletion: Deletion) -> None:
+        """End the job; the record waits while a temporary URL may still live."""
+        self._clients.bind_tables()
+        row = DeletionRow(deletion.account_id, deletion.deletion_id)
+        now = to_milliseconds(self._clock())
+        is_waiting = deletion.urls_until > now
+        actions: list[Action] = [
+            DeletionRow.status.set(WAITING if is_waiting else SUCCEEDED),
+            DeletionRow.progress.set(1),
+            DeletionRow.lease_until.set(0),
+            DeletionRow.updated_at.set(now),
+            DeletionRow.open.set(WAITING) if is_waiting else DeletionRow.open.remove(),
+        ]
+        unfinished = DeletionRow.status.is_in(QUEUED, RUNNING)
+        applied(lambda: row.update(actions, condition=unfinished))
+
+    def end_waiting(self) -> int:
+        """End the records whose last temporary URL has died; return how many."""
+        self._clients.bind_tables()
+        now = to_milliseconds(self._clock())
+        dead = DeletionRow.urls_until <= now
+        actions: list[Action] = [
+            DeletionRow.status.set(SUCCEEDED),
+            DeletionRow.updated_at.set(now),
+            DeletionRow.open.remove(),
+        ]
+        still_waiting = dead & (DeletionRow.status == WAITING)
+        waiting = list(DeletionRow.open_index.query(WAITING, filter_condition=dead))
+        return sum(updated(row, actions, still_waiting) for row in waiting)
+
+    def nudge(self, older_than: int) -> list[Deletion]:
+        """Claim deletions that nobody owns and that were not nudged since a moment.
+
+        Args:
+            older_than: milliseconds since 1970.
+
+        Returns:
+            Deletions whose job must be sent again.
+        """
+        self._clients.bind_tables()
+        now = to_milliseconds(self._clock())
+        stale = (DeletionRow.nudged_at < older_than) & (DeletionRow.lease_until < now)
+        unfinished = stale & DeletionRow.status.is_in(QUEUED, RUNNING)
+        claimed = []
+        for row in list(DeletionRow.open_index.query(OPEN)):
+            actions: list[Action] = [DeletionRow.nudged_at.set(now)]
+            if updated(row, actions, unfinished):
+                claimed.append(_load(row))
+        return claimed
+
+
+def _load(row: DeletionRow) -> Deletion:
+    """Make the domain deletion of a row."""
+    return Deletion(
+        deletion_id=row.deletion_id,
+        account_id=row.account_id,
+        kind=row.kind,
+        object_id=row.object_id,
+        status=row.status,
+        progress=max(float(row.progress), _BEGUN if row.status == RUNNING else 0),
+        message=row.message,
+        family=row.family or "",
+        attempts=int(row.attempts),
+        urls_until=int(row.urls_until or 0),
+    )

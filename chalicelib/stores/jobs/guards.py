@@ -1,0 +1,104 @@
+"""Guard entries of trainings: at the dataset against its deletion, at the account as a limit.
+
+An entry is written before its model's row and removed after the run has ended. Whoever dies in
+between leaves one behind, so an entry counts only while its model is open or it is young.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.models.model import OPEN, QUEUED, Model
+from chalicelib.domain.models.training import guard_model_id, is_left_over, new_guard
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.models.models import ModelStore
+
+
+class GuardStore:
+    """Adds, checks and removes guard entries."""
+
+    def __init__(
+        self, accounts: AccountStore, datasets: DatasetStore, models: ModelStore, clock: Clock
+    ) -> None:
+        self._accounts = accounts
+        self._datasets = datasets
+        self._models = models
+        self._clock = clock
+
+    def new(self, model_id: str) -> str:
+        """Make an entry for a run that is about to be asked for."""
+        return new_guard(model_id, self._now())
+
+    def add_to_account(self, account_id: str, entry: str, limit: int) -> bool:
+        """Count a training against the account; False at the limit."""
+        if self._accounts.add_training(account_id, entry, limit):
+            return True
+        entries = self._accounts.training(account_id)
+        stale = self._left_over(account_id, entries)
+        if not stale:
+            return False
+        self._accounts.remove_training(account_id, stale)
+        return self._accounts.add_training(account_id, entry, limit)
+
+    def guarding(self, dataset: Dataset) -> tuple[str, str] | None:
+        """Find a training that guards the dataset now, removing left-over entries.
+
+        Returns:
+            Model id and status, or None when nothing guards it any more.
+        """
+        current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        entries = current.training if current else frozenset()
+        stale = self._left_over(dataset.account_id, entries)
+        self._datasets.remove_training(dataset, stale)
+        for entry in sorted(entries - stale):
+            model_id = guard_model_id(entry)
+            model = self._models.find(dataset.account_id, model_id)
+            # A young entry without an open model is a request that is about to queue it.
+            is_open = model is not None and model.status in OPEN
+            return model_id, model.status if model is not None and is_open else QUEUED
+        return None
+
+    def remove(self, account_id: str, dataset: Dataset, entries: Iterable[str]) -> None:
+        """Remove entries at account and dataset; missing ones are fine."""
+        entries = list(entries)
+        self._datasets.remove_training(dataset, entries)
+        self._accounts.remove_training(account_id, entries)
+
+    def of_run(self, model: Model) -> frozenset[str]:
+        """Find the entries of a run that goes on, to be removed once it has ended.
+
+        Found before the end, because the entry of a retraining may be there right after it.
+        """
+        dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
+        entries = self._accounts.training(model.account_id)
+        entries |= dataset.training if dataset else frozenset()
+        return frozenset(e for e in entries if guard_model_id(e) == model.model_id)
+
+    def release(self, model: Model, entries: frozenset[str]) -> None:
+        """Remove the entries of a run that has ended."""
+        dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
+        if dataset is not None:
+            self._datasets.remove_training(dataset, entries)
+        self._accounts.remove_training(model.account_id, entries)
+
+    def _left_over(self, account_id: str, entries: Iterable[str]) -> frozenset[str]:
+        """Find entries that outlived their training."""
+        entries = list(entries)
+        models = {guard_model_id(entry) for entry in entries}
+        found = (self._models.find(account_id, model_id) for model_id in models)
+        rows = {m.model_id: m for m in found if m is not None}
+        open_models = [m.model_id for m in rows.values() if m.status in OPEN]
+        moments = {
+            model_id: to_milliseconds(m.updated_at)
+            for model_id, m in rows.items()
+            if model_id not in open_models
+        }
+        now = self._now()
+        return frozenset(e for e in entries if is_left_over(e, open_models, now, moments))
+
+    def _now(self) -> int:
+        """Return the present moment in milliseconds since 1970."""
+        return to_milliseconds(self._clock())

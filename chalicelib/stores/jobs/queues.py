@@ -1,0 +1,51 @@
+"""Sends jobs to the queues; a message holds ids only."""
+
+from __future__ import annotations
+
+import json
+
+from chalicelib.config import Settings
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import store
+
+INGEST = "ingest"
+EMBED = "embed"
+TRAIN_PAID = "train-paid"
+TRAIN_FREE = "train-free"
+DELETE = "delete"
+INCOMING = "incoming"
+"""The bucket itself sends here when a file has arrived."""
+
+
+def queue_name(settings: Settings, short: str) -> str:
+    """Full name of a queue."""
+    return f"{settings.name}-{short}"
+
+
+@store
+class Queues:
+    """The sending side of the job queues."""
+
+    def __init__(self, settings: Settings, clients: Clients) -> None:
+        self._settings = settings
+        self._clients = clients
+        self._urls: dict[str, str] = {}
+
+    def send(self, short: str, job: dict[str, object], delay_seconds: int = 0) -> None:
+        """Send one job.
+
+        Args:
+            short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE or DELETE.
+            job: ids, as JSON members.
+            delay_seconds: how long it stays hidden, 0 to 900.
+        """
+        self._clients.sqs.send_message(
+            QueueUrl=self._url(short), MessageBody=json.dumps(job), DelaySeconds=delay_seconds
+        )
+
+    def _url(self, short: str) -> str:
+        """Look the queue's address up once."""
+        if short not in self._urls:
+            name = queue_name(self._settings, short)
+            self._urls[short] = self._clients.sqs.get_queue_url(QueueName=name)["QueueUrl"]
+        return self._urls[short]

@@ -1,0 +1,1 @@
+"""Models: rows, runs, published files, learning curves, checkpoints."""

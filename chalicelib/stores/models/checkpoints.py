@@ -1,0 +1,75 @@
+"""What a training run needs to go on in another process: its beginning, and its last saved state.
+
+Both die with the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
+from chalicelib.domain.datasets.dataset import Dataset, LabelCounts
+from chalicelib.domain.models.model import Model
+from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What a run found when it began; later examples are not used by it."""
+
+    begun_at: datetime
+    """When it began."""
+    counts: dict[int, tuple[LabelCounts, ...]]
+    """Committed counts by dataset id."""
+
+    def of(self, dataset: Dataset) -> Dataset:
+        """Return the dataset as it was when the run began."""
+        return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
+
+
+class CheckpointStore:
+    """Reads and writes the two objects of a run."""
+
+    def __init__(self, artifacts: ArtifactStore) -> None:
+        self._artifacts = artifacts
+
+    def beginning(self, model: Model) -> Beginning | None:
+        """Read what the run found; None when it has not begun."""
+        found = self._artifacts.get_json(_key(model, "json"))
+        if found is None:
+            return None
+        counts = {
+            int(dataset_id): tuple(LabelCounts(*row) for row in rows)
+            for dataset_id, rows in found["counts"].items()
+        }
+        return Beginning(from_milliseconds(found["begun_at"]), counts)
+
+    def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> Beginning:
+        """Remember what the run finds."""
+        counts = {
+            str(dataset.dataset_id): [[c.label_id, c.upload, c.feedback] for c in dataset.counts]
+            for dataset in datasets
+        }
+        content = {"begun_at": to_milliseconds(now), "counts": counts}
+        self._artifacts.put_json(_key(model, "json"), content)
+        return Beginning(now, {dataset.dataset_id: dataset.counts for dataset in datasets})
+
+    def get(self, model: Model) -> bytes | None:
+        """Read the last saved state; None when there is none."""
+        return self._artifacts.get(_key(model, "npz"))
+
+    def put(self, model: Model, state: bytes) -> None:
+        """Save a state in place of the one before."""
+        self._artifacts.put(_key(model, "npz"), state)
+
+    def delete(self, model: Model) -> None:
+        """Remove what is there of a run."""
+        self._artifacts.delete(_key(model, "npz"))
+        self._artifacts.delete(_key(model, "json"))
+
+
+def _key(model: Model, suffix: str) -> str:
+    """Place of an object of a run."""
+    return f"{model_prefix(model.model_id)}checkpoints/{model.run}.{suffix}"

@@ -1,0 +1,52 @@
+"""The files of a model's versions in the bucket, one folder a version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.domain.models.model import Model
+from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
+
+ARTIFACT = "artifact.npz"
+METRICS = "metrics.json"
+CARD = "card.json"
+
+
+class ModelFiles:
+    """Reads and writes the files of models; a version is written once.
+
+    Only its card changes afterwards, see chalicelib/stores/models/cards.py.
+    """
+
+    def __init__(self, artifacts: ArtifactStore) -> None:
+        self._artifacts = artifacts
+
+    def put_version(
+        self, model: Model, version: str, artifact: bytes, documents: dict[str, Any]
+    ) -> None:
+        """Write a whole version: documents first, the artifact last."""
+        folder = _folder(model.model_id, version)
+        for name, document in documents.items():
+            self._artifacts.put_json(f"{folder}{name}", document)
+        self._artifacts.put(f"{folder}{ARTIFACT}", artifact)
+
+    def artifact(self, model_id: str, version: str) -> bytes | None:
+        """Read a version's artifact."""
+        return self._artifacts.get(f"{_folder(model_id, version)}{ARTIFACT}")
+
+    def document(self, model_id: str, version: str, name: str) -> Any:
+        """Read METRICS or CARD of a version; None when there is none."""
+        return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
+
+    def delete_version(self, model: Model, version: str) -> None:
+        """Delete a version that was never published."""
+        self._artifacts.delete_prefix(_folder(model.model_id, version))
+
+    def delete(self, model_id: str) -> None:
+        """Delete everything of a model."""
+        self._artifacts.delete_prefix(model_prefix(model_id))
+
+
+def _folder(model_id: str, version: str) -> str:
+    """Folder of a version."""
+    return f"{model_prefix(model_id)}{version}/"

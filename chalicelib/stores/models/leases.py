@@ -1,0 +1,153 @@
+"""Ownership of a training run, and the publications that its owner makes.
+
+Every write is conditional on the run and the fence, so a worker that was stalled past its lease
+publishes nothing once another has taken the run.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import asdict
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.models.model import FAILED, OPEN, RUNNING, SUCCEEDED, Model, TrainStats
+from chalicelib.errors import LeaseLost
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import applied, store
+from chalicelib.stores.aws.tables import ModelRow
+from chalicelib.stores.models.models import load_model, open_key
+
+
+@store
+class ModelLeases:
+    """Takes, renews and ends the ownership of a training run."""
+
+    def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
+        self._clients = clients
+        self._clock = clock
+        self._milliseconds = round(settings.lease_seconds * 1000)
+
+    def take(self, account_id: str, model_id: str, run: int) -> Model | None:
+        """Own a run and set it RUNNING; None when it is done, gone, or owned by another."""
+        self._clients.bind_tables()
+        row = ModelRow(account_id, model_id)
+        owner = secrets.token_hex(8)
+        now = to_milliseconds(self._clock())
+        actions: list[Action] = [
+            ModelRow.status.set(RUNNING),
+            ModelRow.lease_until.set(now + self._milliseconds),
+            ModelRow.lease_owner.set(owner),
+            ModelRow.fence.add(1),
+            ModelRow.attempts.add(1),
+            ModelRow.updated_at.set(now),
+            ModelRow.open.set(open_key(RUNNING, False)),
+        ]
+        is_open = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN)
+        free = is_open & (ModelRow.lease_until < now)
+        if not applied(lambda: row.update(actions, condition=free)):
+            # A repeated call must not count another attempt; it meets its own first write here.
+            try:
+                row.refresh(consistent_read=True)
+            except ModelRow.DoesNotExist:
+                return None
+            if row.lease_owner != owner:
+                return None
+        return load_model(row)
+
+    def renew(self, model: Model) -> None:
+        """Keep the ownership for another lease.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        until = to_milliseconds(self._clock()) + self._milliseconds
+        self._write(model, [ModelRow.lease_until.set(until)])
+
+    def report(self, model: Model, progress: float, epochs: int) -> None:
+        """Show how far the run has come; a progress below the shown one is left out.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        actions: list[Action] = [ModelRow.epochs.set(epochs)]
+        if progress > model.progress:
+            actions.append(ModelRow.progress.set(round(progress, 4)))
+        self._write(model, actions)
+
+    def succeed(self, model: Model, version: str, stats: TrainStats) -> None:
+        """Publish a version: from now on it predicts.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        actions: list[Action] = [
+            ModelRow.status.set(SUCCEEDED),
+            ModelRow.progress.set(1),
+            ModelRow.epochs.set(stats.last_epoch),
+            ModelRow.version.set(version),
+            ModelRow.stats.set(asdict(stats)),
+            ModelRow.failure.remove(),
+            *self._ended(),
+        ]
+        self._write(model, actions, ModelRow.version == version)
+
+    def fail(self, model: Model, message: str) -> None:
+        """End the run as FAILED; the last successful version goes on predicting.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        actions: list[Action] = [
+            ModelRow.status.set(FAILED),
+            ModelRow.failure.set(message),
+            *self._ended(),
+        ]
+        self._write(model, actions, ModelRow.status == FAILED)
+
+    def release(self, model: Model, error: str = "", *, counts: bool = True) -> None:
+        """Give the run back to the queue, remembering what broke this attempt.
+
+        Args:
+            model: the run that is owned.
+            error: what broke; empty for a continuation.
+            counts: False when this was no failed attempt but a continuation.
+        """
+        actions: list[Action] = [ModelRow.lease_until.set(0)]
+        if error:
+            actions.append(ModelRow.last_error.set(error[:500]))
+        if not counts:
+            actions.append(ModelRow.attempts.set(max(0, model.attempts - 1)))
+        row = self._row(model)
+        applied(lambda: row.update(actions, condition=self._owned(model)))
+
+    def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
+        """Write under the lease; `again` recognises the end that a first try has written."""
+        row = self._row(model)
+        if not applied(lambda: row.update(actions, condition=self._owned(model, again))):
+            raise LeaseLost
+
+    def _owned(self, model: Model, again: Condition | None = None) -> Condition:
+        """Make the condition that this owner is still the last one and the run goes on."""
+        going_on: Condition = ModelRow.status == RUNNING
+        if again is not None:
+            going_on = going_on | again
+        owned: Condition = (ModelRow.run == model.run) & (ModelRow.fence == model.fence) & going_on
+        return owned
+
+    def _ended(self) -> list[Action]:
+        """List the changes that end a run."""
+        return [
+            ModelRow.updated_at.set(to_milliseconds(self._clock())),
+            ModelRow.lease_until.set(0),
+            ModelRow.last_error.remove(),
+            ModelRow.open.remove(),
+        ]
+
+    def _row(self, model: Model) -> ModelRow:
+        """Make a row handle with the model's key."""
+        self._clients.bind_tables()
+        return ModelRow(model.account_id, model.model_id)

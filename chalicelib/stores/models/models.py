@@ -1,0 +1,272 @@
+"""Models: reading, and the states that requests bring about."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.models.model import (
+    OPEN,
+    QUEUED,
+    RUNNING,
+    Model,
+    ServedModel,
+    TrainRequest,
+    TrainStats,
+)
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import applied, store, updated
+from chalicelib.stores.aws.tables import ModelRow
+
+SERVED_MEMBERS = ("model_id", "type", "status", "version", "deleted")
+
+
+"""Attributes that a prediction reads."""
+
+
+@store
+class ModelStore:
+    """Reads models and changes their state by single conditional writes."""
+
+    def __init__(self, clients: Clients, clock: Clock) -> None:
+        self._clients = clients
+        self._clock = clock
+
+    def create(self, model: Model) -> None:
+        """Write a new model as QUEUED."""
+        self._clients.bind_tables()
+        row = new_row(model)
+        # The id is random, so a refusal means that a repeated call met its own first write.
+        applied(lambda: row.save(condition=ModelRow.model_id.does_not_exist()))
+
+    def find(self, account_id: str, model_id: str) -> Model | None:
+        """Find a model of an account that is not deleted."""
+        self._clients.bind_tables()
+        try:
+            row = ModelRow.get(account_id, model_id, consistent_read=True)
+        except ModelRow.DoesNotExist:
+            return None
+        return None if row.deleted else load_model(row)
+
+    def find_served(self, account_id: str, model_id: str) -> ServedModel | None:
+        """Find what a prediction needs to know of a model; a few members of its row."""
+        self._clients.bind_tables()
+        try:
+            row = ModelRow.get(
+                account_id, model_id, consistent_read=True, attributes_to_get=list(SERVED_MEMBERS)
+            )
+        except ModelRow.DoesNotExist:
+            return None
+        if row.deleted:
+            return None
+        return ServedModel(model_id, row.type, row.status, row.version or "")
+
+    def of_dataset(self, account_id: str, dataset_id: int) -> list[Model]:
+        """Return the models of a dataset by creation, then id."""
+        self._clients.bind_tables()
+        rows = ModelRow.dataset_index.query(dataset_id)
+        models = [load_model(r) for r in rows if r.account_id == account_id and not r.deleted]
+        return sorted(models, key=lambda model: (model.created_at, model.model_id))
+
+    def of_account(self, account_id: str) -> list[Model]:
+        """Return every model of an account that is not deleted."""
+        self._clients.bind_tables()
+        rows = ModelRow.query(account_id, consistent_read=True)
+        return [load_model(row) for row in rows if not row.deleted]
+
+    def queued_before(self, model: Model) -> int:
+        """Count the trainings of all accounts that stand in front in the queue."""
+        self._clients.bind_tables()
+        queued_at = to_milliseconds(model.queued_at or model.created_at)
+        earlier = ModelRow.queued_at < queued_at
+        count = ModelRow.open_index.count(open_key(QUEUED, model.is_paid), earlier)
+        if not model.is_paid:
+            count += ModelRow.open_index.count(open_key(QUEUED, True))
+        return count
+
+    def requeue(self, model: Model, request: TrainRequest, is_paid: bool) -> Model | None:
+        """Queue a retraining under the next run; None when the model is busy or gone."""
+        now = to_milliseconds(self._clock())
+        run = model.run + 1
+        token = secrets.token_hex(8)
+        actions: list[Action] = [
+            ModelRow.status.set(QUEUED),
+            ModelRow.run.set(run),
+            ModelRow.request.set(dump_request(request)),
+            ModelRow.progress.set(0),
+            ModelRow.epochs.set(0),
+            ModelRow.attempts.set(0),
+            ModelRow.lease_until.set(0),
+            ModelRow.lease_owner.set(token),
+            ModelRow.queued_at.set(now),
+            ModelRow.updated_at.set(now),
+            ModelRow.nudged_at.set(now),
+            ModelRow.is_paid.set(is_paid),
+            ModelRow.failure.remove(),
+            ModelRow.stats.remove(),
+            ModelRow.last_error.remove(),
+            ModelRow.open.set(open_key(QUEUED, is_paid)),
+        ]
+        idle = ~ModelRow.status.is_in(*OPEN) & (ModelRow.run == model.run)
+        free = idle & (ModelRow.deleted == False)  # noqa: E712 - a PynamoDB condition
+        row = self._row(model)
+        if applied(lambda: row.update(actions, condition=free)):
+            return load_model(row)
+        try:
+            row.refresh(consistent_read=True)
+        except ModelRow.DoesNotExist:
+            return None
+        # A repeated call that met its own first write; nobody else knows the token.
+        return load_model(row) if row.lease_owner == token else None
+
+    def cancel(self, model: Model) -> bool:
+        """Remove a model that is still QUEUED and unowned, when its request failed halfway."""
+        row = self._row(model)
+        unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
+        if applied(lambda: row.delete(condition=unowned)):
+            return True
+        return self.find(model.account_id, model.model_id) is None
+
+    def start_deletion(self, model: Model) -> bool:
+        """Hide a model from every route; False when it is QUEUED or RUNNING."""
+        row = self._row(model)
+        idle = ModelRow.model_id.exists() & ~ModelRow.status.is_in(*OPEN)
+        actions: list[Action] = [
+            ModelRow.deleted.set(True),
+            ModelRow.open.set(DELETING),
+            ModelRow.queued_at.set(to_milliseconds(self._clock())),
+            ModelRow.nudged_at.set(to_milliseconds(self._clock())),
+        ]
+        if applied(lambda: row.update(actions, condition=idle)):
+            return True
+        return self.find(model.account_id, model.model_id) is None
+
+    def is_hidden(self, account_id: str, model_id: str) -> bool:
+        """Tell whether a model's deletion was requested and has not finished."""
+        self._clients.bind_tables()
+        try:
+            return bool(ModelRow.get(account_id, model_id, consistent_read=True).deleted)
+        except ModelRow.DoesNotExist:
+            return False
+
+    def delete(self, account_id: str, model_id: str) -> None:
+        """Delete the row; a missing one is fine."""
+        self._clients.bind_tables()
+        ModelRow(account_id, model_id).delete()
+
+    def nudge_open(self, older_than: int) -> list[Model]:
+        """Claim trainings that nobody owns and that were not nudged since a moment.
+
+        Args:
+            older_than: milliseconds since 1970.
+
+        Returns:
+            Models whose training job must be sent again.
+        """
+        keys = (open_key(QUEUED, True), open_key(QUEUED, False), RUNNING)
+        return self._nudge(keys, older_than, ModelRow.status.is_in(*OPEN))
+
+    def nudge_hidden(self, older_than: int) -> list[Model]:
+        """Claim models whose deletion was requested and not nudged since a moment.
+
+        Args:
+            older_than: milliseconds since 1970.
+
+        Returns:
+            Models whose deletion job must be sent again.
+        """
+        is_hidden = ModelRow.deleted == True  # noqa: E712 - a PynamoDB condition
+        return self._nudge((DELETING,), older_than, is_hidden)
+
+    def _nudge(self, keys: Sequence[str], older_than: int, condition: Condition) -> list[Model]:
+        """Claim models of some partitions of the sparse index."""
+        self._clients.bind_tables()
+        now = to_milliseconds(self._clock())
+        stale = (ModelRow.nudged_at < older_than) & (ModelRow.lease_until < now) & condition
+        claimed = []
+        for key in keys:
+            for row in list(ModelRow.open_index.query(key)):
+                actions: list[Action] = [ModelRow.nudged_at.set(now)]
+                if updated(row, actions, stale):
+                    claimed.append(load_model(row))
+        return claimed
+
+    def _row(self, model: Model) -> ModelRow:
+        """Make a row handle with the model's key."""
+        self._clients.bind_tables()
+        return ModelRow(model.account_id, model.model_id)
+
+
+DELETING = "DELETING"
+
+
+"""Partition of the sparse index where models wait for their deletion."""
+
+
+def open_key(status: str, is_paid: bool) -> str:
+    """Partition of the sparse index that a model stands in while QUEUED or RUNNING."""
+    if status == RUNNING:
+        return RUNNING
+    return f"{QUEUED}#{'paid' if is_paid else 'free'}"
+
+
+def dump_request(request: TrainRequest) -> dict[str, Any]:
+    """Return the JSON form of a request."""
+    return asdict(request)
+
+
+def new_row(model: Model) -> ModelRow:
+    """Make the row of a model that was just asked for."""
+    created_at = to_milliseconds(model.created_at)
+    return ModelRow(
+        model.account_id,
+        model.model_id,
+        name=model.name,
+        dataset_id=model.dataset_id,
+        family=model.family,
+        type=model.type,
+        language=model.language,
+        status=model.status,
+        created_at=created_at,
+        updated_at=to_milliseconds(model.updated_at),
+        request=dump_request(model.request),
+        is_paid=model.is_paid,
+        epochs=model.epochs,
+        queued_at=created_at,
+        nudged_at=created_at,
+        open=open_key(model.status, model.is_paid),
+    )
+
+
+def load_model(row: ModelRow) -> Model:
+    """Make the domain model of a row."""
+    return Model(
+        account_id=row.account_id,
+        model_id=row.model_id,
+        name=row.name,
+        dataset_id=int(row.dataset_id),
+        family=row.family,
+        type=row.type,
+        language=row.language,
+        status=row.status,
+        progress=float(row.progress),
+        created_at=from_milliseconds(row.created_at),
+        updated_at=from_milliseconds(row.updated_at),
+        request=TrainRequest(**row.request),
+        run=int(row.run),
+        fence=int(row.fence),
+        attempts=int(row.attempts),
+        queued_at=None if row.queued_at is None else from_milliseconds(row.queued_at),
+        is_paid=bool(row.is_paid),
+        epochs=int(row.epochs),
+        failure=row.failure or "",
+        stats=None if row.stats is None else TrainStats(**row.stats),
+        version=row.version or "",
+        last_error=row.last_error or "",
+    )

@@ -1,0 +1,53 @@
+"""Prebuilt models: files in the folder of installed model files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from chalicelib.domain.models.model import OCR, PREBUILT
+from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
+from chalicelib.stores.models.files import ARTIFACT, CARD
+
+_FOLDER = "prebuilt"
+"""Below the model directory."""
+
+
+class PrebuiltStore:
+    """Reads installed prebuilt models."""
+
+    def __init__(self, model_dir: str, source: ModelSource = INSTALLED_ONLY) -> None:
+        self._folder = Path(model_dir) / _FOLDER
+        self._source = source
+
+    def is_installed(self, model_id: str) -> bool:
+        """Tell whether a prebuilt model's files are there, or can be brought.
+
+        The models that read text share the installed engines, and have a card only.
+        """
+        needed = CARD if PREBUILT.get(model_id) == OCR else ARTIFACT
+        is_here = (self._folder / model_id / needed).is_file()
+        return is_here or self._source.offers(f"{_FOLDER}/{model_id}")
+
+    def artifact(self, model_id: str) -> bytes:
+        """Read a prebuilt model's artifact.
+
+        Raises:
+            OSError: it is not installed.
+        """
+        return self._read(model_id, ARTIFACT)
+
+    def card(self, model_id: str) -> dict[str, Any]:
+        """Read a prebuilt model's card.
+
+        Raises:
+            OSError: it is not installed.
+        """
+        card: dict[str, Any] = json.loads(self._read(model_id, CARD))
+        return card
+
+    def _read(self, model_id: str, name: str) -> bytes:
+        """Bring a prebuilt model's files and read one."""
+        self._source.bring(f"{_FOLDER}/{model_id}")
+        return (self._folder / model_id / name).read_bytes()

@@ -1,0 +1,59 @@
+"""The documented characters, and what becomes of others."""
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.documents.characters import ASCII, CHARACTERS, SPACE, SYMBOLS, kept
+
+
+def test_the_set_is_what_is_documented():
+    """Printable ASCII, the symbols of English documents and the space, each once."""
+    assert [ord(character) for character in ASCII] == list(range(33, 127))
+    assert "£" in SYMBOLS
+    assert "≈" in SYMBOLS
+    assert CHARACTERS[-1] == SPACE
+    assert len(set(CHARACTERS)) == len(CHARACTERS) == 123
+    assert all(character.isprintable() for character in CHARACTERS)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Café naïve Łódź Ærø", "Cafe naive Lodz AEro"),
+        ("ｆｕｌｌ　ｗｉｄｔｈ！", "full width!"),
+        ("ﬁnal oﬀer… №5", "final offer... No5"),
+        ("a‐b−c―d", "a-b-c—d"),
+        ("«quoted» „low‟", "“quoted” “low“"),
+        ("½ ™ ° £5 ≈ €6", "½ ™ ° £5 ≈ €6"),
+        ("a\u00a0b\u2009c\td\ne", "a b c d e"),
+        ("漢字 Россия ☃", ""),
+        ("a ≠ b ≮ c", "a b c"),
+        ("x\x00\x1by\u200bz\ufeff", "xyz"),
+        ("  spaced   out  ", "spaced out"),
+        ("´ ¨ a", "a"),
+        ("", ""),
+    ],
+)
+def test_other_characters_become_plain_ones_or_nothing(text, expected):
+    """Accents, ligatures, widths and look-alikes are brought back; the rest is left out."""
+    assert kept(text) == expected
+
+
+def test_every_character_of_unicode_is_answered_within_the_set():
+    """Whatever is read, nothing else comes out; documented characters stay as they are."""
+    known = set(CHARACTERS)
+    for code in (*range(0x20000), *range(0x20000, sys.maxunicode, 997)):
+        assert set(kept(chr(code))) <= known
+    assert all(kept(character) == character for character in CHARACTERS.strip())
+
+
+@given(st.text())
+def test_what_was_kept_is_kept_again(text):
+    """The result is words separated by single spaces and does not change any more."""
+    once = kept(text)
+
+    assert kept(once) == once
+    assert once.split(" ") == once.split() or not once

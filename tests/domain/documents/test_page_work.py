@@ -1,0 +1,113 @@
+"""Pages are read by threads in the pages' order of results, and stop at an error or in time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from chalicelib.domain.documents.page_work import PageWork
+from chalicelib.errors import BadRequest, TimedOut
+
+
+def run(read, pages=8, threads=2, seconds=float("inf"), slots=4):
+    """Read pages; `read` gets the page's number and the check."""
+    semaphore = threading.Semaphore(slots)
+    work = PageWork(pages, seconds, 25.0, semaphore)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            return work.run(pool, lambda number: read(number, work.check))
+    finally:
+        assert all(semaphore.acquire(blocking=False) for _ in range(slots)), "all are given back"
+
+
+def test_results_come_in_the_order_of_the_pages():
+    """Whichever page is read first."""
+    assert run(lambda number, check: (time.sleep(0.01 * (number % 3)), number)[1]) == [*range(1, 9)]
+
+
+def test_not_more_pages_than_threads_or_slots_at_a_time():
+    """Two threads read two pages; one slot of the process lets one of them wait."""
+    active, most, lock = [0], [0], threading.Lock()
+
+    def read(number, check):
+        with lock:
+            active[0] += 1
+            most[0] = max(most[0], active[0])
+        time.sleep(0.01)
+        with lock:
+            active[0] -= 1
+
+    run(read)
+    assert most == [2]
+    most[0] = 0
+    run(read, slots=1)
+    assert most == [1]
+
+
+def test_first_error_ends_all():
+    """The other page stops at its next check, and the rest is never begun."""
+    begun = []
+
+    def read(number, check):
+        begun.append(number)
+        if number == 2:
+            raise BadRequest("page 2 is broken")
+        while True:
+            check()
+            time.sleep(0.001)
+
+    with pytest.raises(BadRequest, match="page 2"):
+        run(read)
+    assert sorted(begun) == [1, 2]
+
+
+def test_failure_nobody_foresaw_is_raised_too():
+    """It is neither swallowed nor taken for the end of another page."""
+
+    def read(number, check):
+        if number == 1:
+            raise ZeroDivisionError
+        time.sleep(0.01)
+        check()
+
+    with pytest.raises(ZeroDivisionError):
+        run(read)
+
+
+@pytest.mark.parametrize("does_check", [True, False])
+def test_end_of_the_time_names_the_page(does_check):
+    """Whether the threads notice it or only the one that waits for them."""
+    release = threading.Event()
+
+    def read(number, check):
+        if number < 4:
+            return
+        while not release.wait(0.001):
+            if does_check:
+                check()
+
+    timer = threading.Timer(0.4, release.set)
+    timer.start()
+    with pytest.raises(TimedOut, match=r"within 25 seconds: page 4 of 8 was reached") as refusal:
+        run(read, seconds=0.1)
+    assert refusal.value.retry_after_seconds == 5
+    timer.cancel()
+
+
+def test_no_time_at_all():
+    """Nothing is read."""
+    with pytest.raises(TimedOut, match="page 1 of 1"):
+        run(lambda number, check: check(), pages=1, seconds=0)
+
+
+def test_waiting_for_a_slot_ends_in_time():
+    """Pages of other calls in front do not make a call longer than it may be."""
+    slots = threading.Semaphore(0)
+    work = PageWork(1, 0.1, 25.0, slots)
+    begun = time.monotonic()
+    with ThreadPoolExecutor(1) as pool, pytest.raises(TimedOut, match="page 1 of 1"):
+        work.run(pool, lambda number: number)
+    assert time.monotonic() - begun < 5

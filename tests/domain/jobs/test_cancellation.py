@@ -1,0 +1,51 @@
+"""Stopping work that may not go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.jobs.cancellation import Watch
+from chalicelib.errors import LeaseLost, TimedOut
+from tests.conftest import MovableClock
+
+
+def nothing() -> None:
+    """Hold the lease."""
+
+
+def test_time_that_is_given(clock: MovableClock) -> None:
+    """Work goes on until its time is up, and not a moment longer."""
+    watch = Watch(nothing, clock, 25.0)
+    assert watch.remaining_seconds == 25
+    clock.advance(seconds=25)
+    watch.check()
+    assert watch.remaining_seconds == 0
+    clock.advance(seconds=0.001)
+
+    with pytest.raises(TimedOut, match="the queue goes on"):
+        watch.check()
+    assert watch.remaining_seconds == 0
+
+
+@pytest.mark.parametrize("seconds", [0.0, float("inf")])
+def test_no_limit(clock: MovableClock, seconds: float) -> None:
+    """Without a limit time does not matter."""
+    watch = Watch(nothing, clock, seconds)
+    clock.advance(days=365)
+
+    watch.check()
+    assert watch.remaining_seconds == float("inf")
+
+
+def test_lease_comes_first(clock: MovableClock) -> None:
+    """A job that is lost is left alone, whatever the time."""
+
+    def lost() -> None:
+        """Have lost the lease."""
+        raise LeaseLost
+
+    watch = Watch(lost, clock, 1.0)
+    clock.advance(seconds=9)
+
+    with pytest.raises(LeaseLost):
+        watch.check()

@@ -1,0 +1,75 @@
+"""Metrics of a head on both sides of the split."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.text.head.evaluation import Judge, held_out_curve, label_thresholds
+from chalicelib.engines.text.head.regression import Head, Piece
+
+HEAD = Head(np.eye(2), np.zeros(2))
+TRAINING = Piece(np.array([[3.0, 0.0], [0.0, 3.0]]), np.array([0, 1]))
+HELD = Piece(np.array([[3.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.1, 0.0]]), np.array([0, 1, 1, 0]))
+
+
+def _judge(threshold: float | None) -> Judge:
+    may_reject = threshold is not None
+    limit = float("-inf") if threshold is None else threshold
+    return Judge(["no", "yes"], [TRAINING], [HELD], 0.5, limit, may_reject)
+
+
+def test_metrics_by_hand() -> None:
+    """Three of four held-out texts are right; losses follow from logits over 0.5."""
+    found = _judge(None).metrics(HEAD)
+
+    assert found.labels == ["no", "yes"]
+    assert found.confusion_matrix == [[2, 0], [1, 1]]
+    assert found.test_accuracy == 0.75
+    assert found.training_accuracy == 1.0
+    assert found.precision == [0.666667, 1.0]
+    assert found.recall == [1.0, 0.5]
+    assert found.f1 == [0.8, 0.666667]
+    assert found.macro_f1 == 0.733333
+    assert found.training_loss == pytest.approx(math.log1p(math.exp(-6)), abs=1e-6)
+    losses = [math.log1p(math.exp(gap)) for gap in (-6, 4, -2, -0.2)]
+    assert found.test_loss == pytest.approx(sum(losses) / 4, abs=1e-6)
+
+
+def test_rejected_texts_have_a_column_and_count_as_wrong() -> None:
+    """Energies are 6.002, 4.018, 2.127 and 0.798: a threshold of 2 rejects the last."""
+    found = _judge(2.0).metrics(HEAD)
+
+    assert found.confusion_matrix == [[1, 0, 1], [1, 1, 0], [0, 0, 0]]
+    assert found.test_accuracy == 0.5
+    assert found.labels == ["no", "yes"]
+
+
+def test_a_model_that_may_reject_always_has_the_column() -> None:
+    """Also when nothing was rejected."""
+    assert _judge(-9.0).metrics(HEAD).confusion_matrix == [[2, 0, 0], [1, 1, 0], [0, 0, 0]]
+
+
+def test_nothing_held_out_gives_plain_zeros() -> None:
+    """A record never holds NaN."""
+    judge = Judge(["no", "yes"], [TRAINING], [], 1.0, float("-inf"), may_reject=False)
+
+    found = judge.metrics(HEAD)
+    scores, truth = judge.scores(HEAD)
+
+    assert (found.test_accuracy, found.test_loss, found.macro_f1) == (0.0, 0.0, 0.0)
+    assert scores.shape == (0, 2)
+    assert label_thresholds(scores, truth, ["no", "yes"]) == {"no": 0.5, "yes": 0.5}
+    assert held_out_curve(scores, truth).threshold == []
+
+
+def test_thresholds_by_hand() -> None:
+    """Both labels find two of two texts with one mistake at their lowest right score."""
+    scores, truth = _judge(None).scores(HEAD)
+
+    thresholds = label_thresholds(scores, truth, ["no", "yes"])
+
+    assert thresholds["yes"] == pytest.approx(1 / (1 + math.exp(4)), abs=1e-6)
+    assert thresholds["no"] == pytest.approx(1 / (1 + math.exp(-0.2)), abs=1e-6)

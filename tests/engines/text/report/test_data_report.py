@@ -1,0 +1,177 @@
+"""The data report that stands in a text model's card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from chalicelib.domain.datasets.data_report import without_examples
+from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.models.training_texts import TrainingTexts
+from chalicelib.engines.interface import OutOfFold, TextReport
+from chalicelib.engines.text import training
+from chalicelib.engines.text.report.data_report import (
+    MAX_CHARACTERS,
+    data_report,
+    expected_precision,
+)
+from chalicelib.engines.text.similarity.same_words import same_words
+from tests.engines.text.clusters import a_training_set
+
+LABELS = ["order", "refund", "address"]
+
+
+def _trained(
+    flipped: int = 0, doubled: int = 0, written: Mapping[int, str] | None = None
+) -> tuple[TrainingTexts, TextReport]:
+    """Thirty examples of three labels: some flipped, some there twice, some with a given text."""
+    examples = a_training_set([30] * 3, dims=(24,), spread=0.3)
+    labels = examples.label_indexes.copy()
+    labels[:flipped] = (labels[:flipped] + 1) % 3
+    rows = np.concatenate([np.arange(90), np.arange(80, 80 + doubled)])
+    given = np.concatenate([labels, (labels[80 : 80 + doubled] + 1) % 3])
+    texts = TrainingTexts(
+        labels=LABELS,
+        texts=[(written or {}).get(row) or f"text {row} " + "é" * 300 for row in rows.tolist()],
+        label_indexes=given.tolist(),
+        example_ids=[1_000 + place for place in range(len(rows))],
+    )
+    training_set = training.TextTrainingSet(
+        blocks={"encoder": examples.blocks["encoder0"][rows]},
+        label_indexes=given,
+        label_names=LABELS,
+        digests=[examples.digests[row] for row in rows],
+        word_digests=[text_digest(same_words(text)) for text in texts.texts],
+    )
+    report = training.fit(training_set, training.TextFitOptions(), [].append).report
+    assert report is not None
+    return texts, report
+
+
+def test_flipped_labels_are_suspected() -> None:
+    """Six flipped labels lead the list with id, the text's beginning, and the true label."""
+    texts, report = _trained(flipped=6)
+
+    found = data_report(texts, report)["likelyLabelErrors"]
+
+    assert {entry["id"] for entry in found[:5]} <= set(range(1_000, 1_006))
+    for entry in found:
+        assert sorted(entry) == ["confidence", "id", "label", "suggestion", "text"]
+        assert entry["text"].startswith(f"text {entry['id'] - 1_000} é")
+        assert len(entry["text"]) == MAX_CHARACTERS
+        assert entry["suggestion"] != entry["label"]
+
+
+def test_contradictory_labels_are_named() -> None:
+    """A text under two labels is named with both; texts are never torn apart by the split."""
+    texts, report = _trained(doubled=3)
+
+    told = data_report(texts, report)
+
+    pairs = [pair for pair in told["conflictingNearDuplicates"] if pair["similarity"] == 1]
+    assert sorted(tuple(one["id"] for one in pair["examples"]) for pair in pairs) == [
+        (1_080, 1_090),
+        (1_081, 1_091),
+        (1_082, 1_092),
+    ]
+    assert all(len({one["label"] for one in pair["examples"]}) == 2 for pair in pairs)
+    assert (told["duplicatesAcrossSplit"], told["examined"]) == (0, 93)
+    assert told["duplicatesKeptTogether"] >= 3
+
+
+def test_texts_of_the_same_words_are_contradictions() -> None:
+    """Punctuation and capitals do not hide a text under two labels, whatever its vectors say."""
+    labels = a_training_set([30] * 3, dims=(24,), spread=0.3).label_indexes
+    other = next(row for row in range(90) if labels[row] != labels[5])
+    texts, report = _trained(
+        doubled=1, written={5: "Where is my parcel?", other: "where is  my parcel"}
+    )
+
+    found = data_report(texts, report)["conflictingNearDuplicates"]
+
+    pairs = {tuple(one["id"] for one in pair["examples"]): pair["similarity"] for pair in found[:2]}
+    assert pairs == {(1_080, 1_090): 1, (1_000 + min(5, other), 1_000 + max(5, other)): 1}
+
+
+def test_mixed_up_labels_are_named() -> None:
+    """Two labels whose examples cannot be told apart are named with how often chance does it."""
+    texts, report = _trained()
+    shares = np.full((90, 3), 0.1, np.float32)
+    shares[np.arange(90), np.where(report.out_of_fold.truth == 2, 2, 0)] = 0.8
+    folds = OutOfFold(report.out_of_fold.examples, shares, report.out_of_fold.truth)
+    object.__setattr__(report, "out_of_fold", folds)
+
+    [confusion] = data_report(texts, report)["confusedLabels"]
+
+    assert (confusion["label"], confusion["predictedLabel"]) == ("refund", "order")
+    assert confusion["count"] == 30 > 2 * confusion["expectedByChance"]
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(60, "four of five"), (25, "two of three"), (12, "about half of"), (6, "fewer than half")],
+)
+def test_the_list_says_how_far_to_trust_it(count: int, told: str) -> None:
+    """The fewer examples a label has, the less is promised."""
+    sentence = expected_precision(TrainingTexts(label_indexes=[0] * count + [1] * count))
+
+    assert told in sentence
+    assert f"{count} examples" in sentence
+
+
+def test_a_typical_label_is_one_that_exists() -> None:
+    """Between 990 examples and 10 nothing has 500, and the list is as doubtful as the fewer say."""
+    sentence = expected_precision(TrainingTexts(label_indexes=[0] * 990 + [1] * 10))
+
+    assert "has 10 examples" in sentence
+    assert "half of the" in sentence
+
+
+def test_what_was_not_examined_is_told() -> None:
+    """Where one part alone is held out, labels that are rare in it count as not examined."""
+    texts, report = _trained()
+    folds = report.out_of_fold
+    held = np.flatnonzero(folds.truth == 0)[:4].tolist() + np.flatnonzero(folds.truth == 1).tolist()
+    part = OutOfFold(folds.examples[held], folds.probabilities[held], folds.truth[held])
+    object.__setattr__(report, "out_of_fold", part)
+
+    told = data_report(texts, report)
+
+    assert told["examined"] == 30
+    assert "Only 34 of 90 examples" in told["expectedPrecision"]
+    assert {one["label"] for one in told["likelyLabelErrors"]} <= {LABELS[1]}
+
+
+def test_the_lists_are_ranked_and_end_at_a_hundred() -> None:
+    """Of 400 wrong labels the hundred least likely ones are named, the worst first."""
+    texts, report = _trained()
+    rows = np.tile(np.arange(60), 20)
+    shares = np.zeros((1_200, 3), np.float32)
+    truth = np.repeat([0, 1], 600)
+    own = np.random.default_rng(0).uniform(0.6, 0.9, 1_200).astype(np.float32)
+    own[::3] = 1 - own[::3]
+    shares[np.arange(1_200), truth], shares[np.arange(1_200), 1 - truth] = own, 1 - own
+    object.__setattr__(report, "out_of_fold", OutOfFold(rows, shares, truth))
+
+    told = data_report(texts, report)
+
+    confidences = [one["confidence"] for one in told["likelyLabelErrors"]]
+    assert len(confidences) == 100
+    assert confidences == sorted(confidences, reverse=True)
+    assert confidences[0] > 0.89
+
+
+def test_nothing_of_the_texts_stays_after_deletion() -> None:
+    """Once the dataset is gone, neither text nor id can be read from the report."""
+    texts, report = _trained(flipped=6, doubled=3)
+    told = data_report(texts, report)
+    assert "text 0 é" in json.dumps(told, ensure_ascii=False)
+
+    left = json.dumps(without_examples(told, LABELS), ensure_ascii=False)
+
+    assert "é" not in left
+    assert not any(str(number) in left for number in range(1_000, 1_093))
+    assert len(json.loads(left)["conflictingNearDuplicates"]) >= 3

@@ -1,0 +1,146 @@
+"""The card of a text model says what it was measured on and what it must not be trusted with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
+from chalicelib.engines.interface import TextFitOptions, TextReport
+from chalicelib.engines.text.report.json_documents import card_document
+from chalicelib.engines.text.training import fit
+from tests.engines.text.clusters import a_training_set
+
+NOW = datetime(2024, 3, 4, tzinfo=UTC)
+FACTS: dict[str, Any] = {
+    "created_at": "2024-03-04T00:00:00.000+0000",
+    "artifact_sha256": "0" * 64,
+    "profile": "fast",
+    "encoders": [],
+    "labels": 3,
+    "examples": 90,
+    "available": 0,
+    "feedback": 0,
+    "data_report": {"examined": 90},
+}
+
+
+@pytest.fixture(scope="module")
+def report() -> TextReport:
+    """What a training of ninety examples that may reject tells."""
+    options = TextFitOptions(out_of_domain_rate=0.05)
+    made = fit(a_training_set([30] * 3, spread=1.2), options, [].append).report
+    assert made is not None
+    return made
+
+
+def _card(
+    report: TextReport, params: dict[str, object] | None = None, **facts: object
+) -> dict[str, Any]:
+    model = Model(
+        account_id="A",
+        model_id="M",
+        name="intents",
+        dataset_id=1,
+        family="language",
+        type="text-intent",
+        language="en_US",
+        status=SUCCEEDED,
+        progress=1.0,
+        created_at=NOW,
+        updated_at=NOW,
+        request=TrainRequest(algorithm="multilingual-intent-ood", params=params),
+    )
+    return card_document(model, report, {**FACTS, **facts}, 0)
+
+
+def test_figures_have_intervals(report: TextReport) -> None:
+    """Accuracy, macro f1, accuracy over the folds and rejections stand inside their intervals."""
+    metrics = _card(report)["metrics"]
+
+    for name in ("testAccuracy", "macroF1", "foldAccuracy", "rejectedInDomain"):
+        figure = metrics[name]
+        assert 0 <= figure["low"] <= figure["value"] <= figure["high"] <= 1, name
+        assert figure["low"] < figure["high"]
+        assert figure["level"] == 0.95
+    assert metrics["foldAccuracy"]["value"] == pytest.approx(
+        metrics["testAccuracy"]["value"], abs=0.2
+    )
+    assert 0 < metrics["brierScore"] < 1
+    assert 0 < _card(report)["calibrationError"] < 0.2
+
+
+def test_a_model_that_never_rejects_says_nothing_of_it(report: TextReport) -> None:
+    """Without a threshold there is neither a figure nor a sentence about it."""
+    card = _card(replace(report, rejection=None))
+
+    assert "rejectedInDomain" not in card["metrics"]
+    assert "empty list" not in card["limits"]
+
+
+def test_limits_are_told(report: TextReport) -> None:
+    """A threshold from few texts, torn duplicates, a drawn sample and float32 are all admitted."""
+    usual = _card(report)["limits"]
+    assert "only 90 texts" in usual
+    assert "whatever rate is asked for" in usual
+    assert "same artifact on every processor" in usual
+    assert "near-duplicate" not in usual
+
+    torn = _card(replace(report, duplicates_across_split=4, is_exact=False), available=1_000)[
+        "limits"
+    ]
+
+    assert "4 of them have a near-duplicate" in torn
+    assert "The dataset has 1000 texts" in torn
+    assert "not promised on another processor" in torn
+
+
+@pytest.mark.parametrize(("params", "share"), [(None, "5%"), ({"outOfDomainRate": 0.125}, "12.5%")])
+def test_the_rate_that_was_asked_for_is_told(
+    report: TextReport, params: dict[str, object] | None, share: str
+) -> None:
+    """With enough texts the limits name the share that may be rejected, with few they do not."""
+    assert report.rejection is not None
+    many = replace(report, rejection=replace(report.rejection, judged_by=100))
+
+    assert f"is to reject {share} of texts of the domain" in _card(many, params)["limits"]
+    assert "is to reject" not in _card(report, params)["limits"]
+
+
+def test_a_rate_without_effect_is_told(report: TextReport) -> None:
+    """A rate sent with an algorithm that never rejects is not passed over in silence."""
+    never = replace(report, rejection=None)
+
+    assert "never rejects" in _card(never, {"outOfDomainRate": 0.1})["limits"]
+    assert "never rejects" not in _card(never)["limits"]
+
+
+def test_the_card_names_what_it_was_made_of(report: TextReport) -> None:
+    """Profile, encoders with digests, seed and the artifact's digest stand in the card."""
+    encoders = [{"name": "all-MiniLM-L6-v2", "sha256": "f" * 64, "licence": "Apache-2.0"}]
+
+    card = _card(report, profile="accurate", encoders=encoders)
+
+    engine = card["engine"]
+    assert (engine["profile"], engine["encoders"], engine["seed"]) == ("accurate", encoders, 0)
+    assert engine["isReproducible"] is True
+    assert card["artifactSha256"] == "0" * 64
+    assert _card(replace(report, is_exact=False))["engine"]["isReproducible"] is False
+
+
+def test_labels_without_a_test_are_named(report: TextReport) -> None:
+    """A zero that stands for nothing held out is told from one that was earned; names are few."""
+    labels = [f"label {number}" for number in range(14)]
+    matrix = [[0] * 15 for _ in range(15)]
+    matrix[3][3], matrix[4][5] = 6, 6
+    tested = replace(report.metrics, labels=labels, confusion_matrix=matrix)
+
+    limits = _card(replace(report, metrics=tested))["limits"]
+
+    assert "Not tested" in limits
+    assert "'label 2', 'label 5'" in limits
+    assert "and 2 more labels" in limits
+    assert "Not tested" not in _card(report)["limits"]

@@ -1,0 +1,83 @@
+"""Probabilities that say how often a box is right."""
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.vision.detection.evaluation.average_precision import Judged
+from chalicelib.engines.vision.detection.evaluation.calibration import (
+    Calibration,
+    calibration_error,
+    fit_calibration,
+)
+from chalicelib.engines.vision.detection.evaluation.intervals import bootstrap_interval
+from chalicelib.engines.vision.detection.evaluation.judged_arrays import judged_arrays, judged_of
+
+
+def judged_pictures(count: int, answers: int = 10) -> list[Judged]:
+    """Answers that are right far more often than their scores say."""
+    generator = np.random.default_rng(0)
+    parts = []
+    for _ in range(count):
+        scores = np.sort(generator.uniform(0.05, 0.8, answers))[::-1]
+        is_right = generator.random(answers) < np.minimum(1.0, scores * 1.3)
+        truths = np.array([int(is_right.sum()) + 1])
+        parts.append(Judged(np.zeros(answers, int), scores, is_right, truths))
+    return parts
+
+
+def test_calibrated_probabilities_come_closer_to_the_truth():
+    """On other pictures the gap between probability and being right shrinks."""
+    pictures = judged_pictures(80)
+    curve = fit_calibration(pictures[:40])
+    raw = np.concatenate([part.scores for part in pictures[40:]])
+    is_right = np.concatenate([part.is_right for part in pictures[40:]])
+
+    assert abs(curve.apply(raw).mean() - is_right.mean()) < abs(raw.mean() - is_right.mean())
+    assert calibration_error(pictures) < 0.06
+
+
+def test_the_order_of_answers_stays():
+    """The curve rises everywhere."""
+    curve = fit_calibration(judged_pictures(40))
+
+    assert (np.diff(curve.apply(np.linspace(0.001, 0.999, 99))) > 0).all()
+
+
+def test_few_answers_calibrate_nothing():
+    """Below ten right and ten wrong answers scores stay what they are."""
+    few = judged_pictures(1)
+
+    assert fit_calibration(few) == Calibration()
+    assert fit_calibration([]) == Calibration()
+    assert calibration_error([]) is None
+    assert Calibration().apply(np.array([0.2, 0.9])).tolist() == [0.2, 0.9]
+
+
+def test_the_interval_holds_the_value():
+    """Resampled pictures give bounds around the mean average precision, the same each time."""
+    interval = bootstrap_interval(judged_pictures(30), 1, 0)
+
+    assert interval.low < interval.value < interval.high
+    assert interval == bootstrap_interval(judged_pictures(30), 1, 0)
+    assert bootstrap_interval(judged_pictures(1), 1, 0) is None
+
+
+def test_judged_pictures_survive_their_process():
+    """Written to arrays and read, pictures are the same, one without answers too."""
+    nothing = Judged(np.empty(0, int), np.empty(0), np.empty(0, bool), np.array([2]))
+    pictures = [nothing, *judged_pictures(2), nothing]
+
+    read = judged_of(judged_arrays(pictures, 1))
+
+    assert len(read) == 4
+    for before, after in zip(pictures, read, strict=True):
+        assert before.scores.tolist() == after.scores.tolist()
+        assert before.is_right.tolist() == after.is_right.tolist()
+        assert before.truths.tolist() == after.truths.tolist()
+    assert judged_of(judged_arrays([], 1)) == []
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_extreme_scores_are_no_trouble(score: float):
+    """Scores of exactly 0 and 1 have a probability."""
+    assert 0 <= Calibration(2.0, -1.0).apply(np.array([score]))[0] <= 1

@@ -1,0 +1,184 @@
+"""The data report of the card."""
+
+import numpy as np
+
+from chalicelib.domain.documents.box import Box
+from chalicelib.domain.models.training_pictures import LabelledBox, LabelledPicture
+from chalicelib.engines.vision.detection.answering.finder import Found
+from chalicelib.engines.vision.detection.report.data_report import (
+    CLOSE_OVERLAP,
+    EQUAL_OVERLAP,
+    Reviewed,
+    agree,
+    data_report,
+)
+from chalicelib.engines.vision.detection.report.suspicions import MOST_ENTRIES, suspicions_of
+
+
+def picture(name: str, digest: int, *boxes: tuple[int, Box]) -> LabelledPicture:
+    """A picture with boxes whose example ids count from the digest times ten."""
+    known = [LabelledBox(label, box, digest * 10 + at) for at, (label, box) in enumerate(boxes)]
+    return LabelledPicture(1, digest.to_bytes(16, "little"), name, boxes=tuple(known))
+
+
+def reviewed(shown: LabelledPicture, *, is_tested: bool = False, size: int = 100) -> Reviewed:
+    """A square picture that was looked over."""
+    return Reviewed(shown, (size, size), is_tested)
+
+
+def answers(*items: tuple[tuple[float, float, float, float], int, float]) -> Found:
+    """Answers as box, label and score."""
+    return Found(
+        np.array([box for box, _, _ in items], float).reshape(-1, 4),
+        np.array([label for _, label, _ in items], int),
+        np.array([score for _, _, score in items], float),
+    )
+
+
+ONE = Box(0, 0, 10, 10)
+OTHER = Box(50, 50, 10, 10)
+
+
+def test_equal_files_with_other_boxes_are_named():
+    """Two names of one file with different boxes conflict; across the split they are named too."""
+    pictures = [
+        picture("a.jpg", 1, (0, ONE)),
+        picture("b.jpg", 1, (0, OTHER)),
+        picture("c.jpg", 2, (0, ONE)),
+    ]
+
+    known = [reviewed(each, is_tested=place == 0) for place, each in enumerate(pictures)]
+    report = data_report(known, np.eye(3, 8, dtype=np.float32), [])
+
+    pair = {
+        "examples": [{"ids": [10], "name": "a.jpg"}, {"ids": [10], "name": "b.jpg"}],
+        "similarity": 1.0,
+    }
+    assert report["conflictingNearDuplicates"] == [pair]
+    assert report["duplicatesAcrossSplit"] == 1
+    assert report["pairsAcrossSplit"] == [pair]
+
+
+def test_near_equal_pictures_are_found_by_their_features():
+    """Two files that look alike and agree are no conflict, but are named across the split."""
+    pictures = [picture(f"{place}.jpg", place, (0, ONE)) for place in range(6)]
+    pooled = np.random.default_rng(0).normal(size=(6, 40)).astype(np.float32)
+    pooled[5] = pooled[0] + 0.01
+
+    known = [reviewed(each, is_tested=place == 0) for place, each in enumerate(pictures)]
+    report = data_report(known, pooled, [])
+
+    (pair,) = report["pairsAcrossSplit"]
+    assert [each["name"] for each in pair["examples"]] == ["0.jpg", "5.jpg"]
+    assert 0.9 < pair["similarity"] < 1.0
+    assert report["conflictingNearDuplicates"] == []
+
+
+def test_boxes_agree_by_place_label_and_number():
+    """Every box needs a partner with its label."""
+    base = reviewed(picture("a", 1, (0, ONE)))
+
+    def agrees(*boxes: tuple[int, Box]) -> bool:
+        return agree(base, reviewed(picture("b", 2, *boxes)), CLOSE_OVERLAP)
+
+    assert agrees((0, Box(1, 1, 10, 10)))
+    assert not agrees((1, ONE))
+    assert not agrees((0, ONE), (0, OTHER))
+    assert not agrees((0, OTHER))
+    assert agree(reviewed(picture("a", 1)), reviewed(picture("b", 2)), CLOSE_OVERLAP)
+
+
+def test_two_annotations_of_one_file_have_to_agree_closely():
+    """A box that is a tenth larger is another one in the same file, and the same in a like one."""
+    base = reviewed(picture("a", 1, (0, ONE)))
+    larger = reviewed(picture("b", 1, (0, Box(0, 0, 11, 10))))
+
+    assert agree(base, larger, CLOSE_OVERLAP)
+    assert not agree(base, larger, EQUAL_OVERLAP)
+
+
+def test_pictures_of_two_sizes_are_compared_by_shares():
+    """The same picture at twice the size has its boxes at twice the place."""
+    base = reviewed(picture("a", 1, (0, OTHER)))
+    double = reviewed(picture("b", 2, (0, Box(100, 100, 20, 20))), size=200)
+
+    assert agree(base, double, CLOSE_OVERLAP)
+
+
+def test_a_box_found_with_another_label_is_suspicious():
+    """The entry names file, example, both labels, probability and place."""
+    shown = picture("a.jpg", 1, (0, ONE))
+
+    (entry,) = suspicions_of(shown, answers(((0, 0, 10, 10), 1, 0.9)), ["cat", "dog"])
+
+    assert entry == {
+        "id": 10,
+        "label": "cat",
+        "name": "a.jpg",
+        "suggestion": "dog",
+        "confidence": 0.9,
+        "boundingBox": {"minX": 0, "minY": 0, "maxX": 10, "maxY": 10},
+    }
+
+
+def test_an_object_without_a_box_is_suspicious():
+    """Something found with certainty where nothing is annotated is reported."""
+    shown = picture("a.jpg", 1, (0, ONE))
+
+    (entry,) = suspicions_of(shown, answers(((50, 50, 60, 60), 0, 0.8)), ["cat"])
+
+    assert entry["label"] is entry["id"] is None
+    assert entry["suggestion"] == "cat"
+
+
+def test_confirmed_and_doubtful_boxes_are_not_suspicious():
+    """A box that is also found with its own label, or another one with doubt, is fine."""
+    shown = picture("a.jpg", 1, (0, ONE))
+    confirmed = answers(((0, 0, 10, 10), 1, 0.9), ((0, 0, 10, 10), 0, 0.3))
+    doubtful = answers(((0, 0, 10, 10), 1, 0.4), ((50, 50, 60, 60), 0, 0.4))
+
+    assert suspicions_of(shown, confirmed, ["cat", "dog"]) == []
+    assert suspicions_of(shown, doubtful, ["cat", "dog"]) == []
+
+
+def test_each_list_is_bounded():
+    """A dataset of equal pictures with different boxes fills no card."""
+    pictures = [picture(f"{place}", 1, (0, Box(place * 20, 0, 10, 10))) for place in range(40)]
+    suspicions = [
+        {"confidence": place / 300, "label": "cat" if place % 2 else None} for place in range(300)
+    ]
+
+    known = [reviewed(each, is_tested=place < 20) for place, each in enumerate(pictures)]
+    report = data_report(known, np.ones((40, 8), np.float32), suspicions)
+
+    assert len(report["conflictingNearDuplicates"]) == MOST_ENTRIES
+    assert report["duplicatesAcrossSplit"] == 400
+    assert len(report["pairsAcrossSplit"]) == MOST_ENTRIES
+    assert report["likelyLabelErrors"][0]["confidence"] == 299 / 300
+    assert report["likelyMissingBoxes"][0]["confidence"] == 298 / 300
+    assert len(report["likelyLabelErrors"]) == len(report["likelyMissingBoxes"]) == MOST_ENTRIES
+
+
+def test_no_pictures_give_an_empty_report():
+    """Nothing reviewed, nothing to say."""
+    report = data_report([], np.empty((0, 8), np.float32), [])
+
+    assert report["conflictingNearDuplicates"] == []
+
+
+def test_very_many_near_duplicates_hide_no_conflict_between_equal_files():
+    """However many pictures look alike, every torn pair counts and equal files come first."""
+    count = 320
+    known = [
+        reviewed(picture(f"{at}.jpg", at + 1, (0, ONE)), is_tested=at >= count - 2)
+        for at in range(count - 1)
+    ]
+    known.append(reviewed(picture("last.jpg", count - 1, (0, OTHER)), is_tested=True))
+    sides = np.repeat([[1.0, 0.0], [0.0, 1.0]], count // 2, axis=0)
+    pooled = (sides + 0.001 * np.arange(count)[:, None] / count).astype(np.float32)
+
+    report = data_report(known, pooled, [])
+
+    assert report["duplicatesAcrossSplit"] == 2 * (count // 2 - 2)
+    assert report["conflictingNearDuplicates"][0]["examples"][1]["name"] == "last.jpg"
+    assert report["conflictingNearDuplicates"][0]["similarity"] == 1.0

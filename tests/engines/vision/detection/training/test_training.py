@@ -1,0 +1,224 @@
+"""Detection trainings from end to end, on drawn pictures."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chalicelib.domain.documents.box import Box
+from chalicelib.domain.models.training_pictures import LabelledBox, TrainingPictures
+from chalicelib.engines.vision.detection.answering import detector
+from chalicelib.engines.vision.detection.training.training import DetectionTraining
+from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionStep
+from chalicelib.errors import TrainingFailed
+from tests.engines.vision.detection.drawn import (
+    MODEL,
+    NOW,
+    POOL,
+    drawn_data,
+    drawn_picture,
+    options,
+)
+
+
+def run(training: DetectionTraining, steps: int = 10_000) -> list[VisionStep]:
+    """Do some steps of a training."""
+    done = []
+    while len(done) < steps and (step := training.step()) is not None:
+        done.append(step)
+    return done
+
+
+def trained(**changes: object) -> tuple[FittedVision, list[VisionStep]]:
+    """Train over the drawn pictures without a break."""
+    training = DetectionTraining(drawn_data(), options(**changes), POOL)
+    steps = run(training)
+    return training.finish(MODEL, NOW), steps
+
+
+@pytest.fixture(scope="module")
+def whole() -> tuple[FittedVision, list[VisionStep]]:
+    """A training without a break."""
+    return trained()
+
+
+def test_a_broken_training_gives_the_same_bytes(whole):
+    """Saved and opened again after every step, a training ends with the same model and card."""
+    records, checkpoint = [], None
+    while True:
+        training = DetectionTraining(drawn_data(), options(), POOL, checkpoint)
+        step = training.step()
+        if step is None:
+            break
+        records += [step.record] if step.record else []
+        checkpoint = training.save()
+    fitted = training.finish(MODEL, NOW)
+
+    assert whole[0].artifact == fitted.artifact
+    assert whole[0].card == fitted.card
+    assert [step.record for step in whole[1] if step.record] == records
+
+
+def test_the_number_of_threads_changes_nothing(whole):
+    """One thread learns the same model as two, to the last bit."""
+    fitted, _ = trained(threads=1)
+
+    assert whole[0].artifact == fitted.artifact
+
+
+def test_another_seed_learns_another_model():
+    """The seed chooses split, order and first weights."""
+    trainings = [
+        DetectionTraining(drawn_data(5), options(epochs=1, seed=seed), POOL) for seed in (0, 5)
+    ]
+    for training in trainings:
+        run(training)
+
+    first, second = (training.finish(MODEL, NOW).artifact for training in trainings)
+
+    assert first != second
+
+
+def test_each_epoch_is_recorded_in_the_contracts_form(whole):
+    """A record has the metrics of every label, and no other members than the contract's."""
+    records = [step.record for step in whole[1] if step.record]
+
+    assert [record["epoch"] for record in records] == [1, 2]
+    assert {"epoch", "metricsData", "epochResults", "object"} == set(records[0])
+    labels = records[0]["metricsData"]["labelMetrics"]
+    assert [label["label"] for label in labels] == ["ball", "crate"]
+    assert {"label", "averagePrecision", "f1", "precision", "recall"} == set(labels[0])
+    assert records[1]["metricsData"]["modelMetrics"]["trainingLoss"] > 0
+    json.dumps(records, allow_nan=False)
+
+
+def test_the_share_never_falls_and_reaches_one(whole):
+    """Progress rises from step to step to the end."""
+    shares = [step.share for step in whole[1]]
+
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+
+
+def test_the_card_says_what_was_learnt_from_what(whole):
+    """Backbones, pictures, the second look and the report stand in the card."""
+    card, fitted = whole[0].card, whole[0]
+
+    assert fitted.train_size + fitted.test_size == 16
+    assert fitted.test_size >= 2
+    assert card["trainedOn"] == {
+        "datasetId": 7,
+        "examples": 32,
+        "pictures": 16,
+        "labels": 2,
+        "feedback": 0,
+    }
+    assert len(card["engine"]["backbones"]) == 2
+    assert card["engine"]["secondLook"]["meanAveragePrecisionWith"] is not None
+    assert set(card["dataReport"]) >= {"likelyLabelErrors", "conflictingNearDuplicates"}
+    json.dumps(card, allow_nan=False)
+
+
+def test_a_model_trained_on_everything_finds_what_was_drawn():
+    """After a few epochs a new picture's ball and crate are found where they are."""
+    training = DetectionTraining(
+        drawn_data(8), options(epochs=14, split_ratio=1.0, learning_rate=0.002), POOL
+    )
+    run(training)
+    fitted = training.finish(MODEL, NOW)
+    model = detector.load(fitted.artifact, POOL)
+    picture, known = drawn_picture(99)
+
+    found = model.predict(picture)
+
+    assert fitted.test_size == 0
+    assert fitted.metrics["modelMetrics"]["meanAveragePrecision"] is None
+    assert fitted.card["calibrationError"] is None
+    for label, box in known:
+        best = next(item for item in found if item.label == model.labels[label])
+        middle = (best.box.min_x + best.box.max_x) / 2, (best.box.min_y + best.box.max_y) / 2
+        assert middle == pytest.approx((box.x + box.width / 2, box.y + box.height / 2), abs=15)
+    probabilities = [item.probability for item in found]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert min(probabilities) >= 0.05
+
+
+def test_pictures_without_boxes_teach_nothing():
+    """A dataset without a box fails, and says what to add."""
+    data = drawn_data()
+    bare = [replace(picture, boxes=()) for picture in data.pictures.pictures]
+
+    with pytest.raises(TrainingFailed, match=r"has a box\. Add pictures with annotations"):
+        DetectionTraining(with_pictures(data, bare), options(), POOL)
+
+
+def test_boxes_that_are_too_thin_teach_nothing():
+    """When every box is thinner than can be seen, the text names a file, its box and the way."""
+    data = drawn_data()
+    thin = (LabelledBox(0, Box(3, 4, 1, 90), 1),)
+    pictures = [replace(picture, boxes=thin) for picture in data.pictures.pictures]
+
+    with pytest.raises(TrainingFailed, match=r"drawn-0\.png .* x 3, y 4 1 x 90.*Crop the pictures"):
+        DetectionTraining(with_pictures(data, pictures), options(), POOL)
+
+
+def test_a_label_with_two_pictures_is_trained_and_not_tested():
+    """A rare label has no average precision instead of one that means nothing."""
+    data = drawn_data(8)
+    pictures = [
+        replace(picture, boxes=picture.boxes if place < 2 else picture.boxes[:1])
+        for place, picture in enumerate(data.pictures.pictures)
+    ]
+    training = DetectionTraining(with_pictures(data, pictures), options(epochs=1), POOL)
+    run(training)
+
+    labels = training.finish(MODEL, NOW).metrics["labelMetrics"]
+
+    assert labels[0]["averagePrecision"] is not None
+    assert labels[1] == {
+        "label": "crate",
+        "averagePrecision": None,
+        "f1": [],
+        "precision": [],
+        "recall": [],
+    }
+
+
+def test_features_that_are_no_numbers_end_the_training():
+    """Broken features are reported instead of being learnt."""
+    data = drawn_data()
+
+    class Broken:
+        """Features that are not finite."""
+
+        size = staticmethod(data.features.size)
+        views = staticmethod(data.features.views)
+
+        def row(self, place: int, view: int = 0) -> np.ndarray:
+            """No numbers."""
+            return np.full_like(data.features.row(place, view), np.nan)
+
+    training = DetectionTraining(replace(data, features=Broken()), options(), POOL)
+
+    with pytest.raises(TrainingFailed, match=r"features of drawn-\d+\.png are not finite"):
+        run(training)
+
+
+def test_retail_execution_learns_from_tiles():
+    """The other algorithm trains on tiles and answers from all of them."""
+    data = drawn_data(2, retail=True)
+    training = DetectionTraining(
+        data, options(epochs=1, algorithm="retail-execution", split_ratio=1.0), POOL
+    )
+    run(training)
+    fitted = training.finish(MODEL, NOW)
+
+    assert data.features.views(0) == 13
+    assert fitted.card["engine"]["algorithm"] == "retail-execution"
+    detector.load(fitted.artifact, POOL).predict(drawn_picture(99)[0])
+
+
+def with_pictures(data: VisionData, pictures: list) -> VisionData:
+    """The same features under other annotations."""
+    return replace(data, pictures=TrainingPictures(data.pictures.labels, pictures, 32, 0))

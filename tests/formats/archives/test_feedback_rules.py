@@ -1,0 +1,34 @@
+"""What an archive of feedback must keep to."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.formats.archives.annotations import CellFault
+from chalicelib.formats.archives.feedback_rules import FeedbackRules
+from chalicelib.formats.archives.zip_archive import MemberProblem
+
+
+def test_labels_are_those_of_the_dataset() -> None:
+    """A label is known letter by letter; another one is named with the remedy."""
+    rules = FeedbackRules({"can"}, frozenset())
+
+    rules.check_label("can")
+    for label in ("Can", "can ", ""):
+        with pytest.raises(CellFault, match=f"'{label}' is no label of the dataset; use one"):
+            rules.check_label(label)
+
+
+def test_names_are_used_once() -> None:
+    """A name of the dataset is refused, and so is one that the archive has brought before."""
+    used = frozenset({"a.png"})
+    rules = FeedbackRules({"can"}, used)
+
+    rules.check_name("b.png")
+    rules.check_name("b.png")
+    rules.take("b.png")
+
+    for name in ("a.png", "b.png"):
+        with pytest.raises(MemberProblem, match="already; rename"):
+            rules.check_name(name)
+    assert used == {"a.png"}

@@ -1,0 +1,54 @@
+"""Which picture a row means."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.formats.archives.picture_index import PictureIndex
+
+PATHS = ["set/a.jpg", "set/b.JPG", "x/c.jpg", "y/c.jpg", "z/D.jpg", "Z/d.jpg", "set/e\u0301.jpg"]
+
+
+@pytest.fixture
+def index() -> PictureIndex:
+    """The files of an archive whose annotations.csv lies in `set/`."""
+    index = PictureIndex()
+    for number, path in enumerate(PATHS):
+        index.add(number, path)
+    return index
+
+
+@pytest.mark.parametrize(
+    ("cell", "path"),
+    [
+        ("set/a.jpg", "set/a.jpg"),
+        ("a.jpg", "set/a.jpg"),
+        (" ./a.jpg ", "set/a.jpg"),
+        ("C:\\data\\a.jpg", "set/a.jpg"),
+        ("/home/me/a.jpg", "set/a.jpg"),
+        ("B.jpg", "set/b.JPG"),
+        ("x/c.jpg", "x/c.jpg"),
+        ("Y/C.jpg", "y/c.jpg"),
+        ("D.jpg", "z/D.jpg"),
+        ("d.jpg", "Z/d.jpg"),
+        ("\xe9.jpg", "set/e\u0301.jpg"),
+    ],
+)
+def test_found(index: PictureIndex, cell: str, path: str) -> None:
+    """By path, beside the csv, by name; in the case written first, then in any when unique."""
+    assert index.find(cell, "set/") == PATHS.index(path)
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("c.jpg", "several pictures"),
+        ("z/d.JPG", "several pictures"),
+        ("f.jpg", "no picture of this name"),
+        ("", "no picture of this name"),
+        ("set/", "no picture of this name"),
+    ],
+)
+def test_not_found(index: PictureIndex, cell: str, words: str) -> None:
+    """A name that several pictures have, or none, says so."""
+    assert words in str(index.find(cell, "set/"))

@@ -1,0 +1,46 @@
+"""Tests of chalicelib/formats/templates/standard_forms.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chalicelib.domain.documents.form_template import ENTITY_TYPES
+from chalicelib.errors import InvalidParameter
+from chalicelib.formats.templates.standard_forms import FORM_TYPES, standard_template
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "forms.md"
+
+
+@pytest.mark.parametrize("form_type", FORM_TYPES)
+def test_every_form_has_a_template(form_type: str) -> None:
+    """A template that ships has keys of known types, in English letters."""
+    template = standard_template(form_type)
+
+    assert len(template.keys) >= 10
+    assert all(kind in ENTITY_TYPES for key in template.keys for kind in key.types)
+    assert all(text.isascii() for key in template.keys for text in key.variations)
+    assert template is standard_template(form_type)
+
+
+@pytest.mark.parametrize("form_type", ["W2", "", "invoice", "../forms/w2", "\ud800", "x" * 1000])
+def test_unknown_form_is_refused(form_type: str) -> None:
+    """The error names the forms that there are, and can be sent."""
+    with pytest.raises(InvalidParameter) as refused:
+        standard_template(form_type)
+
+    assert all(name in refused.value.message for name in FORM_TYPES)
+    assert len(refused.value.message.encode()) < 400
+
+
+@pytest.mark.parametrize("form_type", FORM_TYPES)
+def test_document_lists_every_entity(form_type: str) -> None:
+    """docs/forms.md says which entities a form has, what is looked for, and the type."""
+    text = DOCUMENT.read_text("utf-8")
+    section = text.split(f"## `{form_type}`")[1].split("\n## ")[0]
+
+    for key in standard_template(form_type).keys:
+        types = ", ".join(key.types) or "TEXT"
+        texts = " · ".join(key.variations)
+        assert f"| `{key.entity}` | {texts} | {types} |" in section

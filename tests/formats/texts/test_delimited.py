@@ -1,0 +1,131 @@
+"""Records of separated text and the choice of the separator."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.delimited import (
+    MAX_RECORD_CHARACTERS,
+    Record,
+    find_columns,
+    read_records,
+    score_separator,
+)
+
+
+def _read(text: str, separator: str = ",") -> list[Record]:
+    """Read records of a text."""
+    return list(read_records(io.StringIO(text, newline=""), separator))
+
+
+def test_read_records_when_quotes_hold_separators() -> None:
+    """Quoted cells keep separators, line ends and doubled quotes."""
+    records = _read('"a, b\r\nc",x\r\n"say ""hi""",y\rplain "inner" quote,z')
+
+    assert [record.cells for record in records] == [
+        ["a, b\r\nc", "x"],
+        ['say "hi"', "y"],
+        ['plain "inner" quote', "z"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "broken", ['"never closed,x', '"closed" too early,x', '"a "quote" inside",x']
+)
+def test_read_records_when_a_quote_is_broken(broken: str) -> None:
+    """A broken quote costs its own row; the rows behind it are read."""
+    records = _read(f"one,1\n{broken}\ntwo,2\nthree,3\n")
+
+    assert [number for number, _, fault in records if fault] == [2]
+    assert [cells for _, cells, fault in records if not fault] == [
+        ["one", "1"],
+        ["two", "2"],
+        ["three", "3"],
+    ]
+
+
+def test_read_records_when_a_quote_would_swallow_the_file() -> None:
+    """A quote opened far before the end costs one row, not the thousands behind it."""
+    records = _read('"never closed,x\n' + "row,y\n" * 50_000)
+
+    assert [number for number, _, fault in records if fault] == [1]
+    assert sum(cells == ["row", "y"] for _, cells, _ in records) == 50_000
+
+
+def test_read_records_when_a_line_is_endless() -> None:
+    """A line over the limit is refused and skipped, the next one is read."""
+    records = _read("x" * (3 * MAX_RECORD_CHARACTERS) + ",a\nrow,b\n")
+
+    assert "200,000" in records[0].fault
+    assert records[1:] == [Record(2, ["row", "b"], "")]
+
+
+def test_read_records_when_a_line_just_passes_the_limit() -> None:
+    """The end of line of a refused line does not take the next line with it."""
+    records = _read("x" * MAX_RECORD_CHARACTERS + "\nrow,b\n")
+
+    assert records[1:] == [Record(2, ["row", "b"], "")]
+
+
+def test_read_records_when_every_line_reopens_a_quote() -> None:
+    """A file made to be read again and again fails soon instead of taking minutes."""
+    started = time.process_time()
+
+    with pytest.raises(InvalidUpload, match=r"Too many quotes .* row \d+"):
+        _read('a","b\n' * 1_000_000)
+
+    assert time.process_time() - started < 2.0
+
+
+def test_read_records_when_tabs_separate_and_quotes_are_literal() -> None:
+    """Tab-separated files without quoting keep a quote that begins a text."""
+    records = _read('"hi" he said\tgreeting\n', "\t")
+
+    assert records == [Record(1, ['"hi" he said', "greeting"], "")]
+
+
+@pytest.mark.parametrize(
+    ("cells", "columns"),
+    [
+        (["text", "label"], (0, 1)),
+        (["intent", "utterance"], (1, 0)),
+        ([" document", "sentiment ", ""], (0, 1)),
+        (["Text", "Label"], None),
+        (["text", "text"], None),
+        (["label", "intent"], None),
+        (["id", "text", "label"], None),
+        (["text"], None),
+    ],
+)
+def test_find_columns_when_names_differ(cells: list[str], columns: tuple[int, int] | None) -> None:
+    """Only a text name together with a label name makes a header, in either order."""
+    assert columns == find_columns(cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("a\tb\n", "\t"),
+        ("a,b\n", ","),
+        ("hello, you\tgreet\nbye, then\tbye\n", "\t"),
+        ("hello\tyou,greet\nbye,bye\n", ","),
+        ("one, two, three\tx\nfour\ty\n", "\t"),
+        ('"a\tb",x\n"c\td",y\n', ","),
+        ("label\ttext\ngreet\thello, you\n", "\t"),
+        ("lost card\tBilling, cards\nhello\tother\n", "\t"),
+        ("lost card\tBilling, cards\n", "\t"),
+        ('"text","label"\n', ","),
+    ],
+)
+def test_score_separator_when_texts_hold_the_other(text: str, separator: str) -> None:
+    """Commas in tab-separated texts, and tabs in comma-separated ones, do not mislead."""
+    other = "," if separator == "\t" else "\t"
+
+    right = score_separator(io.StringIO(text, newline=""), separator)
+    wrong = score_separator(io.StringIO(text, newline=""), other)
+
+    assert right > wrong or (right == wrong and separator == "\t")

@@ -1,0 +1,71 @@
+"""Which encoding a text upload has."""
+
+from __future__ import annotations
+
+import codecs
+import io
+
+import pytest
+
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.encoding import find_encoding, name_foreign_type, open_text
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [
+        ("utf-8-sig", "grüße,x\n".encode()),
+        ("utf-8-sig", codecs.BOM_UTF8 + b"a,b\n"),
+        ("utf-16", codecs.BOM_UTF16_LE + "grüße,x".encode("utf-16-le")),
+        ("utf-16", codecs.BOM_UTF16_BE + "漢,x".encode("utf-16-be")),
+        ("latin-1", "grüße,x\n".encode("latin-1")),
+        ("latin-1", b"a,b\n" * 300_000 + b"caf\xe9,x\n"),
+        ("utf-8-sig", b"a,b\n" * 65_535 + "abcé".encode() * 100_000),
+        ("utf-8-sig", b"half \xed\xa0\x80 pair,x"),
+        ("latin-1", b"ends early \xc3"),
+    ],
+)
+def test_find_encoding_when_the_bytes_decide(encoding: str, data: bytes) -> None:
+    """The whole file decides, also by a byte far behind the beginning."""
+    assert encoding == find_encoding(io.BytesIO(data))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "empty (0 bytes)"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(50), "PNG image"),
+        (b"PK\x03\x04" + bytes(50), "zip archive"),
+        (b"%PDF-1.7\n", "PDF"),
+        (b"\x1f\x8b\x08\x00", "gzip"),
+        (b" \n<!DOCTYPE html><html>", "HTML page"),
+        (b'<svg xmlns="x"/>', "SVG"),
+        ("text,label\n".encode("utf-16-le"), "byte order mark"),
+        (codecs.BOM_UTF32_LE + "a,b".encode("utf-32-le"), "UTF-32"),
+        (bytes(range(256)) * 4, "binary data"),
+        (codecs.BOM_UTF16_LE + b"a\x00b", "mid-character"),
+    ],
+)
+def test_find_encoding_when_the_file_is_no_text(data: bytes, words: str) -> None:
+    """A file that is no text fails as a whole, and the message says what it looks like."""
+    with pytest.raises(InvalidUpload) as caught:
+        find_encoding(io.BytesIO(data))
+
+    assert words in caught.value.message
+    assert "Send" in caught.value.message
+
+
+def test_name_foreign_type_when_it_is_text() -> None:
+    """Text with a stray control character is no binary data."""
+    assert name_foreign_type(b"a\x00b,label") == ""
+
+
+def test_open_text_leaves_the_file_open() -> None:
+    """The caller's file can be read again after the text was read."""
+    file = io.BytesIO(b"a\r\nb\rc\n")
+
+    with open_text(file, "utf-8-sig") as stream:
+        lines = list(stream)
+
+    assert lines == ["a\r\n", "b\r", "c\n"]
+    assert not file.closed

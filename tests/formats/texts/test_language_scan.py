@@ -1,0 +1,117 @@
+"""What happens to each row of a text upload, decided before anything is written."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from chalicelib.domain.common.limits import MAX_DATASET_BYTES, MAX_DATASET_EXAMPLES, MAX_REJECTIONS
+from chalicelib.domain.datasets.example import text_digest
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.language_scan import ScanRules, kept_rows, scan
+from tests.builders import a_csv
+
+TEXTS = st.sampled_from(["one", "One", "two words", "three 你好", " ", "x" * 20_001])
+LABELS = st.sampled_from(["a", "b", "A", "", "c" * 181, "c" * 182])
+
+
+def _rules(known: Mapping[str, list[str]] | None = None, **more: int) -> ScanRules:
+    """Rules of an English intent dataset."""
+    digests = {k: frozenset(map(text_digest, texts)) for k, texts in (known or {}).items()}
+    return ScanRules(language="en_US", is_sentiment=False, known=digests, **more)
+
+
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(rows=st.lists(st.tuples(TEXTS, LABELS), min_size=1, max_size=30))
+def test_receipt_adds_up(rows: list[tuple[str, str]]) -> None:
+    """Whatever a file holds: seen = kept + duplicates + rejected, and the second reading agrees."""
+    rows = [*rows, ("always", "kept")]
+    rules = _rules({"a": ["one"]})
+    file = io.BytesIO(a_csv(rows))
+
+    decision = scan(file, rules)
+    kept = list(kept_rows(file, rules, decision))
+
+    assert decision.seen == len(rows)
+    assert decision.seen == decision.kept + decision.duplicates + decision.rejected
+    assert decision.kept == len(kept) == sum(decision.kept_by_label.values())
+    assert len({(row.text, row.label) for row in kept}) == len(kept)
+    assert ("one", "a") not in {(row.text, row.label) for row in kept}
+    assert decision.new_labels == [
+        label for label in dict.fromkeys(row.label for row in kept) if label != "a"
+    ]
+    assert decision.bytes == sum(len(row.text.encode()) for row in kept)
+    assert decision.words == sum(len(row.text.split()) for row in kept)
+
+
+def test_known_texts_are_duplicates_of_their_label_only() -> None:
+    """A text that the dataset has under one label is new under another."""
+    file = io.BytesIO(a_csv([("one", "a"), ("one", "b"), ("two", "a")]))
+
+    decision = scan(file, _rules({"a": ["one"], "b": []}))
+
+    assert (decision.kept, decision.duplicates, decision.new_labels) == (2, 1, [])
+
+
+def test_file_of_duplicates_only() -> None:
+    """A PUT that brings nothing new is no failure."""
+    decision = scan(io.BytesIO(a_csv([("one", "a")])), _rules({"a": ["one"]}))
+
+    assert (decision.kept, decision.duplicates) == (0, 1)
+
+
+def test_rejections_are_counted_beyond_the_named_ones() -> None:
+    """All rejections count; the first hundred are named with row and reason."""
+    decision = scan(io.BytesIO(a_csv([("x", "a"), *[("y",)] * 250])), _rules())
+
+    assert (decision.rejected, len(decision.rejections)) == (250, MAX_REJECTIONS)
+    assert decision.rejections[0].row == 2
+    assert "one cell" in decision.rejections[0].reason
+
+
+def test_words_of_a_language_without_spaces() -> None:
+    """In Chinese each character is a word."""
+    rules = ScanRules(language="zh_CN", is_sentiment=False)
+
+    assert scan(io.BytesIO(a_csv([("你好 世界", "a")])), rules).words == 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "rules", "words"),
+    [
+        ([("x",), ("y",)], _rules(), "None of the 2 rows can be used. Row 1: "),
+        (
+            [("x", "a"), ("y", "a")],
+            _rules(examples=MAX_DATASET_EXAMPLES - 1),
+            "would have 1,000,001 examples; at most 1,000,000",
+        ),
+        (
+            [("xyz", "a")],
+            _rules(bytes=MAX_DATASET_BYTES - 2),
+            r"would have 2,147,483,649 bytes; at most 2,147,483,648 \(2 GB\)",
+        ),
+        (
+            [(str(number), f"label {number}") for number in range(1_000)],
+            _rules({"known": []}),
+            "would have 1,001 labels; at most 1,000",
+        ),
+    ],
+)
+def test_limits_of_a_dataset(rows: list[tuple[str, str]], rules: ScanRules, words: str) -> None:
+    """A file that breaks a limit is refused whole, with the limit, the value and the remedy."""
+    with pytest.raises(InvalidUpload, match=words):
+        scan(io.BytesIO(a_csv(rows)), rules)
+
+
+def test_exactly_at_the_limits() -> None:
+    """The last example, byte and label that are allowed are taken."""
+    rules = _rules(examples=MAX_DATASET_EXAMPLES - 1, bytes=MAX_DATASET_BYTES - 3)
+
+    assert scan(io.BytesIO(a_csv([("xyz", "a")])), rules).kept == 1
+    rows = [(str(number), f"label {number}") for number in range(1_000)]
+    assert len(scan(io.BytesIO(a_csv(rows)), _rules()).new_labels) == 1_000

@@ -1,0 +1,51 @@
+"""The service's own tokens are read by nobody but their signer, and only as their kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.formats.tokens.signed_token import (
+    ACCESS,
+    MAX_CHARACTERS,
+    REFRESH,
+    NotOurToken,
+    TokenSigner,
+)
+
+KEY = b"k" * 32
+CLAIMS = {"sub": "1", "jti": "é\x00"}
+
+
+def test_claims_come_back():
+    """What was signed is read, with issuer and audience."""
+    signer = TokenSigner(KEY, "presage")
+
+    for kind in (ACCESS, REFRESH):
+        assert signer.read(kind, signer.sign(kind, CLAIMS)) == {
+            "iss": "presage",
+            "aud": "presage",
+            **CLAIMS,
+        }
+
+
+@pytest.mark.parametrize(
+    ("signer", "kind"),
+    [
+        (TokenSigner(b"x" * 32, "presage"), ACCESS),
+        (TokenSigner(KEY, "elsewhere"), ACCESS),
+        (TokenSigner(KEY, "presage"), REFRESH),
+    ],
+    ids=["key", "issuer", "kind"],
+)
+def test_other_tokens_are_refused(signer, kind):
+    """Another key, another service or another kind is none of ours."""
+    with pytest.raises(NotOurToken):
+        TokenSigner(KEY, "presage").read(ACCESS, signer.sign(kind, CLAIMS))
+
+
+def test_endless_tokens_are_refused_unread():
+    """A token beyond the length of ours is refused, though its signature is right."""
+    signer = TokenSigner(KEY, "presage")
+
+    with pytest.raises(NotOurToken):
+        signer.read(ACCESS, signer.sign(ACCESS, {"x": "x" * MAX_CHARACTERS}))

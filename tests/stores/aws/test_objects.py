@@ -1,0 +1,107 @@
+"""Objects in the bucket."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from typing import Any
+
+import pytest
+from moto.backends import get_backend
+from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
+
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.aws import objects as artifacts_module
+from tests.builders import World
+
+
+def test_missing_object(world: World) -> None:
+    """An object that is not there is no trouble."""
+    artifacts = world.stores.artifacts
+
+    assert artifacts.get("nothing") is None
+    assert artifacts.get_json("nothing") is None
+    assert artifacts.get_file("nothing", io.BytesIO()) is False
+    artifacts.delete("nothing")
+    artifacts.delete_prefix("nothing/")
+
+
+def test_part_of_an_object(world: World) -> None:
+    """Some bytes are read without the rest; fewer at the end, none of what is not there."""
+    artifacts = world.stores.artifacts
+    artifacts.put("a", bytes(range(10)))
+
+    assert artifacts.get_range("a", 3, 4) == bytes([3, 4, 5, 6])
+    assert artifacts.get_range("a", 8, 100) == bytes([8, 9])
+    assert artifacts.get_range("nothing", 0, 4) is None
+
+
+def test_file_there_and_back(world: World) -> None:
+    """A file is written from where it stands, stays open, and comes back byte for byte."""
+    content = bytes(range(256)) * 8_000
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        world.stores.artifacts.put_file("a/file", file)
+        assert not file.closed
+
+    target = io.BytesIO()
+
+    assert world.stores.artifacts.get_file("a/file", target)
+    assert content == target.getvalue()
+
+
+def test_long_file_there_and_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long file takes several objects, none of an earlier attempt among them, and goes whole."""
+    monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 1_000)
+    artifacts = world.stores.artifacts
+    for size in (5_300, 2_000):
+        content = bytes(range(256)) * 30
+        artifacts.put_file("a/file", io.BytesIO(content[:size]))
+        target = io.BytesIO()
+        assert artifacts.get_file("a/file", target)
+        assert target.getvalue() == content[:size]
+        assert len(world.objects()) == -(-size // 1_000)
+
+    artifacts.put("a/file-beside", b"")
+    artifacts.delete_file("a/file")
+
+    assert world.objects() == ["a/file-beside"]
+
+
+def test_long_file_stops_when_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writing of a long file asks before each object whether it may go on."""
+    monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 1_000)
+    checks = iter([None, None])
+
+    with pytest.raises(StopIteration):
+        world.stores.artifacts.put_file("a/file", io.BytesIO(bytes(9_000)), lambda: next(checks))
+
+    assert len(world.objects()) == 2
+
+
+def test_delete_prefix_beyond_one_page(world: World) -> None:
+    """More objects than one listing names are all deleted, and nothing beside them."""
+    bucket = get_backend("s3")[ACCOUNT_ID]["aws"]
+    for number in range(1_003):
+        bucket.put_object(world.settings.bucket, f"datasets/1/{number}", b"")
+    world.stores.artifacts.put("datasets/10/kept", b"")
+
+    world.stores.artifacts.delete_prefix("datasets/1/")
+
+    assert world.objects() == ["datasets/10/kept"]
+
+
+def test_objects_that_refuse_to_go(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deletion that succeeded as a call but not for every object is trouble."""
+    world.stores.artifacts.put("datasets/1/a", b"")
+
+    def refuse(**request: Any) -> dict[str, Any]:
+        """Answer as S3 does when it could not delete one of the keys."""
+        key = request["Delete"]["Objects"][0]["Key"]
+        return {"Errors": [{"Key": key, "Code": "InternalError"}]}
+
+    monkeypatch.setattr(world.stores.clients.s3, "delete_objects", refuse)
+
+    with pytest.raises(StorageUnavailable):
+        world.stores.artifacts.delete_prefix("datasets/1/")

@@ -1,0 +1,132 @@
+"""Writing pictures several at a time: all or an error, in bounded memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.datasets import picture_writer
+from chalicelib.stores.datasets.picture_writer import PictureWriter
+
+
+class Pictures:
+    """Takes pictures, slowly or not at all."""
+
+    def __init__(self, seconds: float = 0.0, broken: str = "") -> None:
+        self.seconds, self.broken = seconds, broken
+        self.written: list[str] = []
+        self.going_on = self.most = 0
+        self._lock = threading.Lock()
+
+    def put(self, dataset_id: int, digest: str, content: bytes, content_type: str) -> None:
+        """Write one picture."""
+        with self._lock:
+            self.going_on += 1
+            self.most = max(self.most, self.going_on)
+        time.sleep(self.seconds)
+        with self._lock:
+            self.going_on -= 1
+            if digest == self.broken:
+                raise StorageUnavailable
+            self.written.append(digest)
+
+
+def a_writer(pictures: Any, stored: frozenset[str] = frozenset()) -> PictureWriter:
+    """Make a writer on top of pictures."""
+    return PictureWriter(pictures, 7, stored)
+
+
+def write(pictures: Pictures, count: int, error: Exception | None = None) -> None:
+    """Hand over that many pictures, and end with the error, if there is one."""
+    with a_writer(pictures) as writer:
+        for number in range(count):
+            writer.put(str(number), b"x", "image/png")
+        if error is not None:
+            raise error
+
+
+def test_every_picture_is_written_when_the_block_ends() -> None:
+    """Several are written at a time, and none is forgotten."""
+    pictures = Pictures(0.005)
+
+    write(pictures, 100)
+
+    assert sorted(pictures.written, key=int) == [str(number) for number in range(100)]
+    assert 1 < pictures.most <= picture_writer.THREADS
+
+
+def test_stored_pictures_are_skipped() -> None:
+    """What the dataset has is not written again."""
+    pictures = Pictures()
+
+    with a_writer(pictures, frozenset({"a"})) as writer:
+        writer.put("a", b"x", "image/png")
+        writer.put("b", b"x", "image/png")
+
+    assert pictures.written == ["b"]
+
+
+def test_failure_reaches_the_caller() -> None:
+    """One picture that is not written fails the block, however late that is known."""
+    with pytest.raises(StorageUnavailable):
+        write(Pictures(broken="1"), 3)
+
+
+def test_nothing_is_begun_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the reading stops, pictures that wait are dropped and those under way are awaited."""
+    monkeypatch.setattr(picture_writer, "THREADS", 2)
+    pictures = Pictures(0.05)
+
+    with pytest.raises(ZeroDivisionError):
+        write(pictures, 20, ZeroDivisionError())
+
+    assert pictures.going_on == 0
+    assert len(pictures.written) <= 4
+
+
+def test_waiting_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that is quicker than the storage waits before memory fills up."""
+    monkeypatch.setattr(picture_writer, "MAX_WAITING_BYTES", 1_000)
+    gate = threading.Event()
+    taken: list[int] = []
+
+    class Gated(Pictures):
+        """Writes nothing until the gate opens."""
+
+        def put(self, *more: Any) -> None:
+            """Wait at the gate."""
+            gate.wait(5)
+            super().put(*more)
+
+    def read() -> None:
+        """Hand over more than may wait."""
+        with a_writer(Gated()) as writer:
+            for number in range(30):
+                writer.put(str(number), bytes(300), "image/png")
+                taken.append(number)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    time.sleep(0.1)
+    waiting = len(taken)
+    gate.set()
+    reader.join(5)
+
+    assert waiting == 3
+    assert len(taken) == 30
+
+
+def test_picture_over_the_bound_is_written_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single picture may be larger than what may wait."""
+    monkeypatch.setattr(picture_writer, "MAX_WAITING_BYTES", 10)
+    pictures = Pictures()
+
+    with a_writer(pictures) as writer:
+        writer.put("a", bytes(100), "image/png")
+        writer.put("b", bytes(100), "image/png")
+
+    assert pictures.written == ["a", "b"]

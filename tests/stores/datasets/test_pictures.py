@@ -1,0 +1,107 @@
+"""Pictures in the bucket, and URLs that are signed as AWS's own client signs them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import datetime
+from urllib.parse import quote
+
+import pytest
+from botocore import auth, signers
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.limits import IMAGE_URL_SECONDS
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.objects import ArtifactStore
+from chalicelib.stores.datasets.pictures import PictureStore
+from tests.builders import World
+
+DIGEST = "0123456789abcdef" * 2
+
+
+def _store(settings: Settings) -> tuple[Clients, PictureStore]:
+    """Make the store of some settings."""
+    clients = Clients(settings)
+    return clients, PictureStore(settings, clients, ArtifactStore(settings, clients))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"region": "eu-west-1"},
+        {"region": "cn-north-1", "bucket": "other.bucket"},
+        {"endpoint_url": "http://127.0.0.1:4566"},
+        {"endpoint_url": "http://10.0.0.7:1", "public_storage_url": "https://files.example.test"},
+    ],
+)
+@pytest.mark.parametrize("name", ["a.png", "Möwe 1~(2).jpg", "a'\"\\;&=%+#?/b*.png"])
+def test_url_is_what_the_client_makes(
+    settings: Settings, changes: dict[str, str], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The quick signature is that of botocore, for every region, host and name."""
+    now = datetime(2026, 11, 21, 9, 30)
+    for module in (auth, signers):
+        if hasattr(module, "get_current_datetime"):
+            monkeypatch.setattr(module, "get_current_datetime", lambda *_, **__: now)
+    used = replace(settings, **changes)
+    clients, pictures = _store(used)
+    expected = clients.presigning_s3.generate_presigned_url(
+        "get_object",
+        Params={
+            "Bucket": used.bucket,
+            "Key": f"datasets/7/images/{DIGEST}",
+            "ResponseContentDisposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
+        },
+        ExpiresIn=IMAGE_URL_SECONDS,
+    )
+
+    assert pictures.url(7, DIGEST, name) == expected
+
+
+def test_token_of_temporary_credentials_is_signed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A function's own credentials have a token, which the URL must carry."""
+    clients, pictures = _store(settings)
+    frozen = clients.credentials._replace(token="a/token+of=time")
+    monkeypatch.setattr(Clients, "credentials", property(lambda _: frozen))
+
+    assert "X-Amz-Security-Token=a%2Ftoken%2Bof%3Dtime" in pictures.url(7, DIGEST, "a.png")
+
+
+def test_without_credentials(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process without credentials answers 503, as for any other trouble of the storage."""
+    clients, pictures = _store(settings)
+    monkeypatch.setattr(clients._session, "get_credentials", lambda: None)
+
+    with pytest.raises(StorageUnavailable):
+        pictures.url(7, DIGEST, "a.png")
+
+
+def test_page_of_urls_is_quick(settings: Settings) -> None:
+    """A hundred URLs take a small part of the 60 ms that a page may take."""
+    _, pictures = _store(settings)
+    pictures.url(7, DIGEST, "warm.png")
+    fastest = 1.0
+    for _ in range(5):
+        started = time.perf_counter()
+        for number in range(100):
+            pictures.url(7, DIGEST, f"picture {number}.png")
+        fastest = min(fastest, time.perf_counter() - started)
+
+    assert fastest < 0.04
+
+
+def test_pictures_of_a_dataset(world: World) -> None:
+    """Files are found by dataset and digest, and listed by digest."""
+    pictures = world.stores.pictures
+    pictures.put(7, DIGEST, b"file", "image/png")
+    pictures.put(7, DIGEST, b"file", "image/png")
+    pictures.put(71, "f" * 32, b"other", "image/jpeg")
+
+    assert pictures.get(7, DIGEST) == b"file"
+    assert pictures.get(7, "f" * 32) is None
+    assert pictures.stored(7) == {DIGEST}

@@ -1,0 +1,177 @@
+"""Folders of model files come from the bucket once, whole and verified, or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chalicelib.config import Settings
+from chalicelib.container import Container
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.fetching.model_downloads import ModelDownloads, ModelFile, write_catalogue
+
+FILES = {
+    "minilm": {"model.onnx": b"weights", "encoder.json": b"{}"},
+    "prebuilt/Mood": {"card.json": b'{"object": "card"}', "artifact.npz": b"npz"},
+}
+
+
+def described(content: bytes) -> ModelFile:
+    """Describe a file."""
+    return ModelFile(len(content), hashlib.sha256(content).hexdigest())
+
+
+@pytest.fixture
+def cloud(clients: Clients, settings: Settings, tmp_path: Path) -> Settings:
+    """A bucket with the files and their catalogue; settings of a function with an empty disk."""
+    catalogue = {
+        folder: {name: described(content) for name, content in files.items()}
+        for folder, files in FILES.items()
+    }
+    key, content = write_catalogue(catalogue)
+    clients.s3.put_object(Bucket=settings.bucket, Key=key, Body=content)
+    for folder, files in FILES.items():
+        for name, content in files.items():
+            clients.s3.put_object(
+                Bucket=settings.bucket, Key=catalogue[folder][name].key, Body=content
+            )
+    return replace(settings, models_from_bucket=key, model_dir=str(tmp_path / "disk"))
+
+
+def on_disk(settings: Settings) -> dict[str, bytes]:
+    """Read everything on a function's disk."""
+    folder = Path(settings.model_dir)
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.glob("**/*")
+        if path.is_file()
+    }
+
+
+def test_folder_is_brought_whole_and_once(cloud: Settings, clients: Clients) -> None:
+    """All files of a folder arrive, and no other folder; the second time nothing is asked."""
+    source = ModelDownloads(cloud, clients)
+    source.bring("minilm")
+    assert on_disk(cloud) == {f"minilm/{name}": body for name, body in FILES["minilm"].items()}
+    for entry in clients.s3.list_objects_v2(Bucket=cloud.bucket)["Contents"]:
+        clients.s3.delete_object(Bucket=cloud.bucket, Key=entry["Key"])
+
+    source.bring("minilm")
+
+    with pytest.raises(StorageUnavailable):
+        source.bring("prebuilt/Mood")
+
+
+def test_another_process_finds_what_is_there(cloud: Settings, clients: Clients) -> None:
+    """A folder that is whole on the disk is not downloaded again."""
+    ModelDownloads(cloud, clients).bring("minilm")
+    clients.s3.delete_object(Bucket=cloud.bucket, Key=described(b"weights").key)
+
+    ModelDownloads(cloud, clients).bring("minilm")
+
+
+def test_folder_that_is_not_whole_is_replaced(cloud: Settings, clients: Clients) -> None:
+    """What lacks a byte on the disk is brought anew."""
+    folder = Path(cloud.model_dir) / "minilm"
+    folder.mkdir(parents=True)
+    (folder / "model.onnx").write_bytes(b"weight")
+    (folder / "encoder.json").write_bytes(b"{}")
+
+    ModelDownloads(cloud, clients).bring("minilm")
+
+    assert on_disk(cloud)["minilm/model.onnx"] == b"weights"
+
+
+@pytest.mark.parametrize("stored", [b"weighty", b"weight", b"weights!", None])
+def test_damaged_file_is_never_used(
+    cloud: Settings, clients: Clients, stored: bytes | None
+) -> None:
+    """A file with other bytes, fewer, more, or none leaves nothing behind, and may be mended."""
+    key = described(b"weights").key
+    if stored is None:
+        clients.s3.delete_object(Bucket=cloud.bucket, Key=key)
+    else:
+        clients.s3.put_object(Bucket=cloud.bucket, Key=key, Body=stored)
+    source = ModelDownloads(cloud, clients)
+
+    with pytest.raises(StorageUnavailable):
+        source.bring("minilm")
+    assert on_disk(cloud) == {}
+
+    clients.s3.put_object(Bucket=cloud.bucket, Key=key, Body=b"weights")
+    source.bring("minilm")
+    assert on_disk(cloud)["minilm/model.onnx"] == b"weights"
+
+
+def test_damaged_catalogue_is_never_used(cloud: Settings, clients: Clients) -> None:
+    """A catalogue whose content is not what its name says offers nothing."""
+    clients.s3.put_object(
+        Bucket=cloud.bucket, Key=cloud.models_from_bucket, Body=b'{"folders": {}}'
+    )
+
+    with pytest.raises(StorageUnavailable):
+        ModelDownloads(cloud, clients).offers("minilm")
+
+
+def test_full_disk_is_trouble_that_may_go_away(
+    cloud: Settings, clients: Clients, tmp_path: Path
+) -> None:
+    """When files cannot be written the call is answered as when the storage is away."""
+    (tmp_path / "file").write_bytes(b"")
+    source = ModelDownloads(replace(cloud, model_dir=str(tmp_path / "file")), clients)
+
+    with pytest.raises(StorageUnavailable):
+        source.bring("minilm")
+
+
+def test_many_threads_bring_once(cloud: Settings, clients: Clients) -> None:
+    """Threads that need a folder at the same time wait for one download."""
+    source, begin = ModelDownloads(cloud, clients), threading.Barrier(8)
+    asked: list[str] = []
+    clients.s3.meta.events.register(
+        "before-call.s3.GetObject", lambda params, **_: asked.append(params["url_path"])
+    )
+
+    def bring(_: int) -> None:
+        """Begin together."""
+        begin.wait()
+        source.bring("minilm")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(bring, range(8)))
+
+    assert len(asked) == 1 + len(FILES["minilm"])
+
+
+def test_two_processes_with_one_folder(cloud: Settings, clients: Clients) -> None:
+    """Two that download the same folder at the same time both end with it whole."""
+    sources = [ModelDownloads(cloud, clients) for _ in range(4)]
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda source: source.bring("minilm"), sources))
+
+    assert on_disk(cloud) == {f"minilm/{name}": body for name, body in FILES["minilm"].items()}
+
+
+def test_what_is_not_offered_is_not_brought(cloud: Settings, clients: Clients) -> None:
+    """A folder that the catalogue does not name is simply not there."""
+    source = ModelDownloads(cloud, clients)
+
+    assert (source.offers("minilm"), source.offers("nanodet")) == (True, False)
+    source.bring("nanodet")
+    assert on_disk(cloud) == {}
+
+
+def test_container_uses_the_bucket_only_when_told(cloud: Settings) -> None:
+    """With a catalogue pools and prebuilt models come from the bucket, otherwise from the disk."""
+    there, here = Container(cloud), Container(replace(cloud, models_from_bucket=""))
+
+    assert there.encoders.is_installed("minilm")
+    assert there.stores.prebuilt.card("Mood") == {"object": "card"}
+    assert here.encoders.is_installed("use") is False

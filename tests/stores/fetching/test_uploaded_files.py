@@ -1,0 +1,153 @@
+"""Files that callers put straight into the bucket: who may use them, how often, how long."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import to_milliseconds
+from chalicelib.domain.datasets.uploaded_file import Incoming
+from chalicelib.errors import DownloadFailed
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.fetching.uploaded_files import CONTENT_TYPE, IncomingStore
+from tests.conftest import MovableClock
+
+ID = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@pytest.fixture
+def store(clients: Clients, settings: Settings, clock: MovableClock) -> IncomingStore:
+    """The store on an empty AWS."""
+    return IncomingStore(settings, clients, clock)
+
+
+@pytest.fixture
+def issued(store: IncomingStore, clock: MovableClock) -> Incoming:
+    """A form of account 1 that lives for an hour."""
+    incoming = Incoming("1", ID, "a.zip", to_milliseconds(clock()) + 3_600_000)
+    store.create(incoming)
+    return incoming
+
+
+@pytest.fixture
+def send(clients: Clients, settings: Settings, issued: Incoming) -> Callable[[bytes], str]:
+    """Puts a file where the form would put it; returns its version."""
+
+    def call(content: bytes) -> str:
+        """Put one."""
+        answer = clients.s3.put_object(Bucket=settings.bucket, Key=issued.key, Body=content)
+        return str(answer["ETag"])
+
+    return call
+
+
+def test_a_form_fixes_place_type_and_size(store: IncomingStore, clock: MovableClock) -> None:
+    """The form names one place and one type, so that nothing else can be sent by it."""
+    url, fields = store.create(Incoming("1", ID, "", to_milliseconds(clock()) + 1000))
+
+    assert fields["key"] == f"incoming/1/{ID}"
+    assert fields["Content-Type"] == CONTENT_TYPE
+    assert url.startswith("https://")
+
+
+def test_a_file_is_lent_once(
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str]
+) -> None:
+    """The second user is refused, the first may repeat, and a use that failed is given back."""
+    send(b"content")
+    found, size = store.find("1", issued.path)
+    target = io.BytesIO()
+    store.read(found, target)
+    assert (size, target.getvalue()) == (7, b"content")
+
+    store.use(found, "first")
+    store.use(found, "first")
+    with pytest.raises(DownloadFailed, match="used already"):
+        store.use(found, "second")
+    with pytest.raises(DownloadFailed, match="used already"):
+        store.find("1", issued.path)
+    store.give_back(found, "second")
+    with pytest.raises(DownloadFailed, match="used already"):
+        store.find("1", issued.path)
+    store.give_back(found, "first")
+
+    assert store.find("1", issued.path)[1] == 7
+
+
+@pytest.mark.parametrize(
+    ("account", "path", "problem"),
+    [
+        ("2", f"presage:upload/{ID}", "There is no upload"),
+        ("1", "presage:upload/SHORT", "There is no upload"),
+        ("1", "presage:upload/", "There is no upload"),
+        ("1", f"presage:upload/{ID}", "No file has arrived"),
+    ],
+)
+def test_what_is_not_there_is_refused(
+    store: IncomingStore, issued: Incoming, account: str, path: str, problem: str
+) -> None:
+    """Another account's, a wrong and an unfilled path are refused with the reason."""
+    with pytest.raises(DownloadFailed, match=problem):
+        store.find(account, path)
+
+
+def test_an_hour_later_it_is_dead(
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str], clock: MovableClock
+) -> None:
+    """A file that was sent in time cannot be used late."""
+    send(b"content")
+    clock.advance(seconds=3600)
+
+    with pytest.raises(DownloadFailed, match="expired after 60 minutes"):
+        store.find("1", issued.path)
+
+
+def test_a_file_that_is_replaced_is_not_used(
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str]
+) -> None:
+    """What was checked is what is read, or nothing is."""
+    etag = send(b"first")
+    assert store.receive("1", ID, etag.strip('"'))
+    found, _ = store.find("1", issued.path)
+    send(b"another")
+
+    with pytest.raises(DownloadFailed, match="sent twice"):
+        store.find("1", issued.path)
+    with pytest.raises(DownloadFailed, match="sent twice"):
+        store.read(found, io.BytesIO())
+
+
+def test_only_the_first_arrival_counts(store: IncomingStore, issued: Incoming) -> None:
+    """A notification that comes twice, or for what was never asked for, changes nothing."""
+    assert store.receive("1", ID, "first")
+    assert not store.receive("1", ID, "second")
+    assert not store.receive("9", ID, "foreign")
+
+
+def test_a_late_notification_changes_nothing(
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str]
+) -> None:
+    """What was used before the bucket told of it stays used."""
+    send(b"content")
+    found, _ = store.find("1", issued.path)
+    store.use(found, "first")
+
+    assert not store.receive("1", ID, "late")
+
+    with pytest.raises(DownloadFailed, match="used already"):
+        store.find("1", issued.path)
+
+
+def test_a_file_that_arrives_too_late_is_dead(
+    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str], clock: MovableClock
+) -> None:
+    """A file that was sent at the last moment and arrives after the hour cannot be used."""
+    clock.advance(seconds=3601)
+    send(b"content")
+    store.receive("1", ID, "etag")
+
+    with pytest.raises(DownloadFailed, match="send the file again by a new one"):
+        store.find("1", issued.path)

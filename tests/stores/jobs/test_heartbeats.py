@@ -1,0 +1,57 @@
+"""A lease is renewed while its owner works, and a stalled owner is told."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from chalicelib.errors import LeaseLost, StorageUnavailable
+from chalicelib.stores.jobs.heartbeats import Heartbeat
+
+LEASE_SECONDS = 0.3
+
+
+def test_lease_is_renewed_while_the_owner_works() -> None:
+    """The owner keeps its lease for longer than one lease lasts."""
+    renewed = threading.Semaphore(0)
+
+    with Heartbeat(renewed.release, LEASE_SECONDS) as beat:
+        for _ in range(6):
+            assert renewed.acquire(timeout=5)
+        beat.check()
+
+
+def test_owner_is_told_when_another_took_over() -> None:
+    """The next check after a refused renewal stops the owner."""
+    asked = threading.Event()
+
+    def renew() -> None:
+        """Refuse."""
+        asked.set()
+        raise LeaseLost
+
+    with Heartbeat(renew, LEASE_SECONDS) as beat:
+        beat.check()
+        assert asked.wait(timeout=5)
+        beat._thread.join(timeout=5)
+
+        with pytest.raises(LeaseLost):
+            beat.check()
+
+
+def test_owner_is_told_when_no_renewal_gets_through() -> None:
+    """When the storage does not answer for a whole lease, the owner takes it for lost."""
+    tries = threading.Semaphore(0)
+
+    def renew() -> None:
+        """Be out of reach."""
+        tries.release()
+        raise StorageUnavailable
+
+    with Heartbeat(renew, LEASE_SECONDS) as beat:
+        for _ in range(3):
+            assert tries.acquire(timeout=5)
+
+        with pytest.raises(LeaseLost):
+            beat.check()
