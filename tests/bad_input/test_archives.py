@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from tests.bad_input.watch import watched_health
-from tests.formats.archives import Raw, raw_zip, zip64_end
+from tests.formats.archives.raw_archives import Raw, raw_zip, zip64_end
 from tests.live import Live
 from tests.pictures import a_box, annotations, draw, make_zip
 

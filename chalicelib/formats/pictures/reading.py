@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from chalicelib.domain.documents.picture import Picture
 from chalicelib.formats.pictures.content_type import content_type, explain_foreign, sniff
-from chalicelib.formats.pictures.jpeg import JpegFile, read_jpeg
+from chalicelib.formats.pictures.jpeg_file import JpegFile, read_jpeg
 from chalicelib.formats.pictures.orientation import displayed_size
-from chalicelib.formats.pictures.png import PngFile, read_png
+from chalicelib.formats.pictures.png_file import PngFile, read_png
 from chalicelib.formats.pictures.rules import PictureFacts, require_kind
 
 __all__ = [
@@ -49,11 +49,11 @@ def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
     """
     file = _open(data, max_bytes)
     if isinstance(file, PngFile):
-        from chalicelib.formats.pictures.png import verify_png
+        from chalicelib.formats.pictures.png_pixels import verify_png
 
         verify_png(file)
         return PictureFacts("png", *_displayed_size(file))
-    from chalicelib.formats.pictures.jpeg import verify_jpeg
+    from chalicelib.formats.pictures.jpeg_pixels import verify_jpeg
 
     verify_jpeg(file)
     return PictureFacts("jpeg", *_displayed_size(file))
@@ -76,10 +76,10 @@ def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> 
     """
     file = _open(data, max_bytes)
     if isinstance(file, PngFile):
-        from chalicelib.formats.pictures.png import decode_png
+        from chalicelib.formats.pictures.png_pixels import decode_png
 
         return Picture(decode_png(file, least_side), *_displayed_size(file))
-    from chalicelib.formats.pictures.jpeg import decode_jpeg
+    from chalicelib.formats.pictures.jpeg_pixels import decode_jpeg
 
     return Picture(decode_jpeg(file, least_side), *_displayed_size(file))
 

@@ -226,7 +226,7 @@ def test_the_order_of_the_examples_does_not_matter() -> None:
 SCRIPT = """
 import hashlib
 from chalicelib.engines.interface import TextFitOptions
-from chalicelib.engines.text import outcome, plan, training
+from chalicelib.engines.text import plan, training
 from chalicelib.engines.text.classifier import dump
 from tests.engines.text.clusters import a_training_set
 examples = a_training_set([30] * 12, dims=(96, 64), spread=1.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.formats.archives import Raw, deflate, measure, raw_zip, zip64_end
+from tests.formats.archives.raw_archives import Raw, deflate, measure, raw_zip, zip64_end
 from tests.pictures import a_box, annotations, draw, make_zip
 
 MAX_MEGABYTES = 300

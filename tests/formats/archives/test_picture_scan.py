@@ -23,7 +23,7 @@ from chalicelib.errors import InvalidUpload, ServiceError, TimedOut
 from chalicelib.formats.archives.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
 from chalicelib.formats.archives.zip_archive import InvalidZip
 from chalicelib.formats.pictures.reading import PictureFacts
-from tests.formats.archives import Raw, raw_zip
+from tests.formats.archives.raw_archives import Raw, raw_zip
 from tests.pictures import a_box, annotations, detection_files, draw, label_folders, make_zip
 
 ONE, TWO, THREE = draw("circle"), draw("square", kind="JPEG"), draw("cross", size=(40, 30))

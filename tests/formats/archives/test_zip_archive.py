@@ -24,7 +24,7 @@ from chalicelib.formats.archives.zip_archive import (
     looks_like_zip,
     open_archive,
 )
-from tests.formats.archives import Raw, deflate, raw_zip, zip64_end
+from tests.formats.archives.raw_archives import Raw, deflate, raw_zip, zip64_end
 from tests.pictures import draw, label_folders, make_zip
 
 VALID = make_zip(label_folders({"circle": 2, "square": 2}))

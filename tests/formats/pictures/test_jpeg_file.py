@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from chalicelib.errors import BadRequest
-from chalicelib.formats.pictures.jpeg import MAX_SCANS, MAX_SEGMENTS, read_jpeg
+from chalicelib.formats.pictures.jpeg_file import MAX_SCANS, MAX_SEGMENTS, read_jpeg
 from tests.formats.drawn import encoded, jpeg_header, replace_frame, scene, segment, turned
 
 _END = b"\xff\xd9"

@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.errors import BadRequest
-from chalicelib.formats.pictures.jpeg import (
-    JpegFile,
-    choose_scale,
-    decode_jpeg,
-    read_jpeg,
-    verify_jpeg,
-)
+from chalicelib.formats.pictures.jpeg_file import JpegFile, read_jpeg
+from chalicelib.formats.pictures.jpeg_pixels import choose_scale, decode_jpeg, verify_jpeg
 from tests.formats.drawn import encoded, scene
 
 

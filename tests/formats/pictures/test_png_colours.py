@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chalicelib.formats.pictures.png import PngFile, to_rgb
+from chalicelib.formats.pictures.png_file import PngFile
+from chalicelib.formats.pictures.png_pixels import to_rgb
 
 
 def _rgb(depth: int, colour: int, row: bytes, width: int, **more: bytes) -> list[list[int]]:

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from chalicelib.errors import BadRequest
-from chalicelib.formats.pictures.png import PALETTE, read_png
+from chalicelib.formats.pictures.png_file import PALETTE, read_png
 from tests.formats.drawn import chunk, encoded, noise, png, scene, turned, zeros
 
 _ROWS = zeros(4 * 13)

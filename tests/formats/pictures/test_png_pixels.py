@@ -10,8 +10,9 @@ import pytest
 from PIL import Image
 
 from chalicelib.errors import BadRequest
-from chalicelib.formats.pictures import png as png_pixels
-from chalicelib.formats.pictures.png import decode_png, read_png, verify_png
+from chalicelib.formats.pictures import png_pixels
+from chalicelib.formats.pictures.png_file import read_png
+from chalicelib.formats.pictures.png_pixels import decode_png, verify_png
 from tests.formats.drawn import encoded, filtered_rows, noise, png, scene
 
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chalicelib.errors import BadRequest
-from chalicelib.formats.pictures.png import Inflater, unfilter, verify_rows
+from chalicelib.formats.pictures.png_pixels import Inflater, unfilter, verify_rows
 from tests.formats.drawn import filtered_rows, zeros
 
 

@@ -42,16 +42,16 @@ _MEASURE = """
 import json, sys, time
 from pathlib import Path
 from chalicelib.errors import ServiceError
-from chalicelib.formats import jpeg_pixels, pictures, png_pixels
+from chalicelib.formats.pictures import jpeg_pixels, png_pixels, reading
 
 def kilobytes(key):
     lines = open("/proc/self/status").read().splitlines()
     return int(next(line for line in lines if line.startswith(key)).split()[1])
 
 CALLS = {
-    "check": lambda data: str(pictures.check_picture(data, 1 << 30)),
-    "small": lambda data: pictures.read_picture(data, 1 << 30, 320).pixels.shape,
-    "whole": lambda data: pictures.read_picture(data, 1 << 30).pixels.shape,
+    "check": lambda data: str(reading.check_picture(data, 1 << 30)),
+    "small": lambda data: reading.read_picture(data, 1 << 30, 320).pixels.shape,
+    "whole": lambda data: reading.read_picture(data, 1 << 30).pixels.shape,
 }
 found = {}
 for name in sys.argv[1:]:

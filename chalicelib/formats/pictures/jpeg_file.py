@@ -6,62 +6,25 @@ stay out of what the decoder is given.
 
 from __future__ import annotations
 
-import io
 import re
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-import numpy as np
-from PIL import Image
-from PIL.JpegImagePlugin import JpegImageFile
-
-from chalicelib.errors import BadRequest
-from chalicelib.formats.pictures.orientation import (
-    UPRIGHT,
-    as_stored,
-    displayed_size,
-    read_orientation,
-)
-from chalicelib.formats.pictures.rules import MAX_PIXELS, broken, require_size
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+from chalicelib.formats.pictures.orientation import UPRIGHT, read_orientation
+from chalicelib.formats.pictures.rules import broken, require_size
 
 MAX_SCANS = 64
-
-
 """Most passes over the picture; each costs time however few bytes it has. Cameras write 1 to 10."""
-
-
 MAX_SEGMENTS = 5_000
-
-
 """Most segments in front of and between the scans."""
 
-
 _MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]", re.DOTALL)
-
-
 """A marker that is neither a stuffed byte nor filling nor a restart."""
-
-
 _SOI, _EOI, _SOS, _DQT, _DHT, _DRI = 0xD8, 0xD9, 0xDA, 0xDB, 0xC4, 0xDD
-
-
 _APP0, _APP1, _APP14 = 0xE0, 0xE1, 0xEE
-
-
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {_DHT, 0xC8, 0xCC}
-
-
 _HUFFMAN_FRAMES = frozenset({0xC0, 0xC1, 0xC2})
-
-
 _PROGRESSIVE = 0xC2
-
-
 _EXIF = b"Exif\0\0"
 
 
@@ -244,100 +207,3 @@ def _finish(walk: _Walk) -> JpegFile:
         walk.frame.coefficient_bytes if walk.whole else 0,
         b"".join([*walk.kept, b"\xff\xd9"]),
     )
-
-
-MAX_WHOLE_BYTES = 280_000_000
-
-
-"""Most bytes of coefficients of a JPEG that cannot be decoded line by line."""
-
-
-MAX_DECODE_BYTES = 290_000_000
-
-
-"""Coefficients, Pillow's four bytes a pixel and the result's three stay below this together."""
-
-
-_BYTES_A_PIXEL = 7
-
-
-_SCALES = (1, 2, 4, 8)
-
-
-_STRIP_ROWS = 64
-
-
-_DECODER_ERRORS = (OSError, SyntaxError, ValueError, IndexError, TypeError, EOFError, struct.error)
-
-# Checked before every decode by picture_rules; Pillow's own limit stands behind it, set once.
-Image.MAX_IMAGE_PIXELS = MAX_PIXELS
-
-
-def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
-    """Return by how much a JPEG is reduced while it is decoded: 1, 2, 4 or 8.
-
-    Args:
-        jpeg: The picture's facts.
-        least_side: Pixels the shorter side must keep; None keeps all of them, unless the
-            whole picture does not fit into `MAX_DECODE_BYTES`.
-
-    Raises:
-        BadRequest: its coefficients alone take too much memory.
-    """
-    if jpeg.whole_bytes > MAX_WHOLE_BYTES:
-        raise BadRequest(
-            f"The image is a progressive JPEG that takes {jpeg.whole_bytes // 1_000_000} MB to "
-            f"decode; at most {MAX_WHOLE_BYTES // 1_000_000} MB are allowed. "
-            "Save it as a baseline JPEG or make it smaller.",
-            "too_many_pixels",
-        )
-    shorter = min(jpeg.width, jpeg.height)
-    allowed = [s for s in _SCALES if s == 1 or (least_side and shorter // s >= least_side)]
-    fitting = [s for s in _SCALES if _decode_bytes(jpeg, s) <= MAX_DECODE_BYTES]
-    return max(allowed[-1], fitting[0])
-
-
-def _decode_bytes(jpeg: JpegFile, scale: int) -> int:
-    """Return the memory that decoding at a scale takes, in bytes."""
-    return jpeg.whole_bytes + _BYTES_A_PIXEL * jpeg.width * jpeg.height // scale**2
-
-
-def verify_jpeg(jpeg: JpegFile) -> None:
-    """Decode a JPEG at an eighth of its size, to find out that it can be.
-
-    Raises:
-        BadRequest: it cannot be decoded.
-    """
-    _load(jpeg, choose_scale(jpeg, 1))
-
-
-def decode_jpeg(jpeg: JpegFile, least_side: int | None) -> NDArray[np.uint8]:
-    """Return RGB pixels as displayed, shape (height, width, 3), possibly reduced.
-
-    Raises:
-        BadRequest: it cannot be decoded.
-    """
-    image = _load(jpeg, choose_scale(jpeg, least_side))
-    width, height = image.size
-    across, down = displayed_size(width, height, jpeg.orientation)
-    pixels = np.empty((down, across, 3), np.uint8)
-    stored = as_stored(pixels, jpeg.orientation)
-    for top in range(0, height, _STRIP_ROWS):
-        strip = image.crop((0, top, width, min(top + _STRIP_ROWS, height)))
-        stored[top : top + _STRIP_ROWS] = np.asarray(strip.convert("RGB"))
-    return pixels
-
-
-def _load(jpeg: JpegFile, scale: int) -> Image.Image:
-    """Decode a JPEG at 1/`scale` of its size with Pillow.
-
-    Raises:
-        BadRequest: the decoder refuses it or misses data.
-    """
-    try:
-        image = JpegImageFile(io.BytesIO(jpeg.essence))
-        image.draft(None, (max(1, jpeg.width // scale), max(1, jpeg.height // scale)))
-        image.load()
-    except _DECODER_ERRORS as error:
-        raise broken("its data is damaged or truncated") from error
-    return image

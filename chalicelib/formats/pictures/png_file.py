@@ -1,0 +1,141 @@
+"""The chunks of a PNG file: its facts, and the few that hold the picture.
+
+Texts, profiles and the frames of an animation are stepped over and never inflated.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass, field
+
+from chalicelib.formats.pictures.orientation import UPRIGHT, read_orientation
+from chalicelib.formats.pictures.rules import broken, require_size
+
+GREY, COLOUR, PALETTE, GREY_ALPHA, COLOUR_ALPHA = 0, 2, 3, 4, 6
+"""The colour types of the format."""
+
+_CHANNELS = {GREY: 1, COLOUR: 3, PALETTE: 1, GREY_ALPHA: 2, COLOUR_ALPHA: 4}
+_DEPTHS = {
+    GREY: (1, 2, 4, 8, 16),
+    COLOUR: (8, 16),
+    PALETTE: (1, 2, 4, 8),
+    GREY_ALPHA: (8, 16),
+    COLOUR_ALPHA: (8, 16),
+}
+_SIGNATURE_BYTES = 8
+_CRITICAL = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND"})
+_KEPT = _CRITICAL | {b"tRNS", b"eXIf"}
+
+
+@dataclass
+class PngFile:
+    """What the chunks of a PNG say."""
+
+    width: int
+    """Pixels from left to right as stored."""
+    height: int
+    """Pixels from top to bottom as stored."""
+    depth: int
+    """Bits of one value: 1, 2, 4, 8 or 16."""
+    colour: int
+    """Colour type of the format."""
+    interlaced: bool
+    """Stored in the seven passes of Adam7."""
+    orientation: int = UPRIGHT
+    """Value of the EXIF tag, 1 to 8."""
+    palette: bytes = b""
+    """Red, green and blue of each entry."""
+    transparency: bytes = b""
+    """Alpha of the palette's entries, or the one transparent colour in 16-bit values."""
+    coded: list[memoryview] = field(default_factory=list)
+    """The compressed picture, in parts."""
+
+    @property
+    def channels(self) -> int:
+        """Values of one stored pixel."""
+        return _CHANNELS[self.colour]
+
+    def row_bytes(self, width: int) -> int:
+        """Return the bytes of one stored row of `width` pixels, without its filter byte."""
+        return (width * self.channels * self.depth + 7) // 8
+
+
+def read_png(data: bytes) -> PngFile:
+    """Read the chunks of a PNG up to its end.
+
+    Raises:
+        BadRequest: truncated, malformed, or over the limits of a picture.
+    """
+    view = memoryview(data)
+    png: PngFile | None = None
+    position = _SIGNATURE_BYTES
+    while True:
+        if position + 12 > len(data):
+            raise broken("it is truncated")
+        length, name = struct.unpack_from(">I4s", data, position)
+        end = position + 12 + length
+        if end > len(data):
+            raise broken("it is truncated")
+        body = view[position + 8 : end - 4]
+        if png is None:
+            png = _read_header(name, body)
+        if name == b"IEND":
+            return _finish(png)
+        if name in _KEPT and _is_sound(name, body, view[end - 4 : end]):
+            _take(png, name, body)
+        position = end
+
+
+def _is_sound(name: bytes, body: memoryview, checksum: memoryview) -> bool:
+    """Tell whether a chunk's checksum is right; one that is not essential is passed over.
+
+    Raises:
+        BadRequest: an essential chunk is damaged.
+    """
+    sound = zlib.crc32(body, zlib.crc32(name)) == int.from_bytes(checksum, "big")
+    if not sound and name in _CRITICAL:
+        raise broken("its data is damaged: a checksum is wrong")
+    return sound
+
+
+def _read_header(name: bytes, body: memoryview) -> PngFile:
+    """Read the first chunk.
+
+    Raises:
+        BadRequest: it is not a header of the format, or over the limits of a picture.
+    """
+    if name != b"IHDR" or len(body) != 13:
+        raise broken("it does not begin with a PNG header")
+    width, height, depth, colour, *methods = struct.unpack(">II5B", body)
+    require_size(width, height)
+    if depth not in _DEPTHS.get(colour, ()):
+        raise broken(f"colour type {colour} with {depth} bits does not exist")
+    if methods[:2] != [0, 0] or methods[2] > 1:
+        raise broken("its compression, filter or interlace method is unknown")
+    return PngFile(width, height, depth, colour, methods[2] == 1)
+
+
+def _take(png: PngFile, name: bytes, body: memoryview) -> None:
+    """Note one chunk that holds a part of the picture."""
+    if name == b"IDAT":
+        png.coded.append(body)
+    elif name == b"PLTE":
+        png.palette = bytes(body[: len(body) // 3 * 3])
+    elif name == b"tRNS":
+        png.transparency = bytes(body)
+    elif name == b"eXIf":
+        png.orientation = read_orientation(bytes(body).removeprefix(b"Exif\0\0"))
+
+
+def _finish(png: PngFile) -> PngFile:
+    """Check that everything a decoder needs was there.
+
+    Raises:
+        BadRequest: data or palette are missing.
+    """
+    if not png.coded:
+        raise broken("it holds no picture data")
+    if png.colour == PALETTE and not png.palette:
+        raise broken("its palette is missing")
+    return png

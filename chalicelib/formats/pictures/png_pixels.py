@@ -1,0 +1,349 @@
+"""Pixels of a PNG, a strip at a time: what is held is the result and a few strips.
+
+Imported lazily, because it imports numpy and Pillow.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from chalicelib.formats.pictures.orientation import as_stored, displayed_size
+from chalicelib.formats.pictures.png_file import COLOUR_ALPHA, GREY_ALPHA, PALETTE, PngFile
+from chalicelib.formats.pictures.rules import broken
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+_STRIP_PIXELS = 262_144
+
+
+_MAX_FACTOR = 16
+
+
+class _Pass(NamedTuple):
+    """Which pixels of the picture one pass stores: from a first one on in equal steps."""
+
+    left: int
+    top: int
+    step_x: int
+    step_y: int
+
+    def size(self, png: PngFile) -> tuple[int, int]:
+        """Return width and height of the pass in pixels; either may be 0."""
+        return -(-(png.width - self.left) // self.step_x), -(
+            -(png.height - self.top) // self.step_y
+        )
+
+
+_WHOLE = (_Pass(0, 0, 1, 1),)
+
+
+_ADAM7 = (
+    _Pass(0, 0, 8, 8),
+    _Pass(4, 0, 8, 8),
+    _Pass(0, 4, 4, 8),
+    _Pass(2, 0, 4, 4),
+    _Pass(0, 2, 2, 4),
+    _Pass(1, 0, 2, 2),
+    _Pass(0, 1, 1, 2),
+)
+
+
+def _passes(png: PngFile) -> list[tuple[_Pass, int, int]]:
+    """Return the passes that hold pixels, each with its width and height."""
+    sized = [(one, *one.size(png)) for one in (_ADAM7 if png.interlaced else _WHOLE)]
+    return [(one, width, height) for one, width, height in sized if width > 0 and height > 0]
+
+
+def verify_png(png: PngFile) -> None:
+    """Inflate a PNG to its last row, to find out that it is whole.
+
+    Raises:
+        BadRequest: it is damaged or incomplete.
+    """
+    inflater = Inflater(png.coded)
+    for _, width, height in _passes(png):
+        verify_rows(inflater, height, png.row_bytes(width))
+
+
+def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
+    """Return RGB pixels as displayed, shape (height, width, 3), possibly reduced.
+
+    Args:
+        png: The picture's chunks.
+        least_side: Pixels the shorter side must keep; None keeps all of them.
+
+    Raises:
+        BadRequest: it is damaged or incomplete.
+    """
+    factor = _choose_factor(png, least_side)
+    size = displayed_size(-(-png.width // factor), -(-png.height // factor), png.orientation)
+    pixels = np.empty((size[1], size[0], 3), np.uint8)
+    stored = as_stored(pixels, png.orientation)
+    if not png.interlaced:
+        _fill(stored, _strips(png, Inflater(png.coded), (png.width, png.height), factor), factor)
+    elif factor == 1:
+        _weave(png, stored)
+    else:
+        whole = np.empty((png.height, png.width, 3), np.uint8)
+        _weave(png, whole)
+        step = _strip_rows(png.width, factor)
+        _fill(stored, ((t, whole[t : t + step]) for t in range(0, png.height, step)), factor)
+    return pixels
+
+
+def _choose_factor(png: PngFile, least_side: int | None) -> int:
+    """Return how many pixels of either direction become one."""
+    if not least_side:
+        return 1
+    return max(1, min(min(png.width, png.height) // least_side, _MAX_FACTOR))
+
+
+def _strip_rows(width: int, factor: int) -> int:
+    """Return the rows of a strip, a multiple of the factor."""
+    return max(1, _STRIP_PIXELS // (width * factor)) * factor
+
+
+def _strips(
+    png: PngFile, inflater: Inflater, size: tuple[int, int], factor: int
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Yield the top row and the RGB of the strips of a picture or pass of this size.
+
+    Raises:
+        BadRequest: it is damaged or incomplete.
+    """
+    width, height = size
+    row_bytes = png.row_bytes(width)
+    pixel_bytes = max(1, png.channels * png.depth // 8)
+    step = _strip_rows(width, factor)
+    previous = None
+    for top in range(0, height, step):
+        filtered = inflater.read(min(step, height - top) * (row_bytes + 1))
+        rows = unfilter(filtered, previous, row_bytes, pixel_bytes)
+        previous = rows[-1]
+        yield top, to_rgb(png, rows, width)
+
+
+def _fill(
+    stored: NDArray[np.uint8], strips: Iterator[tuple[int, NDArray[np.uint8]]], factor: int
+) -> None:
+    """Write strips into the result, reduced by averaging squares of pixels."""
+    for top, strip in strips:
+        small = strip if factor == 1 else np.asarray(Image.fromarray(strip).reduce(factor))
+        stored[top // factor : top // factor + len(small)] = small
+
+
+def _weave(png: PngFile, stored: NDArray[np.uint8]) -> None:
+    """Write the passes of an interlaced picture to their places.
+
+    Raises:
+        BadRequest: it is damaged or incomplete.
+    """
+    inflater = Inflater(png.coded)
+    for one, width, height in _passes(png):
+        target = stored[one.top :: one.step_y, one.left :: one.step_x]
+        _fill(target, _strips(png, inflater, (width, height), 1), 1)
+
+
+_PIECE_BYTES = 65536
+
+
+_LAST_FILTER = 4
+# Modes of Pillow that give back every byte they are given; 16-bit colours take two readings,
+# of the first and of the second byte of each value.
+_MODES = {
+    1: (("L", "L"),),
+    2: (("LA", "LA"),),
+    3: (("RGB", "RGB"),),
+    4: (("RGBA", "RGBA"),),
+    6: (("RGB", "RGB;16B"), ("RGB", "RGB;16L")),
+    8: (("RGBA", "RGBA;16B"), ("RGBA", "RGBA;16L")),
+}
+
+
+class Inflater:
+    """The uncompressed bytes of a picture, given out in the amounts that its header promises."""
+
+    def __init__(self, coded: list[memoryview]) -> None:
+        self._pieces = _cut(coded)
+        self._stream = zlib.decompressobj()
+        self._waiting: bytes | memoryview = b""
+
+    def read(self, count: int) -> bytes:
+        """Return the next `count` bytes.
+
+        Raises:
+            BadRequest: the stream is damaged or ends before.
+        """
+        parts: list[bytes] = []
+        while count:
+            part = self._inflate(count)
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def _inflate(self, most: int) -> bytes:
+        """Return at least one and at most `most` bytes.
+
+        Raises:
+            BadRequest: the stream is damaged or ends here.
+        """
+        while True:
+            try:
+                part = self._stream.decompress(self._waiting, most)
+            except zlib.error as error:
+                raise broken("its compressed data is damaged") from error
+            self._waiting = self._stream.unconsumed_tail
+            if part:
+                return part
+            if not self._waiting:
+                self._waiting = self._next_piece()
+
+    def _next_piece(self) -> memoryview:
+        """Return more compressed bytes.
+
+        Raises:
+            BadRequest: there are none, or the stream has ended.
+        """
+        piece = None if self._stream.eof else next(self._pieces, None)
+        if piece is None:
+            raise broken("it holds less data than its header says")
+        return piece
+
+
+def _cut(coded: list[memoryview]) -> Iterator[memoryview]:
+    """Yield the compressed data in small pieces: what is not consumed yet is copied each time."""
+    for part in coded:
+        for start in range(0, len(part), _PIECE_BYTES):
+            yield part[start : start + _PIECE_BYTES]
+
+
+def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
+    """Inflate rows without looking at more than their filters.
+
+    Raises:
+        BadRequest: they are incomplete or name an unknown filter.
+    """
+    at_once = max(1, _PIECE_BYTES * 4 // (row_bytes + 1))
+    for top in range(0, rows, at_once):
+        data = inflater.read(min(at_once, rows - top) * (row_bytes + 1))
+        if max(data[:: row_bytes + 1]) > _LAST_FILTER:
+            raise broken("a row names an unknown filter")
+
+
+def unfilter(
+    filtered: bytes, previous: NDArray[np.uint8] | None, row_bytes: int, pixel_bytes: int
+) -> NDArray[np.uint8]:
+    """Undo the filters of some rows, with Pillow's decoder.
+
+    Args:
+        filtered: Rows of one filter byte and `row_bytes` bytes each.
+        previous: The row before them, unfiltered; None at the top of a picture or pass.
+        row_bytes: Bytes of a row without its filter byte.
+        pixel_bytes: Bytes from a value to the same value of the next pixel, at least 1.
+
+    Returns:
+        The rows' bytes, shape (rows, row_bytes).
+
+    Raises:
+        BadRequest: a row names an unknown filter.
+    """
+    # Rows are predicted from the one before: it leads the strip, itself without a filter.
+    lead = b"" if previous is None else b"\0" + previous.tobytes()
+    stream = zlib.compress(lead + filtered, 0)
+    rows = (len(lead) + len(filtered)) // (row_bytes + 1)
+    size = (row_bytes // pixel_bytes, rows)
+    try:
+        readings = [
+            np.asarray(Image.frombytes(mode, size, stream, "zip", raw, 0)).reshape(rows, -1)
+            for mode, raw in _MODES[pixel_bytes]
+        ]
+    except (ValueError, OSError) as error:
+        raise broken("a row names an unknown filter") from error
+    joined = readings[0] if len(readings) == 1 else np.stack(readings, axis=-1).reshape(rows, -1)
+    return joined if previous is None else joined[1:]
+
+
+_WHITE = 255
+
+
+def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
+    """Return RGB of stored rows, shape (rows, width, 3).
+
+    Args:
+        png: Depth, colour type, palette and transparency.
+        rows: Bytes as stored, shape (rows, bytes of a row).
+        width: Pixels of a row.
+    """
+    values = _read_values(rows, png.depth).reshape(len(rows), -1, png.channels)[:, :width]
+    if png.colour == PALETTE:
+        colours: NDArray[np.uint8] = _palette(png)[values[:, :, 0]]
+        return colours
+    bytes_ = _to_bytes(values, png.depth)
+    if png.colour in (GREY_ALPHA, COLOUR_ALPHA):
+        return _widen(_on_white(bytes_[:, :, :-1], bytes_[:, :, -1:]))
+    if png.transparency:
+        return _widen(_drop_colour(png, values, bytes_))
+    return _widen(bytes_)
+
+
+def _read_values(rows: NDArray[np.uint8], depth: int) -> NDArray[Any]:
+    """Return the values of `depth` bits each, as whole numbers; shape (rows, values)."""
+    if depth == 8:
+        return rows
+    if depth == 16:
+        return np.ascontiguousarray(rows).view(">u2")
+    shifts = np.arange(8 - depth, -1, -depth, dtype=np.uint8)
+    parts = (rows[:, :, None] >> shifts) & np.uint8(2**depth - 1)
+    return parts.reshape(len(rows), -1)
+
+
+def _to_bytes(values: NDArray[Any], depth: int) -> NDArray[np.uint8]:
+    """Stretch values of `depth` bits to 0 to 255: 16 bits are divided by 257 and rounded."""
+    if depth == 16:
+        return ((values.astype(np.uint32) + 128) // 257).astype(np.uint8)
+    if depth == 8:
+        return values
+    return values * np.uint8(255 // (2**depth - 1))
+
+
+def _on_white(colours: NDArray[np.uint8], alpha: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Lay colours over white by their alpha; the last axis holds channels, of alpha one."""
+    if alpha.size and int(alpha.min()) == _WHITE:
+        return colours
+    share = alpha.astype(np.uint16)
+    mixed = colours * share + (_WHITE - share) * np.uint16(_WHITE) + np.uint16(_WHITE // 2)
+    return (mixed // np.uint16(_WHITE)).astype(np.uint8)
+
+
+def _drop_colour(
+    png: PngFile, values: NDArray[Any], colours: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
+    """Make the one transparent colour of a picture without alpha white."""
+    if len(png.transparency) < 2 * png.channels:
+        return colours
+    key = np.frombuffer(png.transparency, ">u2", png.channels) & (2**png.depth - 1)
+    clear = (values == key).all(axis=-1, keepdims=True)
+    return np.where(clear, np.uint8(_WHITE), colours)
+
+
+def _palette(png: PngFile) -> NDArray[np.uint8]:
+    """Return the colour of each index on white, shape (256, 3); black behind the last entry."""
+    table = np.zeros((256, 3), np.uint8)
+    entries = np.frombuffer(png.palette[: 256 * 3], np.uint8).reshape(-1, 3)
+    table[: len(entries)] = entries
+    alpha = np.full((256, 1), _WHITE, np.uint8)
+    given = np.frombuffer(png.transparency[:256], np.uint8)
+    alpha[: len(given), 0] = given
+    return _on_white(table, alpha)
+
+
+def _widen(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return three channels where there is one."""
+    return np.repeat(colours, 3, axis=2) if colours.shape[2] == 1 else colours
