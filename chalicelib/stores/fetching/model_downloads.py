@@ -1,7 +1,7 @@
 """Brings folders of model files from the bucket to a function's disk, at their first use.
 
 The catalogue lists each folder's files with size and digest; it and the files are named by their
-digests, so that functions of two deployments never see each other's. infra/deploying/models.py
+digests, so that functions of two deployments never see each other's. infra/deploying/artifacts.py
 writes both.
 """
 
