@@ -164,6 +164,12 @@ def idle() -> dict[str, float]:
     }
 
 
+def watching() -> float:
+    """Return the part of the idle price that alarms and the dashboard are, in dollars a month."""
+    alarms = len(all_alarms()) * PRICES["cloudwatch_alarm_month"]
+    return alarms + PRICES["cloudwatch_dashboard_month"]
+
+
 def training(seconds: float, name: str = "train_paid") -> float:
     """Return the price of a training of so many seconds, in dollars."""
     return _run_price(_BY_NAME[name], seconds)
@@ -196,6 +202,7 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
         "|---|---|",
         *(f"| {name} | {value:.2f} |" for name, value in idles.items()),
         f"| **together** | **{sum(idles.values()):.2f}** |",
+        f"| without alarms and dashboard | {sum(idles.values()) - watching():.2f} |",
         "",
         "| a thousand calls | seconds each | reads | writes | $ |",
         "|---|---|---|---|---|",

@@ -20,12 +20,14 @@ from tests.bench.text_data_report import bench_data_report
 from tests.bench.text_intents import bench_intents
 from tests.bench.text_languages import bench_languages
 from tests.bench.text_prebuilt import bench_prebuilt
+from tests.bench.text_rejection import bench_rejection
 from tests.bench.text_speed import bench_speed
 
 Part = Callable[[Report, Embedder, Sequence[str]], None]
 PARTS: Mapping[str, Part] = {
     "speed": bench_speed,
     "intents": bench_intents,
+    "rejection": bench_rejection,
     "languages": bench_languages,
     "prebuilt": bench_prebuilt,
     "data-report": bench_data_report,

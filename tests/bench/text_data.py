@@ -66,6 +66,8 @@ class Embedder:
         self._data = data
         self.models = models
         self._encoders: dict[str, Encoder] = {}
+        self.own: dict[str, tuple[list[str], list[str]]] = {}
+        """Texts and labels that lie in no file of the folder, by name."""
 
     def encoder(self, name: str) -> Encoder:
         """An installed encoder, loaded at its first use."""
@@ -75,6 +77,8 @@ class Embedder:
 
     def rows(self, name: str) -> tuple[list[str], list[str]]:
         """Texts and labels of a file of the folder `text`."""
+        if name in self.own:
+            return self.own[name]
         with (self._data / "text" / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
         return [row["text"] for row in rows], [row["label"] for row in rows]
