@@ -2,7 +2,6 @@
 
 It works on the local stack that runs, on AWS_ENDPOINT_URL when that is set, on a deployed stage
 with --stage, and on the account of the AWS credentials with --aws.
-See chalicelib/services/accounts.py.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.clients import Clients
 from infra.local.client import CallFailed, Service
-from infra.target import CommandError, Target, add_options, chosen_target, explained_causes
+from infra.target import CommandError, CommandTarget, add_options, chosen_target, explained_causes
 
 PUBLIC_AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
 """An audience that every deployment accepts, whatever its own host is called."""
@@ -129,8 +128,8 @@ def main(
         target = chosen_target(environment, options, needs_data=options.run is not _token)
         with explained_causes(target):
             result = options.run(target, options)
-    except (CommandError, ServiceError, SettingsError) as trouble:
-        print(f"infra.accounts: {trouble}", file=sys.stderr)
+    except (CommandError, ServiceError, SettingsError) as error:
+        print(f"infra.accounts: {error}", file=sys.stderr)
         return _REFUSED
     return _REFUSED if result is False else _DONE
 
@@ -162,12 +161,12 @@ def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
     """
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError as trouble:
+    except FileExistsError as error:
         raise CommandError(
             f"{path} exists and is never overwritten; name another file or move it away"
-        ) from trouble
-    except OSError as trouble:
-        raise CommandError(f"{path} cannot be written: {trouble.strerror}") from trouble
+        ) from error
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}") from error
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         try:
             yield file.write
@@ -185,11 +184,11 @@ def _public_pem(key_file: Path) -> str:
     """
     try:
         return public_pem_of(key_file.read_text("ascii"))
-    except OSError as trouble:
-        raise CommandError(f"{key_file} cannot be read: {trouble.strerror}") from trouble
-    except (InvalidKey, UnicodeDecodeError) as trouble:
-        reason = trouble if isinstance(trouble, InvalidKey) else "it is no PEM file"
-        raise CommandError(f"{key_file} cannot be used: {reason}") from trouble
+    except OSError as error:
+        raise CommandError(f"{key_file} cannot be read: {error.strerror}") from error
+    except (InvalidKey, UnicodeDecodeError) as error:
+        reason = error if isinstance(error, InvalidKey) else "it is no PEM file"
+        raise CommandError(f"{key_file} cannot be used: {reason}") from error
 
 
 def _ask_token(url: str, assertion: str) -> str:
@@ -204,17 +203,17 @@ def _ask_token(url: str, assertion: str) -> str:
     fields = {"grant_type": GRANT_TYPE, "assertion": assertion}
     try:
         return str(Service(url).post_words(TOKEN_PATH, fields)["access_token"])
-    except CallFailed as trouble:
+    except CallFailed as error:
         remedy = (
             "compare the e-mail address with the key file, and this machine's clock with the "
             "service's"
-            if trouble.status
+            if error.status
             else "start the service with `make run`, or set PRESAGE_URL to where it listens"
         )
-        raise NoToken(f"{trouble}; {remedy}", trouble.status) from trouble
+        raise NoToken(f"{error}; {remedy}", error.status) from error
 
 
-def _create(target: Target, options: argparse.Namespace) -> None:
+def _create(target: CommandTarget, options: argparse.Namespace) -> None:
     """Create an account."""
     account = create_account(
         target.settings, options.email, options.key_file, options.plan, options.source
@@ -222,7 +221,7 @@ def _create(target: Target, options: argparse.Namespace) -> None:
     print(f"created account {account.account_id} {account.email}; its key is {options.key_file}")
 
 
-def _list(target: Target, options: argparse.Namespace) -> None:
+def _list(target: CommandTarget, options: argparse.Namespace) -> None:
     """Print a line for each account."""
     accounts = _service(target.settings).list_all()
     print(f"{'id':>6}  {'status':7}{'plan':16}{'source':11}{'created':11}e-mail")
@@ -234,19 +233,19 @@ def _list(target: Target, options: argparse.Namespace) -> None:
         )
 
 
-def _plan(target: Target, options: argparse.Namespace) -> None:
+def _plan(target: CommandTarget, options: argparse.Namespace) -> None:
     """Change an account's plan."""
     account = _service(target.settings).change_plan(options.email, options.plan, options.source)
     print(f"{account.email} has {account.plan} of {account.source}")
 
 
-def _examples(target: Target, options: argparse.Namespace) -> None:
+def _examples(target: CommandTarget, options: argparse.Namespace) -> None:
     """Set an account's own limit of calls that return examples."""
     account = _service(target.settings).set_example_calls(options.email, options.calls)
     print(f"{account.email} has {account.example_calls_per_month} example calls a month")
 
 
-def _export(target: Target, options: argparse.Namespace) -> None:
+def _export(target: CommandTarget, options: argparse.Namespace) -> None:
     """Write everything that an account has into a folder."""
     from chalicelib.container import Container
     from infra.exports.account import ExportIncomplete, FolderNotEmpty, export_account
@@ -256,12 +255,12 @@ def _export(target: Target, options: argparse.Namespace) -> None:
         raise CommandError(f"there is no account {options.email}")
     try:
         export_account(Container(target.settings), account, options.folder, _say)
-    except (ExportIncomplete, FolderNotEmpty, OSError) as trouble:
-        raise CommandError(str(trouble)) from trouble
+    except (ExportIncomplete, FolderNotEmpty, OSError) as error:
+        raise CommandError(str(error)) from error
     print(f"exported {account.email} into {options.folder}")
 
 
-def _audit(target: Target, options: argparse.Namespace) -> bool:
+def _audit(target: CommandTarget, options: argparse.Namespace) -> bool:
     """Compare counters with log lines; tell whether they agree."""
     from chalicelib.stores.accounts.quotas import QuotaStore
     from infra.auditing.command import Audit, compare
@@ -289,20 +288,20 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _reset(target: Target, options: argparse.Namespace) -> None:
+def _reset(target: CommandTarget, options: argparse.Namespace) -> None:
     """Give an account a new key."""
     account = _reset_key(target.settings, options.email, options.key_file, options.overlap)
     ends = f"ends in {options.overlap:g} seconds" if options.overlap else "is dead"
     print(f"{account.email} has a new key in {options.key_file}; the former one {ends}")
 
 
-def _close(target: Target, options: argparse.Namespace) -> None:
+def _close(target: CommandTarget, options: argparse.Namespace) -> None:
     """Close an account."""
     account = _service(target.settings).close(options.email, options.keep)
     print(f"closed {account.email}; its data is deleted after {account.delete_after:%Y-%m-%d}")
 
 
-def _token(target: Target, options: argparse.Namespace) -> None:
+def _token(target: CommandTarget, options: argparse.Namespace) -> None:
     """Print an access token and nothing else."""
     print(request_token(target.url, options.email, options.key_file, options.minutes))
 

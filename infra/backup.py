@@ -39,8 +39,8 @@ def main(
             target = chosen_target(environment, options)
             with explained_causes(target):
                 restore(target.settings, folder, options.replace, _say)
-    except (BackupError, CommandError, SettingsError) as trouble:
-        _say(f"error: {trouble}")
+    except (BackupError, CommandError, SettingsError) as error:
+        _say(f"error: {error}")
         return _REFUSED
     _say("done")
     return _DONE

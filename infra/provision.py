@@ -1,7 +1,6 @@
 """Installs what the service ships with: the global datasets. May be run twice.
 
-Called by the local stack and by deployments after infra/resources.py. Global datasets enter by
-the same upload and ingest as everybody's.
+Global datasets enter by the same upload and ingest as everybody's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables, queues and bucket, described once; `provision` makes them on any endpoint.
 
-It may be run twice: what exists stays as it is. See chalicelib/stores/aws/tables.py for the keys.
+It may be run twice: what exists stays as it is.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def _create_table(dynamodb: Any, table: TableResource) -> None:
         request["GlobalSecondaryIndexes"] = list(table.indexes)
     try:
         dynamodb.create_table(**request)
-    except ClientError as trouble:
-        if trouble.response["Error"]["Code"] != "ResourceInUseException":
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ResourceInUseException":
             raise
         return
     dynamodb.get_waiter("table_exists").wait(
@@ -175,8 +175,8 @@ def _create_bucket(s3: Any, settings: Settings) -> None:
         request["CreateBucketConfiguration"] = {"LocationConstraint": settings.region}
     try:
         s3.create_bucket(**request)
-    except ClientError as trouble:
-        if trouble.response["Error"]["Code"] != "BucketAlreadyOwnedByYou":
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "BucketAlreadyOwnedByYou":
             raise
 
 

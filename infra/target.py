@@ -1,7 +1,7 @@
 """Finds the stack that an administrator's command works on.
 
 That is the local stack that runs, AWS_ENDPOINT_URL when it is set, a stage that was deployed, or
-the account of the AWS credentials when asked for. Used by infra/accounts.py and infra/backup.py.
+the account of the AWS credentials when asked for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class CommandError(Exception):
 
 
 @dataclass(frozen=True)
-class Target:
+class CommandTarget:
     """What a command works on."""
 
     settings: Settings
@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def chosen_target(
     environment: MutableMapping[str, str], options: argparse.Namespace, *, needs_data: bool = True
-) -> Target:
+) -> CommandTarget:
     """Find what the options name; see `add_options`.
 
     Raises:
@@ -68,13 +68,13 @@ def chosen_target(
     stage = Stage(options.stage, options.region or None, environment.get("AWS_ENDPOINT_URL"))
     try:
         settings, url = find_stage(stage, environment)
-    except DeployError as trouble:
-        raise CommandError(str(trouble)) from trouble
-    return Target(settings, environment.get("PRESAGE_URL") or url)
+    except DeployError as error:
+        raise CommandError(str(error)) from error
+    return CommandTarget(settings, environment.get("PRESAGE_URL") or url)
 
 
 @contextmanager
-def explained_causes(target: Target) -> Iterator[None]:
+def explained_causes(target: CommandTarget) -> Iterator[None]:
     """Turn what a failed call of AWS raises into one line with a remedy.
 
     Raises:
@@ -82,15 +82,15 @@ def explained_causes(target: Target) -> Iterator[None]:
     """
     try:
         yield
-    except (StorageUnavailable, BotoCoreError, ClientError) as trouble:
+    except (StorageUnavailable, BotoCoreError, ClientError) as error:
         from infra.deploying.causes import told
 
-        raise CommandError(told(trouble, target.settings.region)) from trouble
+        raise CommandError(told(error, target.settings.region)) from error
 
 
 def find_target(
     environment: MutableMapping[str, str], is_aws: bool, *, needs_data: bool = True
-) -> Target:
+) -> CommandTarget:
     """Find what a command is to work on.
 
     Args:
@@ -116,4 +116,4 @@ def find_target(
         # The clients read their credentials from the environment, as everywhere on AWS.
         environment.update({**DUMMY_CREDENTIALS, **found})
     url = environment.get("PRESAGE_URL") or str(stack.get("url") or DEFAULT_URL)
-    return Target(Settings.from_environment(environment), url, state.logs)
+    return CommandTarget(Settings.from_environment(environment), url, state.logs)

@@ -174,14 +174,14 @@ class LocalStack:
             self.kill_worker(name, signal.SIGCONT)
 
     def crash(self) -> None:
-        """Kill the supervisor at once, and with it every piece; `start` starts them again."""
+        """Kill the supervisor at once, and with it every child; `start` starts them again."""
         if self._process is None:
             raise RuntimeError("The local stack does not run.")
-        pieces = self.processes.values()
+        children = self.processes.values()
         self._process.kill()
         self._process.wait(10)
         self._process = None
-        while any(_is_alive(pid) for pid in pieces):
+        while any(_is_alive(pid) for pid in children):
             time.sleep(0.01)
 
     def pause(self, number: int = signal.SIGTERM) -> int:

@@ -1,4 +1,4 @@
-"""The command that compares counters with lines. See infra/accounts.py."""
+"""The command that compares counters with lines."""
 
 from __future__ import annotations
 

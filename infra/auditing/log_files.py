@@ -34,8 +34,8 @@ def opened(path: Path) -> Iterator[list[TextIO]]:
                     "or pass --aws for the log group of a deployed stack"
                 )
             yield files
-    except OSError as trouble:
-        raise CommandError(f"{path} cannot be read: {trouble.strerror}") from trouble
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def lines_of(files: Sequence[TextIO]) -> Iterator[str]:

@@ -36,8 +36,8 @@ class LogGroup:
         """
         try:
             answer = self._client.describe_log_groups(logGroupNamePrefix=self.name)
-        except (ClientError, BotoCoreError) as trouble:
-            raise self._failed(trouble) from trouble
+        except (ClientError, BotoCoreError) as error:
+            raise self._failed(error) from error
         found = [group for group in answer["logGroups"] if group["logGroupName"] == self.name]
         if not found:
             raise CommandError(
@@ -63,8 +63,8 @@ class LogGroup:
         for _ in range(MAX_PAGES):
             try:
                 page = self._client.filter_log_events(**wanted)
-            except (ClientError, BotoCoreError) as trouble:
-                raise self._failed(trouble) from trouble
+            except (ClientError, BotoCoreError) as error:
+                raise self._failed(error) from error
             yield from (event["message"] for event in page["events"])
             if not page.get("nextToken"):
                 return
@@ -74,9 +74,9 @@ class LogGroup:
             "docs/runbook.md, Audit, or pass lines of a shorter time by --log"
         )
 
-    def _failed(self, trouble: Exception) -> CommandError:
+    def _failed(self, error: Exception) -> CommandError:
         """Say in one line that the log group cannot be read."""
         return CommandError(
-            f"{self.name} cannot be read ({trouble}); it takes the rights "
+            f"{self.name} cannot be read ({error}); it takes the rights "
             "logs:DescribeLogGroups and logs:FilterLogEvents"
         )

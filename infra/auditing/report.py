@@ -45,7 +45,7 @@ class Month:
 
 
 @dataclass(frozen=True)
-class Row:
+class ReportRow:
     """One account."""
 
     account_id: str
@@ -96,12 +96,12 @@ def parse_month(text: str | None, now: datetime) -> Month:
 
 def rows(
     accounts: Sequence[Account], counters: Mapping[str, int], tally: Tally, *, is_whole: bool
-) -> list[Row]:
+) -> list[ReportRow]:
     """Return a row for each account, and with `is_whole` for those that only the log knows."""
     emails = {account.account_id: account.email for account in accounts}
     ids = [*emails, *(sorted(set(tally.by_account) - set(emails)) if is_whole else ())]
     return [
-        Row(
+        ReportRow(
             account_id=account_id,
             email=emails.get(account_id, "(no such account)"),
             counter=counters.get(account_id, 0),
@@ -114,7 +114,7 @@ def rows(
     ]
 
 
-def table(found: Sequence[Row]) -> list[str]:
+def table(found: Sequence[ReportRow]) -> list[str]:
     """Write the rows as lines for a terminal."""
     heads = ("counted", "lines", "difference", "refused", "given back", "unknown")
     lines = [f"{'id':>6}  {'e-mail':32}" + "".join(f"{head:>12}" for head in heads)]

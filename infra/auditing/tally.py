@@ -1,4 +1,4 @@
-"""Counts the prediction lines of one month by account. See chalicelib/web/metering.py."""
+"""Counts the prediction lines of one month by account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dumps a stack: all tables and the bucket, as one set of files. See infra/backup.py."""
+"""Dumps a stack: all tables and the bucket, as one set of files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
 _LAST = ("deletions", "counters")
-Still = Callable[[Clients], AbstractContextManager[Any]]
+PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 """Takes the clients that go on and gives a context in which nobody else changes anything."""
 
 
@@ -28,7 +28,7 @@ def dump(
     settings: Settings,
     folder: BackupFolder,
     progress: Progress = lambda _: None,
-    still: Still = _moving,
+    pause_writes: PauseWrites = _moving,
 ) -> Manifest:
     """Copy every table and the bucket into a folder; what has not changed is not copied again.
 
@@ -43,7 +43,7 @@ def dump(
         settings: names and endpoint.
         folder: takes the files.
         progress: takes lines for the user.
-        still: keeps the stack still while tables and the last objects are read.
+        pause_writes: holds the writes of others while tables and the last objects are read.
 
     Raises:
         BackupError: the folder holds something else or a damaged backup.
@@ -55,7 +55,7 @@ def dump(
     # Most bytes are copied before the stack must stand still.
     early = objects.copy(clients.s3, settings.bucket, folder, known, progress)
     known |= {item.key: item for item in early}
-    with still(clients):
+    with pause_writes(clients):
         manifest = Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
         for table in _in_order(settings):
             _dump_table(clients.dynamodb, folder, manifest, table, settings)

@@ -161,10 +161,10 @@ class BackupFolder:
                 while block := file.read(_BLOCK):
                     digest.update(block)
                     yield block
-        except OSError as trouble:
+        except OSError as error:
             raise BackupError(
-                f"{path} cannot be read ({trouble.strerror}); restore from another copy."
-            ) from trouble
+                f"{path} cannot be read ({error.strerror}); restore from another copy."
+            ) from error
         if digest.hexdigest() != name:
             raise BackupError(f"{path} is damaged: its sha256 differs; restore from another copy.")
 
@@ -216,8 +216,8 @@ def _parse(text: str, path: Path) -> Manifest:
         if _digest(found) != digest:
             raise BackupError(f"{path} is damaged: its sha256 differs; restore another copy.")
         return Manifest(**{**found, "objects": [StoredObject(**o) for o in found["objects"]]})
-    except (ValueError, KeyError, TypeError, AttributeError) as trouble:
-        raise BackupError(f"{path} is damaged ({trouble}); restore another copy.") from trouble
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BackupError(f"{path} is damaged ({error}); restore another copy.") from error
 
 
 def _digest(content: dict[str, Any]) -> str:

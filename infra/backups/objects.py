@@ -82,8 +82,8 @@ def _copied(s3: Any, bucket: str, folder: BackupFolder, key: str) -> list[Stored
     """Copy one object; none when it was deleted meanwhile."""
     try:
         answer = s3.get_object(Bucket=bucket, Key=key)
-    except ClientError as trouble:
-        if trouble.response["Error"]["Code"] in ("NoSuchKey", "404"):
+    except ClientError as error:
+        if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
             return []
         raise
     name, size = folder.add_stream(answer["Body"].iter_chunks(_BLOCK))

@@ -1,7 +1,7 @@
 """Tells what of a backup belongs to nothing in it, and so could never be found or deleted.
 
 A dump of a stack that goes on copies the files and rows of a dataset that was made after the
-datasets had been copied. See infra/backups/dumping.py.
+datasets had been copied.
 """
 
 from __future__ import annotations

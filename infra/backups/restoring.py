@@ -1,4 +1,4 @@
-"""Restores a dump into a stack. See infra/backup.py.
+"""Restores a dump into a stack.
 
 Everything is verified before anything is written. Rows that make others visible come last, so
 that a restore that breaks off shows nothing half.

@@ -64,8 +64,8 @@ def read_piece(content: bytes) -> list[Item]:
         return [
             {name: _from_json(value) for name, value in json.loads(line).items()} for line in lines
         ]
-    except (ValueError, AttributeError, TypeError) as trouble:
-        raise BackupError(f"A piece holds no rows of a table ({trouble}).") from trouble
+    except (ValueError, AttributeError, TypeError) as error:
+        raise BackupError(f"A piece holds no rows of a table ({error}).") from error
 
 
 def write(dynamodb: Any, table: str, items: Iterable[Item]) -> int:

@@ -21,7 +21,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 """Equal data gives equal archives."""
 
 
-class Archive:
+class PictureArchive:
     """A zip archive of one data set's pictures, whose members have different names.
 
     Args:
@@ -93,7 +93,7 @@ def export_pictures(
     """
     path = place / f"{source}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
-        archive = Archive(file, container, view.dataset.dataset_id, notes)
+        archive = PictureArchive(file, container, view.dataset.dataset_id, notes)
         write = _write_boxes if view.dataset.type == DETECTION else _write_folders
         count = write(archive, labelled(container, view, source))
     if not count:
@@ -101,12 +101,12 @@ def export_pictures(
     return count
 
 
-def _write_folders(archive: Archive, examples: Iterable[Labelled]) -> int:
+def _write_folders(archive: PictureArchive, examples: Iterable[Labelled]) -> int:
     """Write each picture into the folder of its label; return how many."""
     return sum(archive.add_picture(label, example) is not None for example, label in examples)
 
 
-def _write_boxes(archive: Archive, examples: Iterable[Labelled]) -> int:
+def _write_boxes(archive: PictureArchive, examples: Iterable[Labelled]) -> int:
     """Write each picture once, and the boxes of all of them; return how many boxes."""
     boxes: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], Example] = {}

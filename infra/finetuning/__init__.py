@@ -1,4 +1,1 @@
-"""Fine-tunes the last layers of an encoder: a maintainer's command, no part of an installation.
-
-See: infra/finetuning/__main__.py
-"""
+"""Fine-tunes the last layers of an encoder: a maintainer's command, no part of an installation."""

@@ -1,6 +1,6 @@
 """From tuned weights to the file that is committed: rounded to 8 bits, under the graph's names.
 
-Needs no torch. See: infra/model_files/tuned_encoder.py, which puts the layers to use.
+Needs no torch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Plain sentences of the project's own, of the kind that people type into a form.
 
-The published ratings are of reviews, tweets and editorials; short requests, facts and negations
-are rare in them. See: infra/finetuning/sentences.py
+The published ratings are of reviews, tweets and editorials; short requests, facts and negations are
+rare in them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is learnt from and what is held out. See: infra/model_files/prebuilt/sentiment_data.py."""
+"""What is learnt from and what is held out."""
 
 from __future__ import annotations
 

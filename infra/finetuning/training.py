@@ -19,7 +19,7 @@ _POOL_BATCHES = 50
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TuningRecipe:
     """Everything that decides what comes out, beside data and machine."""
 
     seed: int = 0
@@ -52,7 +52,7 @@ def train(
     network: Network,
     states: Sequence[Float16Array],
     labels: Sequence[int],
-    recipe: Recipe,
+    recipe: TuningRecipe,
     progress: Callable[[str], None],
 ) -> None:
     """Tune the network in place."""
@@ -93,7 +93,7 @@ def _rate(step: int, steps: int, warm_up: float) -> float:
     return (step + 1) / rise if step < rise else (steps - step) / (steps - rise)
 
 
-def _batches(lengths: Sequence[int], recipe: Recipe) -> Iterator[npt.NDArray[np.int64]]:
+def _batches(lengths: Sequence[int], recipe: TuningRecipe) -> Iterator[npt.NDArray[np.int64]]:
     """Yield rows of texts of about the same length, every text once a pass, for ever."""
     random = np.random.default_rng(recipe.seed)
     sizes = np.asarray(lengths)

@@ -15,7 +15,7 @@ from infra.finetuning.network import graph_weights, head_weights, new_network
 from infra.finetuning.own_sentences import own_sentences
 from infra.finetuning.sentences import Sentences, split_sentences
 from infra.finetuning.states import frozen_states
-from infra.finetuning.training import Recipe, train
+from infra.finetuning.training import TuningRecipe, train
 from infra.model_files.conversion import text_encoders
 from infra.model_files.manifest import MODELS
 from infra.model_files.prebuilt import text_cards
@@ -55,7 +55,7 @@ def tune(folders: Folders, progress: Progress) -> None:
     sentences = split_sentences(folders.work / "ratings.tar.gz")
     texts = [text for text, _ in sentences.training]
     states = frozen_states(folders.models / BASE, LAYERS.start, texts, progress)
-    recipe = Recipe()
+    recipe = TuningRecipe()
     weights = read_weights(folders.work / "model.onnx")
     network = new_network(weights, LAYERS, len(LABELS), recipe.seed)
     train(network, states, [label for _, label in sentences.training], recipe, progress)
@@ -81,7 +81,7 @@ def measure_layers(
     return found
 
 
-def describe(sentences: Sentences, recipe: Recipe) -> dict[str, Any]:
+def describe(sentences: Sentences, recipe: TuningRecipe) -> dict[str, Any]:
     """Return what was learnt from and how."""
     own = len(own_sentences())
     return {

@@ -1,4 +1,4 @@
-"""`python -m infra.local`: the whole service on this machine. See infra/local/supervisor.py."""
+"""`python -m infra.local`: the whole service on this machine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What each child of the supervisor does; heavy modules are imported by the child alone.
-
-See infra/local/supervisor.py.
-"""
+"""What each child of the supervisor does; heavy modules are imported by the child alone."""
 
 from __future__ import annotations
 
@@ -39,31 +36,31 @@ def provision(settings: Settings, options: Options) -> None:
 
     try:
         provision(settings, visibility_seconds=options.visibility_seconds)
-    except (BotoCoreError, ClientError) as trouble:
-        say(f"{options.backend} at {settings.endpoint_url or 'AWS'}: {trouble}")
+    except (BotoCoreError, ClientError) as error:
+        say(f"{options.backend} at {settings.endpoint_url or 'AWS'}: {error}")
         sys.exit(1)
 
 
-def restore(settings: Settings, state: State) -> None:
+def restore_data(settings: Settings, state: State) -> None:
     """Bring back the data of the former run."""
     from infra.backups.folder import BackupError, BackupFolder
-    from infra.local.snapshots import restore_kept
+    from infra.local.snapshots import restore_snapshot
 
     try:
-        told = restore_kept(settings, BackupFolder(state.data))
-    except BackupError as trouble:
-        say(str(trouble))
+        message = restore_snapshot(settings, BackupFolder(state.data))
+    except BackupError as error:
+        say(str(error))
         sys.exit(1)
-    if told:
-        say(told)
+    if message:
+        say(message)
 
 
-def run_keeper(settings: Settings, state: State, options: Options) -> None:
+def save_snapshots(settings: Settings, state: State, options: Options) -> None:
     """Save the data while the stack runs."""
     from infra.backups.folder import BackupFolder
-    from infra.local.snapshots import Keeper
+    from infra.local.snapshots import SnapshotSaver
 
-    Keeper(settings, BackupFolder(state.data)).keep(options.save_seconds)
+    SnapshotSaver(settings, BackupFolder(state.data)).run(options.save_seconds)
 
 
 def run_front(app: Any, listener: socket.socket, settings: Settings, options: Options) -> None:

@@ -96,10 +96,10 @@ class Service:
         except urllib.error.HTTPError as refused:
             with refused:
                 text = refused.read(2000).decode("utf-8", "replace")
-            told = f"{request.full_url} answered {refused.code}: {text.strip()}"
-            raise CallFailed(told, refused.code) from refused
-        except (OSError, ValueError) as trouble:
-            raise CallFailed(f"{request.full_url} does not answer ({trouble})") from trouble
+            message = f"{request.full_url} answered {refused.code}: {text.strip()}"
+            raise CallFailed(message, refused.code) from refused
+        except (OSError, ValueError) as error:
+            raise CallFailed(f"{request.full_url} does not answer ({error})") from error
 
 
 def _multipart(boundary: str, fields: dict[str, str], file: Path | None, part: str) -> bytes:

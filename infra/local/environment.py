@@ -1,4 +1,4 @@
-"""The environment of the stack's processes. See chalicelib/config.py and infra/local/options.py."""
+"""The environment of the stack's processes."""
 
 from __future__ import annotations
 
@@ -43,26 +43,28 @@ _DEFAULTS = {
 }
 
 
-def surroundings(
-    given: Mapping[str, str], options: Options, state: State, endpoint_url: str | None
+def process_environment(
+    caller: Mapping[str, str], options: Options, state: State, endpoint_url: str | None
 ) -> dict[str, str]:
     """Compose the environment; what the caller has set wins over our defaults.
 
     Args:
-        given: the environment of the command.
+        caller: the environment of the command.
         options: the stack's options.
         state: holds the signing key.
         endpoint_url: of the emulated AWS; None for real AWS.
     """
-    made = {**_DEFAULTS, **given}
-    region = given.get("AWS_REGION") or given.get("AWS_DEFAULT_REGION") or "us-east-1"
-    made |= {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}
-    made["PRESAGE_MODEL_DIR"] = str(ROOT / (given.get("PRESAGE_MODEL_DIR") or Settings.model_dir))
-    if not given.get("PRESAGE_TOKEN_SECRET") and not given.get("PRESAGE_TOKEN_SECRET_NAME"):
-        made["PRESAGE_TOKEN_SECRET"] = state.token_secret()
+    environment = {**_DEFAULTS, **caller}
+    region = caller.get("AWS_REGION") or caller.get("AWS_DEFAULT_REGION") or "us-east-1"
+    environment |= {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}
+    environment["PRESAGE_MODEL_DIR"] = str(
+        ROOT / (caller.get("PRESAGE_MODEL_DIR") or Settings.model_dir)
+    )
+    if not caller.get("PRESAGE_TOKEN_SECRET") and not caller.get("PRESAGE_TOKEN_SECRET_NAME"):
+        environment["PRESAGE_TOKEN_SECRET"] = state.token_secret()
     if options.backend == AWS:
-        made.pop("AWS_ENDPOINT_URL", None)
-        return made
+        environment.pop("AWS_ENDPOINT_URL", None)
+        return environment
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
-        made.pop(name, None)
-    return {**made, **_EMULATED, "AWS_ENDPOINT_URL": str(endpoint_url)}
+        environment.pop(name, None)
+    return {**environment, **_EMULATED, "AWS_ENDPOINT_URL": str(endpoint_url)}

@@ -1,7 +1,4 @@
-"""The events and the context that Lambda hands to a function, as the local workers build them.
-
-See infra/local/worker.py (queues and schedule) and infra/local/http/front.py (HTTP).
-"""
+"""The events and the context that Lambda hands to a function, as the local workers build them."""
 
 from __future__ import annotations
 

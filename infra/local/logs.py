@@ -1,6 +1,6 @@
 """Log lines of the local stack: a file for each process, rotated, below the state folder.
 
-`python -m infra.accounts audit` reads them. See chalicelib/log.py and docs/runbook.md.
+`python -m infra.accounts audit` reads them.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class _File(logging.Handler):
             if self._descriptor < 0 or self._size + len(line) > MAX_BYTES:
                 self._turn(len(line))
             self._size += os.write(self._descriptor, line)
-        except OSError as trouble:
+        except OSError as error:
             if not self._has_failed:
                 self._has_failed = True
-                print(f"log lines are lost: {trouble}", file=sys.stderr)
+                print(f"log lines are lost: {error}", file=sys.stderr)
 
     def _turn(self, needed: int) -> None:
         """Open the file; one without room for so many bytes becomes a former one first.
@@ -70,24 +70,24 @@ class _File(logging.Handler):
         return self._path.with_name(f"{self._path.name}.{number}")
 
 
-def write_logs(state: State, piece: str) -> None:
+def write_logs(state: State, process: str) -> None:
     """Send this process's lines to its file, and to the terminal those that were asked for.
 
     Without PRESAGE_LOG_LEVEL the terminal shows warnings and errors.
 
     Args:
         state: the state folder.
-        piece: name of the process.
+        process: name of the process.
     """
     state.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = _File(state.logs / f"{piece}{SUFFIX}")
+    file = _File(state.logs / f"{process}{SUFFIX}")
     terminal = logging.StreamHandler(sys.stderr)
     terminal.setLevel(os.environ.get("PRESAGE_LOG_LEVEL") or "WARNING")
     log.write_to(file, terminal)
     log.take_libraries()
 
 
-def put_aside(state: State) -> None:
+def archive_logs(state: State) -> None:
     """Move the lines of former data away: whoever compares lines with counters needs one world."""
     if state.logs.exists():
         former = state.logs.with_name("logs.former")

@@ -1,4 +1,4 @@
-"""What the command line and the environment ask of the local stack. See infra/local/__main__.py."""
+"""What the command line and the environment ask of the local stack."""
 
 from __future__ import annotations
 
@@ -72,30 +72,30 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         default=Path(environment.get("PRESAGE_STATE_DIR") or ".presage"),
         help="folder of keys, data and the running stack's description",
     )
-    found = parser.parse_args(arguments)
-    backend, endpoint_url = _backend(found.backend, environment.get("AWS_ENDPOINT_URL"))
+    arguments_given = parser.parse_args(arguments)
+    backend, endpoint_url = _backend(arguments_given.backend, environment.get("AWS_ENDPOINT_URL"))
     return Options(
         backend=backend,
-        port=found.port,
-        aws_port=found.aws_port,
-        state_dir=found.state_dir.absolute(),
-        has_demo=not (found.no_demo or found.bare),
-        is_bare=found.bare,
-        keeps_data=backend == MOTO and not found.forget,
-        has_gateway_limits=found.gateway_limits,
+        port=arguments_given.port,
+        aws_port=arguments_given.aws_port,
+        state_dir=arguments_given.state_dir.absolute(),
+        has_demo=not (arguments_given.no_demo or arguments_given.bare),
+        is_bare=arguments_given.bare,
+        keeps_data=backend == MOTO and not arguments_given.forget,
+        has_gateway_limits=arguments_given.gateway_limits,
         endpoint_url=endpoint_url,
         app=environment.get("PRESAGE_APP") or "app:app",
-        sweep_seconds=found.sweep_seconds,
-        save_seconds=found.save_seconds,
-        visibility_seconds=found.visibility_seconds,
-        niceness=found.niceness,
+        sweep_seconds=arguments_given.sweep_seconds,
+        save_seconds=arguments_given.save_seconds,
+        visibility_seconds=arguments_given.visibility_seconds,
+        niceness=arguments_given.niceness,
     )
 
 
-def _backend(asked: str | None, given_url: str | None) -> tuple[str, str | None]:
+def _backend(wanted_backend: str | None, given_url: str | None) -> tuple[str, str | None]:
     """Choose where data is kept: an endpoint that is set runs already."""
-    if asked == AWS:
+    if wanted_backend == AWS:
         return AWS, None
-    if asked == LOCALSTACK or (given_url and asked is None):
+    if wanted_backend == LOCALSTACK or (given_url and wanted_backend is None):
         return LOCALSTACK, given_url or LOCALSTACK_URL
     return MOTO, None

@@ -1,7 +1,7 @@
 """Child processes of the supervisor: forked, named, and never outliving it.
 
-Forking after the application has been imported makes the start of a child, and the restart of
-a killed one, a matter of milliseconds. See infra/local/supervisor.py.
+Forking after the application has been imported makes the start of a child, and the restart of a
+killed one, a matter of milliseconds.
 """
 
 from __future__ import annotations

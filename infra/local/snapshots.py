@@ -1,6 +1,6 @@
-"""Keeps the local stack's data: dumps it when something has changed, and at the stop.
+"""Saves the local stack's data: dumps it when something has changed, and at the stop.
 
-A process of its own, started by infra/local/supervisor.py. The dump is a backup like any other
+A process of its own. The dump is a backup like any other
 (infra/backups): whole or not there at all, whatever is killed in between.
 """
 
@@ -33,11 +33,11 @@ _MOST_DUMPS = 4
 """Most dumps within the time that is allowed, however long they take."""
 
 
-class NotStill(Exception):
-    """The emulated AWS could not be kept still for long enough."""
+class WritesNotPaused(Exception):
+    """The writes could not be paused for long enough."""
 
 
-class Keeper:
+class SnapshotSaver:
     """Dumps one stack into one folder."""
 
     def __init__(self, settings: Settings, folder: BackupFolder) -> None:
@@ -45,7 +45,7 @@ class Keeper:
         self._folder = folder
         self._dumped_writes = -1
 
-    def keep(self, within_seconds: float) -> None:
+    def run(self, within_seconds: float) -> None:
         """Dump when something has changed, until SIGTERM; then a last time.
 
         Args:
@@ -61,7 +61,7 @@ class Keeper:
         self._dump_changes()
 
     def _dump_changes(self) -> float:
-        """Dump unless nothing was written since; trouble is told, and tried again later.
+        """Dump unless nothing was written since; an error is reported, and tried again later.
 
         Returns:
             How long the dump took, in seconds.
@@ -70,18 +70,18 @@ class Keeper:
         try:
             writes = self._writes()
             if writes != self._dumped_writes:
-                dump(self._settings, self._folder, still=self._still)
+                dump(self._settings, self._folder, pause_writes=self._paused_writes)
                 self._dumped_writes = writes
-        except (NotStill, BackupError, BotoCoreError, ClientError, OSError) as trouble:
-            print(f"the data was not saved: {trouble}", file=sys.stderr, flush=True)
+        except (WritesNotPaused, BackupError, BotoCoreError, ClientError, OSError) as error:
+            print(f"the data was not saved: {error}", file=sys.stderr, flush=True)
         return time.monotonic() - began
 
     @contextmanager
-    def _still(self, clients: Clients) -> Iterator[None]:
-        """Keep everybody but these clients waiting.
+    def _paused_writes(self, clients: Clients) -> Iterator[None]:
+        """Let everybody but these clients wait.
 
         Raises:
-            NotStill: it was refused, or took so long that others went on in between.
+            WritesNotPaused: it was refused, or took so long that others went on in between.
         """
         token = str(self._ask("POST")["token"])
 
@@ -103,7 +103,7 @@ class Keeper:
         """Call the gate of the emulated AWS.
 
         Raises:
-            NotStill: it refused.
+            WritesNotPaused: it refused.
         """
         request = urllib.request.Request(  # noqa: S310 - the stack's own address
             f"{self._settings.endpoint_url}{PATH}", method=method, headers={HEADER: token}
@@ -113,7 +113,7 @@ class Keeper:
                 return dict(json.load(answer))
         except urllib.error.HTTPError as refused:
             with refused:
-                raise NotStill(f"the emulated AWS answered {refused.code}") from refused
+                raise WritesNotPaused(f"the emulated AWS answered {refused.code}") from refused
 
 
 def pause_after(took_seconds: float, within_seconds: float) -> float:
@@ -123,20 +123,20 @@ def pause_after(took_seconds: float, within_seconds: float) -> float:
 
     Args:
         took_seconds: length of the last dump.
-        within_seconds: see `Keeper.keep`.
+        within_seconds: see `SnapshotSaver.run`.
     """
     left = within_seconds - _DUMPS * took_seconds
     return max(left, took_seconds, within_seconds / _MOST_DUMPS)
 
 
-def restore_kept(settings: Settings, folder: BackupFolder) -> str | None:
-    """Restore what a former run has kept, into the empty tables and bucket of a new one.
+def restore_snapshot(settings: Settings, folder: BackupFolder) -> str | None:
+    """Restore what a former run has saved, into the empty tables and bucket of a new one.
 
     Returns:
-        A line that tells what was restored, or None when nothing was kept.
+        A line that tells what was restored, or None when nothing was saved.
 
     Raises:
-        BackupError: what was kept is damaged.
+        BackupError: what was saved is damaged.
     """
     if folder.manifest() is None:
         return None

@@ -1,6 +1,6 @@
 """The state folder of the local stack: signing key, data, logs, and what describes the stack.
 
-Other commands find the running stack here. See infra/local/supervisor.py, infra/accounts.py.
+Other commands find the running stack here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Starts the pieces of the local stack, restarts workers that die, and stops everything.
+"""Starts the processes of the local stack, restarts workers that die, and stops everything.
 
-It binds the ports itself, so that a used one is a clear line and a restarted piece loses no
-connection, and forks each piece as a child. See infra/local/process.py.
+It binds the ports itself, so that a used one is a clear line and a restarted process loses
+no connection, and forks each as a child.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any
 from chalicelib.config import Settings, SettingsError
 from infra.local import children, process
 from infra.local.children import say
-from infra.local.environment import SHARED, surroundings
-from infra.local.logs import put_aside
+from infra.local.environment import SHARED, process_environment
+from infra.local.logs import archive_logs
 from infra.local.options import MOTO, Options
 from infra.local.state import State
 
@@ -32,8 +32,8 @@ RESTART_SECONDS = 1.0
 """Pause before a child that ended right after its start is started again, in seconds."""
 SAVE_SECONDS = 60.0
 """How long the last save of the data may take at the stop, in seconds."""
-AWS_PIECE = "aws"
-KEEPER_PIECE = "keeper"
+AWS_PROCESS = "aws"
+SNAPSHOTS_PROCESS = "keeper"
 SHARED_MODULES = ("infra.resources", "infra.local.worker", "chalicelib.workers")
 """Imported once before the forks; none of them loads an engine or starts a thread."""
 
@@ -43,7 +43,7 @@ class CannotStart(Exception):
 
 
 @dataclass
-class Piece:
+class ChildProcess:
     """One long-lived child."""
 
     work: Callable[[], None]
@@ -61,7 +61,7 @@ class Supervisor:
         self._options = options
         self._given = dict(environment)
         self._state = State(options.state_dir)
-        self._pieces: dict[str, Piece] = {}
+        self._processes: dict[str, ChildProcess] = {}
         self._tasks: dict[int, int | None] = {}
         self._is_stopping = False
         self._is_ready = False
@@ -71,16 +71,16 @@ class Supervisor:
         """Run the stack and return the exit status: 0, 1 for a failure, 2 for a used port."""
         try:
             self._bind()
-        except CannotStart as trouble:
-            print(f"Presage cannot start: {trouble}", file=sys.stderr)
+        except CannotStart as error:
+            print(f"Presage cannot start: {error}", file=sys.stderr)
             return 2
         self._watch_signals()
         try:
             self._start()
             while not self._is_stopping:
                 self._wait(1.0)
-        except SettingsError as trouble:
-            self._fail(str(trouble))
+        except SettingsError as error:
+            self._fail(str(error))
         finally:
             self._stop()
         return self._status
@@ -105,15 +105,15 @@ class Supervisor:
             self._endpoint_url = address(self._aws)
 
     def _start(self) -> None:
-        """Start the pieces one after the other and say when all is ready."""
+        """Start the processes one after the other and say when all is ready."""
         options = self._options
         os.environ.clear()
         os.environ.update(
-            surroundings(self._given, options, self._state, self._endpoint_url),
+            process_environment(self._given, options, self._state, self._endpoint_url),
         )
         settings = Settings.from_environment(os.environ)
         if options.backend == MOTO:
-            self._add(AWS_PIECE, lambda: children.run_aws(self._aws, settings.region))
+            self._add(AWS_PROCESS, lambda: children.run_aws(self._aws, settings.region))
         app = load(options.app)
         if not self._task("provision", lambda: children.provision(settings, options)):
             self._fail("the tables, queues and bucket could not be made.")
@@ -131,16 +131,18 @@ class Supervisor:
         """Bring back the data of the former run, and save it from now on."""
         options, folder = self._options, self._state.data
         if options.backend == MOTO and not (options.keeps_data and folder.exists()):
-            put_aside(self._state)
+            archive_logs(self._state)
         if not options.keeps_data:
             return True
-        if not self._task("restore", lambda: children.restore(settings, self._state)):
+        if not self._task("restore", lambda: children.restore_data(settings, self._state)):
             self._fail(
                 f"the data in {folder} could not be restored, and is left as it is. Move the "
                 "folder away to start empty, or start without it by --forget."
             )
             return False
-        self._add(KEEPER_PIECE, lambda: children.run_keeper(settings, self._state, options))
+        self._add(
+            SNAPSHOTS_PROCESS, lambda: children.save_snapshots(settings, self._state, options)
+        )
         return True
 
     def _welcome(self, settings: Settings) -> None:
@@ -167,7 +169,7 @@ class Supervisor:
     def _add(self, name: str, work: Callable[[], None]) -> None:
         """Start one long-lived child."""
         pid = process.fork(f"presage-{name}", work)
-        self._pieces[name] = Piece(work, pid, time.monotonic())
+        self._processes[name] = ChildProcess(work, pid, time.monotonic())
 
     def _task(self, name: str, work: Callable[[], None]) -> bool:
         """Run one child to its end while the others are looked after; tell whether it succeeded."""
@@ -189,22 +191,22 @@ class Supervisor:
                 self._replace(pid, status)
 
     def _replace(self, pid: int, status: int) -> None:
-        """Start a piece again that has ended; without the data plane the stack stops."""
-        name = next((n for n, piece in self._pieces.items() if piece.pid == pid), None)
+        """Start a process again that has ended; without the data plane the stack stops."""
+        name = next((n for n, child in self._processes.items() if child.pid == pid), None)
         if name is None:
             return
-        if name == AWS_PIECE:
+        if name == AWS_PROCESS:
             self._fail(
                 f"the emulated AWS ended ({_why(status)}); what was written since the last save is "
                 "lost."
             )
             return
-        old = self._pieces[name]
+        old = self._processes[name]
         if time.monotonic() - old.started < RESTART_SECONDS:
             time.sleep(RESTART_SECONDS)
         self._add(name, old.work)
         say(f"{name} (process {pid}) ended ({_why(status)}); it runs again as process "
-            f"{self._pieces[name].pid}.")  # fmt: skip
+            f"{self._processes[name].pid}.")  # fmt: skip
         self._describe(self._settings)
 
     def _describe(self, settings: Settings) -> None:
@@ -218,7 +220,7 @@ class Supervisor:
                 "region": settings.region,
                 "backend": self._options.backend,
                 "is_ready": self._is_ready,
-                "processes": {name: piece.pid for name, piece in self._pieces.items()},
+                "processes": {name: child.pid for name, child in self._processes.items()},
                 "environment": {n: os.environ[n] for n in SHARED if n in os.environ},
             }
         )
@@ -246,13 +248,13 @@ class Supervisor:
     def _stop(self) -> None:
         """Stop what works, then save the data, then the data plane; kill what takes too long."""
         self._is_stopping = True
-        last = (KEEPER_PIECE, AWS_PIECE)
-        others = {piece.pid for name, piece in self._pieces.items() if name not in last}
+        last = (SNAPSHOTS_PROCESS, AWS_PROCESS)
+        others = {child.pid for name, child in self._processes.items() if name not in last}
         others |= {pid for pid, status in self._tasks.items() if status is None}
         _end(others, time.monotonic() + STOP_SECONDS)
         for name, seconds in zip(last, (SAVE_SECONDS, STOP_SECONDS), strict=True):
-            if name in self._pieces:
-                _end({self._pieces[name].pid}, time.monotonic() + seconds)
+            if name in self._processes:
+                _end({self._processes[name].pid}, time.monotonic() + seconds)
         self._state.remove_stack()
 
 
@@ -267,12 +269,12 @@ def bind(port: int, variable: str) -> socket.socket:
     try:
         listener.bind(("127.0.0.1", port))
         listener.listen(1024)
-    except OSError as trouble:
+    except OSError as error:
         listener.close()
         raise CannotStart(
-            f"port {port} of 127.0.0.1 cannot be used ({trouble.strerror}); stop the program that "
+            f"port {port} of 127.0.0.1 cannot be used ({error.strerror}); stop the program that "
             f"holds it or choose another port by {variable}."
-        ) from trouble
+        ) from error
     return listener
 
 

@@ -1,8 +1,8 @@
 """Worker processes: receive messages and hand real SQS events to the application's handlers.
 
-A lane is one thread of work: it empties its queues in their order, so paid trainings always
-come before free ones. While a handler runs its message stays hidden by heartbeats; a handler
-that raises leaves its message to be delivered again. See chalicelib/workers.py.
+A lane is one thread of work: it empties its queues in their order, so paid trainings always come
+before free ones. While a handler runs its message stays hidden by heartbeats; a handler that raises
+leaves its message to be delivered again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
 from infra.local.events import WAKE_HEADER, LambdaContext, scheduled_event, sqs_event
 from infra.local.options import MOTO, Options
 
-BEATS = 3
+HEARTBEATS = 3
 """Heartbeats within the time that a message stays hidden."""
 POLL_SECONDS = 20
 """Longest wait for a message, in seconds."""
@@ -40,7 +40,7 @@ STOP_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Source:
+class EventSourceMapping:
     """One queue and its handler."""
 
     queue: str
@@ -51,10 +51,10 @@ class Source:
     """The handler as Lambda would call it."""
 
 
-def sources(app: Any, settings: Settings) -> list[Source]:
+def event_source_mappings(app: Any, settings: Settings) -> list[EventSourceMapping]:
     """Read the queues and handlers that an application declares; the prefix is the settings'."""
     return [
-        Source(
+        EventSourceMapping(
             f"{settings.name}-{str(config.queue).removeprefix('presage-')}",
             config.name,
             app.handler_map[config.name],
@@ -64,19 +64,23 @@ def sources(app: Any, settings: Settings) -> list[Source]:
     ]
 
 
-def lanes(found: Sequence[Source], settings: Settings, is_training: bool) -> list[list[Source]]:
+def lanes(
+    mappings: Sequence[EventSourceMapping], settings: Settings, is_training: bool
+) -> list[list[EventSourceMapping]]:
     """Arrange the queues of one process: training in one lane, paid first; others one each."""
     order = [f"{settings.name}-{short}" for short in (TRAIN_PAID, TRAIN_FREE)]
     if is_training:
-        training = [source for source in found if source.queue in order]
+        training = [source for source in mappings if source.queue in order]
         return [sorted(training, key=lambda source: order.index(source.queue))]
-    return [[source] for source in found if source.queue not in order]
+    return [[source] for source in mappings if source.queue not in order]
 
 
 class Lane:
     """One thread that works through its queues for ever."""
 
-    def __init__(self, lane: Sequence[Source], settings: Settings, options: Options) -> None:
+    def __init__(
+        self, lane: Sequence[EventSourceMapping], settings: Settings, options: Options
+    ) -> None:
         self._sources = lane
         self._region = settings.region
         self._visibility_seconds = options.visibility_seconds
@@ -96,13 +100,13 @@ class Lane:
         self.is_stopping = False
 
     def run(self) -> None:
-        """Receive and handle until the process stops; trouble with the queues is waited out."""
+        """Receive and handle until the process stops; errors of the queues are waited out."""
         while not self.is_stopping:
             try:
                 if not self._work_once():
                     self._receive(self._sources[0], self._poll_seconds())
-            except (BotoCoreError, ClientError) as trouble:
-                say(f"the queues cannot be reached: {trouble}")
+            except (BotoCoreError, ClientError) as error:
+                say(f"the queues cannot be reached: {error}")
                 time.sleep(RETRY_SECONDS)
 
     def _poll_seconds(self) -> int:
@@ -116,7 +120,7 @@ class Lane:
             return False
         return any(self._receive(source, 0) for source in self._sources)
 
-    def _receive(self, source: Source, seconds: int) -> bool:
+    def _receive(self, source: EventSourceMapping, seconds: int) -> bool:
         """Receive one message, if there is one, and handle it."""
         answer = self._sqs.receive_message(
             QueueUrl=self._urls[source.queue],
@@ -135,7 +139,7 @@ class Lane:
                 self.is_busy = False
         return bool(messages)
 
-    def _handle(self, source: Source, message: dict[str, Any]) -> None:
+    def _handle(self, source: EventSourceMapping, message: dict[str, Any]) -> None:
         """Run the handler with heartbeats; delete the message when it succeeded."""
         event = sqs_event(message, self._arns[source.queue], self._region)
         running = self._runner.submit(source.handler, event, LambdaContext(source.name))
@@ -143,24 +147,24 @@ class Lane:
             "QueueUrl": self._urls[source.queue],
             "ReceiptHandle": message["ReceiptHandle"],
         }
-        while not wait([running], self._visibility_seconds / BEATS).done:
-            self._beat(address)
-        trouble = running.exception()
-        if trouble is None:
+        while not wait([running], self._visibility_seconds / HEARTBEATS).done:
+            self._extend_visibility(address)
+        error = running.exception()
+        if error is None:
             self._sqs.delete_message(**address)
         else:
             attempt = message.get("Attributes", {}).get("ApproximateReceiveCount", "?")
             delivery = f"delivery {attempt} of {message['MessageId']}"
-            say(f"{source.name} failed, {delivery}: {_one_line(trouble)}")
+            say(f"{source.name} failed, {delivery}: {_one_line(error)}")
 
-    def _beat(self, address: dict[str, str]) -> None:
+    def _extend_visibility(self, address: dict[str, str]) -> None:
         """Keep the message hidden a little longer; one missed beat does no harm."""
         try:
             self._sqs.change_message_visibility(
                 **address, VisibilityTimeout=self._visibility_seconds
             )
-        except (BotoCoreError, ClientError) as trouble:
-            say(f"a heartbeat failed: {trouble}")
+        except (BotoCoreError, ClientError) as error:
+            say(f"a heartbeat failed: {error}")
 
     def _arn(self, url: str) -> str:
         """Look a queue's ARN up."""
@@ -186,9 +190,9 @@ def tick_schedules(app: Any, settings: Settings, seconds: float) -> None:
             event = scheduled_event(config.name, settings.region)
             handler = app.handler_map[config.name]
             ticked: Future[Any] = runner.submit(handler, event, LambdaContext(config.name))
-            trouble = ticked.exception()
-            if trouble is not None:
-                say(f"{config.name} failed: {_one_line(trouble)}")
+            error = ticked.exception()
+            if error is not None:
+                say(f"{config.name} failed: {_one_line(error)}")
 
 
 def run(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
@@ -202,11 +206,11 @@ def run(app: Any, settings: Settings, is_training: bool, options: Options) -> No
     """
     os.nice(options.niceness)
     threads: list[threading.Thread] = []
-    made: list[Lane] = []
-    for sources_of_lane in lanes(sources(app, settings), settings, is_training):
-        if sources_of_lane:
-            lane = Lane(sources_of_lane, settings, options)
-            made.append(lane)
+    started: list[Lane] = []
+    for mappings in lanes(event_source_mappings(app, settings), settings, is_training):
+        if mappings:
+            lane = Lane(mappings, settings, options)
+            started.append(lane)
             threads.append(threading.Thread(target=lane.run, daemon=True))
     if not is_training:
         arguments = (app, settings, options.sweep_seconds)
@@ -217,27 +221,27 @@ def run(app: Any, settings: Settings, is_training: bool, options: Options) -> No
         thread.start()
     while not stop.wait(0.5) and all(thread.is_alive() for thread in threads):
         continue
-    _stop(made)
+    _stop(started)
 
 
-def _stop(made: Sequence[Lane]) -> None:
+def _stop(started: Sequence[Lane]) -> None:
     """Let running handlers end for a moment; what does not end is delivered again."""
-    for lane in made:
+    for lane in started:
         lane.is_stopping = True
     deadline = time.monotonic() + STOP_SECONDS
-    while any(lane.is_busy for lane in made) and time.monotonic() < deadline:
+    while any(lane.is_busy for lane in started) and time.monotonic() < deadline:
         time.sleep(0.02)
     sys.stdout.flush()
     os._exit(0)
 
 
-def _one_line(trouble: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     """Describe an exception and where it was raised, in one line."""
-    place = trouble.__traceback__
+    place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
     where = f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})" if place else ""
-    return f"{type(trouble).__name__}: {' '.join(str(trouble).split())}{where}"
+    return f"{type(error).__name__}: {' '.join(str(error).split())}{where}"
 
 
 def say(text: str) -> None:

@@ -7,7 +7,7 @@ class InstallError(Exception):
     """An installation stopped; the text says why and what to do. Starting again resumes it."""
 
 
-class DownloadFailed(InstallError):
+class FetchFailed(InstallError):
     """A package could not be downloaded."""
 
 

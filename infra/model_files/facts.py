@@ -1,7 +1,4 @@
-"""Describes the files of a converted model: what cards say, and what must be there.
-
-See: infra/model_files/install.py, infra/model_files/conversion/ocr_models.py
-"""
+"""Describes the files of a converted model: what cards say, and what must be there."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from infra.model_files.manifest import ModelFiles
+from infra.model_files.manifest import InstallableModel
 from infra.model_files.sources.fetch import file_sha256
 
 
-def model_facts(model: ModelFiles, folder: Path, facts_file: str) -> dict[str, Any]:
+def model_facts(model: InstallableModel, folder: Path, facts_file: str) -> dict[str, Any]:
     """Return the facts of a converted model of several files.
 
     Args:

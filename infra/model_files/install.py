@@ -1,7 +1,6 @@
 """Installs model files: fetch, check, convert, check again, put in place.
 
-Called by infra/models.py and by the local stack. Interrupted at any moment, the next call goes
-on: finished models and complete downloads are kept.
+Interrupted at any moment, the next call goes on: finished models and complete downloads are kept.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from pathlib import Path
 
 from infra.model_files import installed
 from infra.model_files.errors import InstallError
-from infra.model_files.manifest import FAST, MEGABYTE, MODELS, ModelFiles
+from infra.model_files.manifest import FAST, MEGABYTE, MODELS, InstallableModel
 from infra.model_files.sources.fetch import disk_full, extract, fetch, remove_partial
 
 Progress = Callable[[str], None]
-Build = Callable[[ModelFiles, Path, Path, Path, Progress], None]
+Build = Callable[[InstallableModel, Path, Path, Path, Progress], None]
 
 DOWNLOADS = "downloads"
 
@@ -27,7 +26,7 @@ def missing(directory: Path, names: Sequence[str] = FAST) -> list[str]:
     return [name for name in names if not _is_intact(directory, MODELS[name])]
 
 
-def _is_intact(directory: Path, model: ModelFiles) -> bool:
+def _is_intact(directory: Path, model: InstallableModel) -> bool:
     """Say whether a model is installed whole, noting new times of unchanged files."""
     if installed.broken_files(directory, model):
         return False
@@ -106,7 +105,7 @@ def with_needs(names: Sequence[str]) -> list[str]:
     return [name for name in MODELS if name in wanted]
 
 
-def _needed_bytes(directory: Path, models: Sequence[ModelFiles]) -> int:
+def _needed_bytes(directory: Path, models: Sequence[InstallableModel]) -> int:
     """Return the room an installation takes at its peak, beside downloads already there."""
     here = sum(
         source.archive_bytes
@@ -119,7 +118,7 @@ def _needed_bytes(directory: Path, models: Sequence[ModelFiles]) -> int:
     return max(0, kept + working - here)
 
 
-def _check_room(directory: Path, models: Sequence[ModelFiles], progress: Progress) -> None:
+def _check_room(directory: Path, models: Sequence[InstallableModel], progress: Progress) -> None:
     """Say how much room is needed.
 
     Raises:
@@ -138,7 +137,7 @@ def _check_room(directory: Path, models: Sequence[ModelFiles], progress: Progres
         raise disk_full(directory, needed)
 
 
-def _install_one(directory: Path, model: ModelFiles, progress: Progress) -> None:
+def _install_one(directory: Path, model: InstallableModel, progress: Progress) -> None:
     """Fetch, convert, check and put one model in place."""
     archives = [fetch(source, directory / DOWNLOADS, progress) for source in model.sources]
     with installed.staging(directory, model) as (folder, result):
@@ -152,7 +151,7 @@ def _install_one(directory: Path, model: ModelFiles, progress: Progress) -> None
 
 
 def _build_use(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert the Universal Sentence Encoder and compare it with its reference vectors."""
     from infra.model_files.conversion import convert_use, text_encoders
@@ -165,7 +164,7 @@ def _build_use(
 
 
 def _build_minilm(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Check all-MiniLM-L6-v2 as it came, quantise it, check it again."""
     from infra.model_files.conversion import convert_minilm, text_encoders
@@ -186,7 +185,7 @@ def _build_minilm(
 
 
 def _build_mpnet(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert all-mpnet-base-v2, compare it, round it to 8 bits and compare it again."""
     from infra.model_files.conversion import convert_mpnet, text_encoders
@@ -195,7 +194,7 @@ def _build_mpnet(
 
 
 def _build_e5(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert multilingual-e5-small, compare it, round it to 8 bits and compare it again."""
     from infra.model_files.conversion import convert_e5, text_encoders
@@ -204,7 +203,7 @@ def _build_e5(
 
 
 def _build_backbone(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert a backbone and compare it with its reference outputs."""
     from infra.model_files.conversion import backbones
@@ -213,7 +212,7 @@ def _build_backbone(
 
 
 def _build_vision_prebuilt(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Choose labels of an installed backbone."""
     from infra.model_files.prebuilt import vision_prebuilt
@@ -222,7 +221,7 @@ def _build_vision_prebuilt(
 
 
 def _build_ocr(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Convert a network that reads text or tables and compare it with its references."""
     from infra.model_files.conversion import ocr_models
@@ -231,7 +230,7 @@ def _build_ocr(
 
 
 def _build_ocr_card(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Write the card of a model made of installed networks that read text."""
     from infra.model_files.prebuilt import ocr_cards
@@ -240,7 +239,7 @@ def _build_ocr_card(
 
 
 def _build_sentiment_encoder(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Put the fine-tuned layers into the installed encoder and compare its answers."""
     from infra.model_files.prebuilt import sentiment_model
@@ -249,7 +248,7 @@ def _build_sentiment_encoder(
 
 
 def _build_sentiment(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Write the prebuilt sentiment model."""
     from infra.model_files.prebuilt import sentiment_model
@@ -258,7 +257,7 @@ def _build_sentiment(
 
 
 def _build_intents(
-    model: ModelFiles, directory: Path, source: Path, result: Path, progress: Progress
+    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
     """Fit the prebuilt intent model."""
     from infra.model_files.prebuilt import intent_model

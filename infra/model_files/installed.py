@@ -1,7 +1,7 @@
 """Remembers what is installed, finds what is broken, puts a finished folder into its place.
 
 `installed.json` in each folder holds every file's size, time and digest: when size and time are
-unchanged nothing is read again. Called by infra/model_files/install.py.
+unchanged nothing is read again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.model_files import manifest
-from infra.model_files.manifest import ModelFiles
+from infra.model_files.manifest import InstallableModel
 from infra.model_files.sources.fetch import file_sha256
 
 RECORD = "installed.json"
@@ -33,7 +33,7 @@ def _describe(path: Path) -> dict[str, Any]:
     }
 
 
-def write_record(directory: Path, folder: Path, model: ModelFiles) -> None:
+def write_record(directory: Path, folder: Path, model: InstallableModel) -> None:
     """Write the record of all files of a finished folder.
 
     Args:
@@ -51,7 +51,7 @@ def write_record(directory: Path, folder: Path, model: ModelFiles) -> None:
     _write_json(folder / RECORD, record)
 
 
-def _digests(directory: Path, model: ModelFiles) -> dict[str, str]:
+def _digests(directory: Path, model: InstallableModel) -> dict[str, str]:
     """Return the recorded digests of an installed model's files by name."""
     files = _recorded_files(read_record(directory, model))
     return {name: str(known.get("sha256")) for name, known in files.items()}
@@ -68,7 +68,7 @@ def _write_json(path: Path, value: object) -> None:
         raise
 
 
-def read_record(directory: Path, model: ModelFiles) -> dict[str, Any]:
+def read_record(directory: Path, model: InstallableModel) -> dict[str, Any]:
     """Return the record of an installed model, empty when there is none."""
     try:
         text = (directory / model.folder / RECORD).read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ def _is_same(path: Path, known: dict[str, Any], *, thorough: bool) -> bool:
         return False
 
 
-def broken_files(directory: Path, model: ModelFiles, *, thorough: bool = False) -> list[str]:
+def broken_files(directory: Path, model: InstallableModel, *, thorough: bool = False) -> list[str]:
     """Return the files of a model that are missing or not as recorded.
 
     Args:
@@ -125,7 +125,7 @@ def broken_files(directory: Path, model: ModelFiles, *, thorough: bool = False) 
     ]
 
 
-def _fits_its_needs(directory: Path, model: ModelFiles, record: dict[str, Any]) -> bool:
+def _fits_its_needs(directory: Path, model: InstallableModel, record: dict[str, Any]) -> bool:
     """Say whether what a model was made with is still there.
 
     A prebuilt model answers with the very encoders it was fitted on. A need that is missing is
@@ -138,7 +138,7 @@ def _fits_its_needs(directory: Path, model: ModelFiles, record: dict[str, Any]) 
     return all(not found or found == made_with.get(name) for name, found in present.items())
 
 
-def touch_record(directory: Path, model: ModelFiles) -> None:
+def touch_record(directory: Path, model: InstallableModel) -> None:
     """Note the times of intact files anew, so that a copied folder is read once only.
 
     Where that cannot be written, or another process replaces the folder meanwhile, the files are
@@ -155,7 +155,7 @@ def touch_record(directory: Path, model: ModelFiles) -> None:
             _write_json(folder / RECORD, record)
 
 
-def put_in_place(staged: Path, directory: Path, model: ModelFiles) -> None:
+def put_in_place(staged: Path, directory: Path, model: InstallableModel) -> None:
     """Move a finished folder to where it is used; an older one disappears.
 
     Between the two renames the model counts as not installed, never as a mixture.
@@ -168,7 +168,7 @@ def put_in_place(staged: Path, directory: Path, model: ModelFiles) -> None:
 
 
 @contextmanager
-def staging(directory: Path, model: ModelFiles) -> Iterator[tuple[Path, Path]]:
+def staging(directory: Path, model: InstallableModel) -> Iterator[tuple[Path, Path]]:
     """Give two empty folders, for the source's files and for the result; remove them afterwards.
 
     What an interrupted installation left is removed first.

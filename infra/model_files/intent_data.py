@@ -1,7 +1,4 @@
-"""Reads the project's own sentences of everyday intents.
-
-See: infra/model_files/everyday_intents.txt, chalicelib/assets/README.md
-"""
+"""Reads the project's own sentences of everyday intents."""
 
 from __future__ import annotations
 

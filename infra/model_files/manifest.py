@@ -1,7 +1,4 @@
-"""Everything that can be installed: what it is made from, what is changed, how big it is.
-
-See: infra/model_files/sources/packages.py, infra/model_files/install.py
-"""
+"""Everything that can be installed: what it is made from, what is changed, how big it is."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _ASSETS = Path(__file__).parents[2] / "chalicelib" / "assets"
 
 
 @dataclass(frozen=True)
-class ModelFiles:
+class InstallableModel:
     """One thing that can be installed."""
 
     name: str
@@ -65,9 +62,9 @@ class ModelFiles:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _vision_prebuilt(name: str, backbone: str, changes: str) -> ModelFiles:
+def _vision_prebuilt(name: str, backbone: str, changes: str) -> InstallableModel:
     """Describe a prebuilt model that is a choice of a backbone's own labels."""
-    return ModelFiles(
+    return InstallableModel(
         name=name,
         folder=f"prebuilt/{name}",
         title=name,
@@ -81,7 +78,7 @@ def _vision_prebuilt(name: str, backbone: str, changes: str) -> ModelFiles:
 
 
 _ENCODERS = (
-    ModelFiles(
+    InstallableModel(
         name="use",
         folder="use",
         title="universal-sentence-encoder-multilingual-3",
@@ -93,7 +90,7 @@ _ENCODERS = (
         working_bytes=66 * MEGABYTE,
         dimensions=512,
     ),
-    ModelFiles(
+    InstallableModel(
         name="minilm",
         folder="minilm",
         title="all-MiniLM-L6-v2",
@@ -107,7 +104,7 @@ _ENCODERS = (
 )
 
 _ACCURATE = (
-    ModelFiles(
+    InstallableModel(
         name="mpnet",
         folder="mpnet",
         title="all-mpnet-base-v2",
@@ -120,7 +117,7 @@ _ACCURATE = (
         working_bytes=860 * MEGABYTE,
         dimensions=768,
     ),
-    ModelFiles(
+    InstallableModel(
         name="e5",
         folder="e5",
         title="multilingual-e5-small",
@@ -136,7 +133,7 @@ _ACCURATE = (
 """Encoders of the accurate profile: half a gigabyte to download, minutes to convert."""
 
 _TEXTS = (
-    ModelFiles(
+    InstallableModel(
         name="minilm-sentiment",
         folder="minilm-sentiment",
         title="all-MiniLM-L6-v2, fine-tuned for CommunitySentiment",
@@ -150,7 +147,7 @@ _TEXTS = (
         needs=("minilm",),
         own=(_FILES / "finetuned" / "sentiment.json", _FILES / "emoji.py"),
     ),
-    ModelFiles(
+    InstallableModel(
         name="CommunitySentiment",
         folder="prebuilt/CommunitySentiment",
         title="CommunitySentiment",
@@ -161,7 +158,7 @@ _TEXTS = (
         working_bytes=MEGABYTE // 10,
         needs=("minilm-sentiment",),
     ),
-    ModelFiles(
+    InstallableModel(
         name="GlobalIntentModel",
         folder="prebuilt/GlobalIntentModel",
         title="GlobalIntentModel",
@@ -177,7 +174,7 @@ _TEXTS = (
 )
 
 _IMAGES = (
-    ModelFiles(
+    InstallableModel(
         name="lite2",
         folder="lite2",
         title="EfficientNet-Lite2, ImageNet-1k",
@@ -195,7 +192,7 @@ _IMAGES = (
 )
 
 _READING = (
-    ModelFiles(
+    InstallableModel(
         name="ppocr",
         folder="ppocr",
         title="PP-OCRv6 small",
@@ -207,7 +204,7 @@ _READING = (
         installed_bytes=24 * MEGABYTE,
         working_bytes=60 * MEGABYTE,
     ),
-    ModelFiles(
+    InstallableModel(
         name="slanet",
         folder="slanet",
         title="SLANet-1M",
@@ -218,7 +215,7 @@ _READING = (
         installed_bytes=8 * MEGABYTE,
         working_bytes=26 * MEGABYTE,
     ),
-    ModelFiles(
+    InstallableModel(
         name="OCRModel",
         folder="prebuilt/OCRModel",
         title="OCRModel",
@@ -229,7 +226,7 @@ _READING = (
         working_bytes=MEGABYTE // 10,
         needs=("ppocr",),
     ),
-    ModelFiles(
+    InstallableModel(
         name="tabulatev2",
         folder="prebuilt/tabulatev2",
         title="tabulatev2",
@@ -243,7 +240,7 @@ _READING = (
 )
 
 _OBJECTS = (
-    ModelFiles(
+    InstallableModel(
         name="nanodet",
         folder="nanodet",
         title="NanoDet-g, COCO",
@@ -259,7 +256,7 @@ _OBJECTS = (
 )
 """Last, so that without the Node registry only these are missing."""
 
-MODELS: Mapping[str, ModelFiles] = MappingProxyType(
+MODELS: Mapping[str, InstallableModel] = MappingProxyType(
     {
         model.name: model
         for model in (*_ENCODERS, *_TEXTS, *_IMAGES, *_READING, *_ACCURATE, *_OBJECTS)

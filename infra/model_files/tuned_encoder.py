@@ -1,7 +1,7 @@
 """Puts fine-tuned layers, which lie in the project, into the graph of an installed encoder.
 
-The layers are those that `python -m infra.finetuning` writes: already in 8 bits, under the names
-of the graph's constants. Called by infra/model_files/install.py.
+The layers are those that `python -m infra.finetuning` writes: already in 8 bits, under the names of
+the graph's constants.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """DynamoDB Local as LocalStack expects it on its disk, and a `java` that keeps it to loopback.
 
-LocalStack would download it; here it comes from the Node registry, by its digest. See:
-tests/emulators/java_on_loopback.py and infra/model_files/sources/npm.py
+LocalStack would download it; here it comes from the Node registry, by its digest.
 """
 
 from __future__ import annotations

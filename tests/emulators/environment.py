@@ -2,7 +2,7 @@
 
 It lies in build/emulators/ and is made once for each lock and Python; a stamp tells whether it is
 whole. Programs in it are started by `python -m`: it is made under another name, which the first
-lines of its scripts keep. See: infra/packaging/lock.py
+lines of its scripts keep.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """LocalStack without Docker: DynamoDB, S3, SQS, IAM and CloudFormation on the loopback address.
 
 Example: `with LocalStackServer() as server: print(server.url)`. Its end ends the Java of DynamoDB
-Local. See: tests/emulators/server.py and dynamodb.py
+Local.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class LocalStackServer(EmulatorServer):
         self._database = dynamodb.install(self._progress)
         return [str(python), "-m", "localstack.runtime.main"]
 
-    def surroundings(self, given: Mapping[str, str]) -> dict[str, str]:
+    def process_environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """Compose LocalStack's environment, and lay out what it would else download.
 
         Args:

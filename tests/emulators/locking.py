@@ -2,7 +2,7 @@
 
 `NAME-requirements.txt` says what is asked for, `NAME-lock.txt` beside it what is installed;
 ministack, which runs in the Python that builds the package, has a lock for each in
-`ministack-locks`. See: infra/packaging/lock.py for the locks of what ships.
+`ministack-locks`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ministack on the loopback address: the emulated AWS that runs the packaged functions.
 
 Example: `with Ministack() as server: print(server.url)`. Its end closes the pipes by which its
-functions live. See: tests/emulators/server.py and tests/deployed/
+functions live.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Ministack(EmulatorServer):
         python = install(self._progress)
         return [str(python), "-m", "ministack"]
 
-    def surroundings(self, given: Mapping[str, str]) -> dict[str, str]:
+    def process_environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """Compose ministack's environment.
 
         Args:
@@ -102,8 +102,8 @@ def main() -> int:
     """Install ministack, and say in one line why that is not possible."""
     try:
         install()
-    except EmulatorError as trouble:
-        say(f"tests.emulators.ministack: {trouble}")
+    except EmulatorError as error:
+        say(f"tests.emulators.ministack: {error}")
         return 1
     return 0
 

@@ -71,7 +71,7 @@ class EmulatorServer(ABC):
         """
 
     @abstractmethod
-    def surroundings(self, given: Mapping[str, str]) -> dict[str, str]:
+    def process_environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """Compose the emulator's environment, and prepare its disk.
 
         Args:
@@ -208,7 +208,7 @@ class EmulatorServer(ABC):
             self._process = subprocess.Popen(
                 command,
                 cwd=self.folder,
-                env=self.surroundings(os.environ),
+                env=self.process_environment(os.environ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

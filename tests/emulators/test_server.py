@@ -149,7 +149,7 @@ def test_environment_is_localstacks_own(tmp_path: Path, monkeypatch: pytest.Monk
     server._folder = server._database = server._java = tmp_path
     given = {"PATH": "/bin", "AWS_PROFILE": "mine", "LOCALSTACK_AUTH_TOKEN": "mine", "DEBUG": "1"}
 
-    found = server.surroundings(given)
+    found = server.process_environment(given)
 
     assert {name: found.get(name) for name in given} == {
         "PATH": "/bin",

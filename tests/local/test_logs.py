@@ -66,8 +66,8 @@ def test_former_lines_are_put_aside(tmp_path):
     for world in ("first", "second"):
         state.logs.mkdir()
         (state.logs / "front.jsonl").write_text(world)
-        logs.put_aside(state)
-    logs.put_aside(state)
+        logs.archive_logs(state)
+    logs.archive_logs(state)
 
     assert not state.logs.exists()
     assert (tmp_path / "logs.former" / "front.jsonl").read_text() == "second"

@@ -1,8 +1,8 @@
 """Stands in front of moto: locks, long polls and S3's access checks.
 
 Moto is not safe under threads: eight of them lost 4 of 800 counter updates, and a limit of 100
-admitted 101. So calls to DynamoDB and SQS take turns, and calls to S3 among themselves. A long
-poll waits outside the lock. See infra/local/aws/server.py.
+admitted 101. So calls to DynamoDB and SQS take turns, and calls to S3 among themselves. A long poll
+waits outside the lock.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from infra.local.aws import item_calls, large_objects
 from infra.local.aws.polls import Poll, Polls
 from infra.local.aws.post_policy import Form
 from infra.local.aws.s3_access import Refused, S3Access
-from infra.local.aws.write_pause import HEADER, PATH, Stillness
+from infra.local.aws.write_pause import HEADER, PATH, WritePause
 from infra.local.events import WAKE_HEADER
 
 S3_SCOPE = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, Signature=0"
@@ -40,17 +40,17 @@ class Guard:
         self._s3_access = s3_access
         self._data_lock = threading.Lock()
         self._s3_lock = threading.Lock()
-        self._stillness = Stillness()
+        self._write_pause = WritePause()
 
     def __call__(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
         """Answer one request."""
         if environ.get("PATH_INFO") == PATH:
-            return self._still(environ, start_response)
+            return self._pause_writes(environ, start_response)
         service = _service(environ)
         if service == "sqs":
             return self._sqs(environ, start_response)
         if service == "dynamodb":
-            with self._pass(environ, _is_row_write(environ)), self._data_lock:
+            with self._admitted(environ, _is_row_write(environ)), self._data_lock:
                 return item_calls.answer(environ, start_response)
         if service is not None and service != "s3":
             return self._locked(self._data_lock, environ, start_response)
@@ -73,7 +73,7 @@ class Guard:
             # Moto would read the object's bytes as a form and store nothing (curl --data-binary).
             environ["CONTENT_TYPE"] = "binary/octet-stream"
         is_write = environ["REQUEST_METHOD"] not in ("GET", "HEAD")
-        with self._pass(environ, is_write):
+        with self._admitted(environ, is_write):
             with self._s3_lock:
                 stream = large_objects.answer(self._moto, environ, start_response)
             if stream is not None:
@@ -83,7 +83,7 @@ class Guard:
     def _store(self, form: Form, start_response: Respond) -> Iterable[bytes]:
         """Take the file of a large form as an object."""
         version = large_objects.etag(form.file)
-        with self._pass({}, is_write=True), self._s3_lock:
+        with self._admitted({}, is_write=True), self._s3_lock:
             is_stored = large_objects.store(form, version)
         if not is_stored:
             form.file.close()
@@ -93,22 +93,22 @@ class Guard:
         start_response("204 No Content", [("ETag", f'"{version}"')])
         return []
 
-    def _pass(self, environ: dict[str, Any], is_write: bool) -> AbstractContextManager[None]:
+    def _admitted(self, environ: dict[str, Any], is_write: bool) -> AbstractContextManager[None]:
         """Wait while somebody copies everything."""
         token = environ.get("HTTP_" + HEADER.upper().replace("-", "_"))
-        return self._stillness.passing(token, is_write)
+        return self._write_pause.passing(token, is_write)
 
-    def _still(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
+    def _pause_writes(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
         """Answer the one who copies."""
         method, status, token = environ["REQUEST_METHOD"], "200 OK", ""
         if method == "POST":
-            token = self._stillness.close() or ""
+            token = self._write_pause.close() or ""
             status = status if token else "409 Conflict"
         elif method == "DELETE":
             given = environ.get("HTTP_" + HEADER.upper().replace("-", "_"), "")
-            status = status if self._stillness.open(given) else "410 Gone"
+            status = status if self._write_pause.open(given) else "410 Gone"
         start_response(status, [("Content-Type", "application/json")])
-        return [json.dumps({"token": token, "writes": self._stillness.writes}).encode()]
+        return [json.dumps({"token": token, "writes": self._write_pause.writes}).encode()]
 
     def _locked(
         self, lock: threading.Lock, environ: dict[str, Any], start_response: Respond

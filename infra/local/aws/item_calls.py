@@ -1,9 +1,9 @@
 """Calls DynamoDB's part of moto directly, and writes the answers of item operations quickly.
 
 Moto's web framework and its general serializer, which looks for every member of every attribute
-under several spellings, took most of a call's time; the handler takes the request as it is, and
-its results have the form of the wire already, but for bytes. Tests compare the answers with the
-general ones. See infra/local/aws/guard.py.
+under several spellings, took most of a call's time; the handler takes the request as it is, and its
+results have the form of the wire already, but for bytes. Tests compare the answers with the general
+ones.
 """
 
 from __future__ import annotations

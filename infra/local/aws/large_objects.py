@@ -1,10 +1,9 @@
 """Takes large objects in and gives them out without holding them in memory.
 
-Moto keeps an object above 16 MB in a temporary file, but its web framework reads a form whole,
-and a download as well, even one of a few bytes. So the file of a large form becomes the object
-as it is, and a download is read from the object's file block by block; moto still answers
-everything else, the headers of such a download too. Needs a look at each new version of moto.
-See infra/local/aws/guard.py.
+Moto keeps an object above 16 MB in a temporary file, but its web framework reads a form whole, and
+a download as well, even one of a few bytes. So the file of a large form becomes the object as it
+is, and a download is read from the object's file block by block; moto still answers everything
+else, the headers of such a download too. Needs a look at each new version of moto.
 """
 
 from __future__ import annotations

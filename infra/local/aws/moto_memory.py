@@ -1,9 +1,8 @@
 """Lets the emulated AWS keep in memory what it stores, and nothing else.
 
 Moto keeps every instance of its models for its dashboard and its reset: each object and message
-that was deleted, the state of a row before each write, each row of a query's answer, and a copy
-of every table for each transaction. Neither dashboard nor reset is used here. See
-infra/local/aws/server.py.
+that was deleted, the state of a row before each write, each row of a query's answer, and a copy of
+every table for each transaction. Neither dashboard nor reset is used here.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _BLOCK_BYTES = 128 * 1024
 """Blocks above this size go back to the system as soon as they are free: glibc's first value."""
 
 
-def bound() -> None:
+def bound_memory() -> None:
     """Keep no instances in this process, and return the memory of deleted objects at once."""
     setattr(BaseModel, "__new__", _make)  # noqa: B010 - a method of another package
     # Without this call glibc raises the limit to the largest block freed so far: objects then lie

@@ -1,7 +1,7 @@
 """Long polls of the emulated SQS: they wait outside the lock and notice a dead client.
 
 A poll left open by a killed worker would take the next message with it for its whole visibility
-time. See infra/local/aws/guard.py.
+time.
 """
 
 from __future__ import annotations

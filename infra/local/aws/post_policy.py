@@ -1,7 +1,4 @@
-"""Checks an S3 form upload against its policy: signature, expiry, size, key and bucket.
-
-See infra/local/aws/s3_access.py.
-"""
+"""Checks an S3 form upload against its policy: signature, expiry, size, key and bucket."""
 
 from __future__ import annotations
 
@@ -83,9 +80,9 @@ def _check_policy(form: Form, secret_key: str) -> None:
         policy = json.loads(base64.b64decode(policy_text))
         expiration = datetime.fromisoformat(policy["expiration"])
         conditions = list(policy["conditions"])
-    except (KeyError, TypeError, ValueError) as trouble:
+    except (KeyError, TypeError, ValueError) as error:
         message = "The policy cannot be read."
-        raise PolicyBroken(message, "InvalidPolicyDocument", "400 Bad Request") from trouble
+        raise PolicyBroken(message, "InvalidPolicyDocument", "400 Bad Request") from error
     if datetime.now(UTC) > expiration:
         raise PolicyBroken("Invalid according to Policy: Policy expired.")
     _check_conditions(conditions, {**fields, "bucket": form.bucket}, form.size)
@@ -101,9 +98,9 @@ def _read_form(environ: dict[str, Any]) -> Form:
     parser = FormDataParser(stream_factory=_spool, max_form_memory_size=SPOOL_BYTES)
     try:
         _, form, files = parser.parse_from_environ({**environ, "wsgi.input_terminated": True})
-    except RequestEntityTooLarge as trouble:
+    except RequestEntityTooLarge as error:
         message = "A form field is too long; send the file with a file name."
-        raise PolicyBroken(message, "MaxPostPreDataLengthExceeded", "400 Bad Request") from trouble
+        raise PolicyBroken(message, "MaxPostPreDataLengthExceeded", "400 Bad Request") from error
     stream.seek(0)
     fields = {name.lower(): value for name, value in form.items()}
     upload = files.get("file")

@@ -1,8 +1,7 @@
 """Checks what moto leaves unchecked: S3's presigned URLs and presigned POST forms.
 
-Moto takes expired and forged ones. A request with neither a signature nor a policy is refused,
-as on a private bucket; header signatures come from the stack's own processes and pass.
-See infra/local/aws/guard.py.
+Moto takes expired and forged ones. A request with neither a signature nor a policy is refused, as
+on a private bucket; header signatures come from the stack's own processes and pass.
 """
 
 from __future__ import annotations
@@ -73,9 +72,9 @@ class S3Access:
             seconds = int(query["X-Amz-Expires"])
             key_id, _, region, service, _ = query["X-Amz-Credential"].split("/")
             names = query["X-Amz-SignedHeaders"].split(";")
-        except (KeyError, ValueError) as trouble:
+        except (KeyError, ValueError) as error:
             code = "AuthorizationQueryParametersError"
-            raise Refused("A signing parameter is wrong.", code, "400 Bad Request") from trouble
+            raise Refused("A signing parameter is wrong.", code, "400 Bad Request") from error
         age = datetime.now(UTC) - signed_at
         life = timedelta(seconds=min(seconds, MAX_EXPIRES_SECONDS))
         if not timedelta(minutes=-15) <= age <= life:

@@ -1,6 +1,6 @@
 """The data plane of the local stack: moto under a threaded server on 127.0.0.1, guarded.
 
-Runs as its own process; see infra/local/aws/guard.py for the locks and infra/local/supervisor.py.
+Runs as its own process; the locks are the guard's.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def run(listener: socket.socket, secret_key: str, region: str) -> None:
     # Moto lists a folder of its package at every request; the answer never changes.
     modules = tuple(backends.list_of_moto_modules())
     backends.list_of_moto_modules = lambda: modules
-    moto_memory.bound()
+    moto_memory.bound_memory()
     item_calls.install()
     moto = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
     guard = Guard(moto, Polls(region), S3Access(secret_key))

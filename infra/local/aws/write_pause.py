@@ -1,7 +1,7 @@
 """Lets one process copy the emulated AWS while nothing changes in it.
 
-The copier asks for stillness; calls of everybody else then wait at the gate until it is given
-back, or until it has taken too long. See infra/local/aws/guard.py, infra/local/snapshots.py.
+The copier asks for a pause; calls of everybody else then wait at the gate until the copier ends it,
+or until it has taken too long.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from contextlib import contextmanager
 HEADER = "X-Presage-Still"
 """Header with the token of the one who copies."""
 PATH = "/_presage/still"
-"""POST asks for stillness and answers with a token, DELETE gives it back, GET tells the number
-of writes so far."""
+"""POST begins a pause and answers with a token, DELETE ends it, GET answers the number of writes
+so far."""
 LONGEST_SECONDS = 60.0
 """After so long the gate opens by itself, so that a killed copier stops nobody."""
 ENTER_SECONDS = 10.0
 """Longest wait for the calls that have begun, in seconds."""
 
 
-class Stillness:
+class WritePause:
     """A gate that calls pass, and that one copier may close; safe to share between threads."""
 
     def __init__(self) -> None:

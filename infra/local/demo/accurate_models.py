@@ -1,6 +1,6 @@
 """Brings the large encoders of text while the stack already runs.
 
-Runs as a child of the supervisor after the ready line. See infra/local/supervisor.py.
+Runs as a child of the supervisor after the ready line.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
         say: takes lines for the user.
     """
     folder = Path(settings.model_dir)
-    absent = missing(folder, ACCURATE) if settings.text_profile == ACCURATE_PROFILE else []
-    if not absent:
+    missing_models = missing(folder, ACCURATE) if settings.text_profile == ACCURATE_PROFILE else []
+    if not missing_models:
         return
     os.nice(_POLITENESS)
     # Ended like a program, so that the client that downloads ends too.
     signal.signal(signal.SIGTERM, _end)
-    say(f"installing {' and '.join(absent)} for the accurate profile in the background")
+    say(f"installing {' and '.join(missing_models)} for the accurate profile in the background")
     try:
-        install(folder, absent)
-    except InstallError as trouble:
-        say(f"the accurate profile is not installed, trainings use the fast one: {trouble}")
+        install(folder, missing_models)
+    except InstallError as error:
+        say(f"the accurate profile is not installed, trainings use the fast one: {error}")
         return
     say("the accurate profile is installed; trainings use it from now on")
 

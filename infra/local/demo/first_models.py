@@ -1,7 +1,4 @@
-"""Trains and asks the demo's two models, by the public interface alone.
-
-See infra/local/demo/setup.py.
-"""
+"""Trains and asks the demo's two models, by the public interface alone."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ UPLOAD_SECONDS, TRAINING_SECONDS = 120.0, 300.0
 
 
 @dataclass(frozen=True)
-class Sample:
+class DemoSample:
     """A shipped file to learn from."""
 
     family: str
@@ -34,8 +31,8 @@ class Sample:
     """What the model is asked, for people."""
 
 
-TEXTS = Sample("language", "text-intent", SAMPLES / "shop_intents.csv", f'"{QUESTION}"')
-PICTURES = Sample("vision", "image", SAMPLES / "road_signs.zip", PICTURE.name)
+TEXTS = DemoSample("language", "text-intent", SAMPLES / "shop_intents.csv", f'"{QUESTION}"')
+PICTURES = DemoSample("vision", "image", SAMPLES / "road_signs.zip", PICTURE.name)
 
 
 @dataclass(frozen=True)
@@ -48,22 +45,22 @@ class Trained:
     """The model."""
 
 
-def train_first(service: Service, sample: Sample, tell: Callable[[str], None]) -> Trained:
+def train_first(service: Service, sample: DemoSample, progress: Callable[[str], None]) -> Trained:
     """Upload a sample and train it, unless a former start has, and ask the model.
 
     Raises:
         CallFailed: a call was refused or took too long.
     """
     base = f"/v2/{sample.family}"
-    dataset_id = _former_dataset(service, base, sample) or _upload(service, base, sample, tell)
+    dataset_id = _former_dataset(service, base, sample) or _upload(service, base, sample, progress)
     model_id = _former_model(service, base, dataset_id) or _train(service, base, dataset_id, sample)
-    tell(f"model {model_id}: trained")
+    progress(f"model {model_id}: trained")
     best = _ask(service, sample, model_id)["probabilities"][0]
-    tell(f"{sample.question} is {best['label']} with probability {best['probability']:.3f}")
+    progress(f"{sample.question} is {best['label']} with probability {best['probability']:.3f}")
     return Trained(dataset_id, model_id)
 
 
-def _former_dataset(service: Service, base: str, sample: Sample) -> str | None:
+def _former_dataset(service: Service, base: str, sample: DemoSample) -> str | None:
     """Find the data set that a former start has uploaded."""
     found = service.get(f"{base}/datasets")["data"]
     wanted = (sample.file.stem, sample.type, True)
@@ -77,7 +74,9 @@ def _former_model(service: Service, base: str, dataset_id: str) -> str | None:
     return next((str(m["modelId"]) for m in found if m["status"] == "SUCCEEDED"), None)
 
 
-def _upload(service: Service, base: str, sample: Sample, tell: Callable[[str], None]) -> str:
+def _upload(
+    service: Service, base: str, sample: DemoSample, progress: Callable[[str], None]
+) -> str:
     """Upload a sample and return its data set.
 
     Raises:
@@ -88,11 +87,11 @@ def _upload(service: Service, base: str, sample: Sample, tell: Callable[[str], N
     dataset = service.wait(f"{base}/datasets/{dataset_id}", _is_uploaded, UPLOAD_SECONDS)
     if dataset["statusMsg"] != "SUCCEEDED":
         raise CallFailed(f"the upload of {sample.file.name}: {dataset['statusMsg']}")
-    tell(f"data set {dataset_id}: {dataset['totalExamples']} examples of {sample.file.name}")
+    progress(f"data set {dataset_id}: {dataset['totalExamples']} examples of {sample.file.name}")
     return dataset_id
 
 
-def _train(service: Service, base: str, dataset_id: str, sample: Sample) -> str:
+def _train(service: Service, base: str, dataset_id: str, sample: DemoSample) -> str:
     """Train a data set and return the model.
 
     Raises:
@@ -106,7 +105,7 @@ def _train(service: Service, base: str, dataset_id: str, sample: Sample) -> str:
     return model_id
 
 
-def _ask(service: Service, sample: Sample, model_id: str) -> dict[str, Any]:
+def _ask(service: Service, sample: DemoSample, model_id: str) -> dict[str, Any]:
     """Ask a model its question."""
     fields = {"modelId": model_id}
     if sample.family == "vision":

@@ -1,7 +1,6 @@
 """What a start shows: models, a demo account with a token, and its first trained models.
 
 Runs as a child of the supervisor, which prints the ready line afterwards.
-See infra/local/supervisor.py.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from infra.local.demo.first_models import (
     QUESTION,
     SAMPLES,
     TEXTS,
-    Sample,
+    DemoSample,
     Trained,
     train_first,
 )
@@ -35,7 +34,7 @@ UNKNOWN = Trained("DATASET_ID", "MODEL_ID")
 """Stands in the commands when the demo was left out."""
 
 
-class Teller:
+class ProgressPrinter:
     """Prints lines of progress with the time since the start, in seconds."""
 
     def __init__(self) -> None:
@@ -48,49 +47,51 @@ class Teller:
 
 def run(settings: Settings, state: State, options: Options, url: str) -> None:
     """Prepare the demo and print how to go on; ends the process with 1 when something fails."""
-    tell = Teller()
+    progress = ProgressPrinter()
     try:
-        _install_models(settings, tell)
+        _install_models(settings, progress)
         account = ensure_account(settings, DEMO_EMAIL, state.demo_key)
         token = request_token(url, DEMO_EMAIL, state.demo_key, minutes=24 * 60)
-        tell(f"account {account.account_id}: {DEMO_EMAIL}, its key is {_shown(state.demo_key)}")
+        progress(
+            f"account {account.account_id}: {DEMO_EMAIL}, its key is {_short_path(state.demo_key)}"
+        )
         service = Service(url, token)
         samples = (TEXTS, PICTURES) if options.has_demo else ()
-        trained = {sample.family: train_first(service, sample, tell) for sample in samples}
+        trained = {sample.family: train_first(service, sample, progress) for sample in samples}
         # Last, because its embeddings keep the ingest worker busy for a while.
-        _install_globals(settings, tell)
-    except (CallFailed, CommandError, ServiceError) as trouble:
-        print(f"the demo failed: {trouble}", file=sys.stderr, flush=True)
+        _install_globals(settings, progress)
+    except (CallFailed, CommandError, ServiceError) as error:
+        print(f"the demo failed: {error}", file=sys.stderr, flush=True)
         sys.exit(1)
     print(_instructions(url, state, settings, token, trained), flush=True)
 
 
-def _install_models(settings: Settings, tell: Teller) -> None:
+def _install_models(settings: Settings, progress: ProgressPrinter) -> None:
     """Install what is missing; without it the service runs, and says so where it is needed."""
     folder = Path(settings.model_dir)
-    absent = missing(folder)
-    if not absent:
+    missing_models = missing(folder)
+    if not missing_models:
         return
-    tell(f"installing model files: {', '.join(absent)}")
+    progress(f"installing model files: {', '.join(missing_models)}")
     try:
-        install(folder, absent, tell)
-    except InstallError as trouble:
-        tell(f"model files are missing: {trouble}")
+        install(folder, missing_models, progress)
+    except InstallError as error:
+        progress(f"model files are missing: {error}")
 
 
-def _install_globals(settings: Settings, tell: Teller) -> None:
+def _install_globals(settings: Settings, progress: ProgressPrinter) -> None:
     """Install the data sets that every account may read."""
     try:
-        install_globals(settings, tell)
-    except RuntimeError as trouble:
-        tell(f"global data sets are missing: {trouble}")
+        install_globals(settings, progress)
+    except RuntimeError as error:
+        progress(f"global data sets are missing: {error}")
 
 
 def _instructions(
     url: str, state: State, settings: Settings, token: str, trained: dict[str, Trained]
 ) -> str:
     """Write what a newcomer may type next."""
-    key = _shown(state.demo_key)
+    key = _short_path(state.demo_key)
     lines = [
         "",
         f"  HTTP      {url}",
@@ -99,7 +100,7 @@ def _instructions(
         f"  key       {key}",
         f"  token     {token}",
         "",
-        f"  TOKEN=$({_shown(Path(sys.executable))} -m infra.accounts token {DEMO_EMAIL} "
+        f"  TOKEN=$({_short_path(Path(sys.executable))} -m infra.accounts token {DEMO_EMAIL} "
         f"--key-file {key})",
     ]
     for sample in (TEXTS, PICTURES):
@@ -109,23 +110,23 @@ def _instructions(
 
 def _reading(base: str) -> str:
     """Write the call that reads the sample page."""
-    page = _shown(SAMPLES / "sample_page.png")
+    page = _short_path(SAMPLES / "sample_page.png")
     return (
         '  curl -H "Authorization: Bearer $TOKEN" -F modelId=OCRModel -F task=text '
         f"-F sampleContent=@{page} {base}/ocr"
     )
 
 
-def _commands(base: str, sample: Sample, trained: Trained) -> list[str]:
+def _commands(base: str, sample: DemoSample, trained: Trained) -> list[str]:
     """Write the calls that upload, train and ask."""
     curl = '  curl -H "Authorization: Bearer $TOKEN"'
     asks = {
         "language": f"-F 'document={QUESTION}' {base}/intent",
-        "vision": f"-F sampleContent=@{_shown(PICTURE)} {base}/predict",
+        "vision": f"-F sampleContent=@{_short_path(PICTURE)} {base}/predict",
     }
     return [
         "",
-        f"{curl} -F type={sample.type} -F data=@{_shown(sample.file)} {base}/datasets/upload",
+        f"{curl} -F type={sample.type} -F data=@{_short_path(sample.file)} {base}/datasets/upload",
         f"{curl} {base}/datasets/{trained.dataset_id}",
         f"{curl} -F name=first -F datasetId={trained.dataset_id} {base}/train",
         f"{curl} {base}/train/{trained.model_id}",
@@ -133,7 +134,7 @@ def _commands(base: str, sample: Sample, trained: Trained) -> list[str]:
     ]
 
 
-def _shown(path: Path) -> str:
+def _short_path(path: Path) -> str:
     """Write a path as short as the current folder allows."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

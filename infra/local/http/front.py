@@ -1,6 +1,6 @@
 """The HTTP door of the local stack: every request becomes a real API Gateway event.
 
-Runs as its own process; see infra/local/supervisor.py. Whatever the application raises becomes
+Runs as its own process. Whatever the application raises becomes
 a 500 in infra/local/http/server.py.
 """
 
@@ -39,7 +39,7 @@ LAMBDA_EVENT_BYTES = 6 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Limits:
+class GatewayLimits:
     """What the gateway and the function behind it take."""
 
     body_bytes: int = MAX_BODY_BYTES
@@ -50,14 +50,14 @@ class Limits:
     """Longest wait for an answer, in seconds; None for no such limit."""
 
 
-GATEWAY = Limits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS)
+GATEWAY = GatewayLimits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS)
 """The limits of AWS."""
 
 
 class Front:
     """WSGI application that calls a Chalice application as API Gateway does."""
 
-    def __init__(self, app: Any, function_name: str, limits: Limits) -> None:
+    def __init__(self, app: Any, function_name: str, limits: GatewayLimits) -> None:
         self._app = app
         self._function_name = function_name
         self._limits = limits
@@ -169,5 +169,5 @@ def run(app: Any, listener: socket.socket, name: str, has_gateway_limits: bool) 
     """Serve an application until the process ends."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    limits = GATEWAY if has_gateway_limits else Limits()
+    limits = GATEWAY if has_gateway_limits else GatewayLimits()
     serve(Front(app, f"{name}-api", limits), listener, limits.body_bytes)

@@ -1,6 +1,6 @@
 """Turns an HTTP request into the proxy event of an API Gateway REST API, and an answer back.
 
-Pure; the server around it is infra/local/http/front.py.
+Pure; the server around it is front.py.
 """
 
 from __future__ import annotations

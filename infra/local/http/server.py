@@ -1,8 +1,8 @@
 """Waitress with the edges that a public HTTP door needs.
 
-Header and body limits that answer at once, `Expect` and chunked bodies without a hang, headers
-in their own spelling for the application, every error in the service's JSON shape, and a
-lingering close, so that a client still sending reads the answer. See infra/local/http/front.py.
+Header and body limits that answer at once, `Expect` and chunked bodies without a hang, headers in
+their own spelling for the application, every error in the service's JSON shape, and a lingering
+close, so that a client still sending reads the answer.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
             self.completed = True
 
 
-class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
+class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
     """Hands a request to the application together with its headers as sent."""
 
     def get_environment(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     """One connection; after a refusal it throws the rest away before it closes."""
 
     parser_class = Parser
-    task_class = Task
+    task_class = RequestTask
     error_task_class = JsonErrorTask
     is_refused = False
     linger_until: float | None = None

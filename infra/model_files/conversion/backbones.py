@@ -1,7 +1,4 @@
-"""Builds the folders of the frozen vision networks: graph, names of labels, facts.
-
-Called by infra/model_files/install.py. See: chalicelib/engines/vision/backbone/pool.py
-"""
+"""Builds the folders of the frozen vision networks: graph, names of labels, facts."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from pathlib import Path
 
 from infra.model_files.conversion import convert_lite2, convert_nanodet
 from infra.model_files.conversion.label_names import COCO, imagenet_names
-from infra.model_files.manifest import ModelFiles
+from infra.model_files.manifest import InstallableModel
 from infra.model_files.sources.fetch import file_sha256
 from infra.model_files.verification import vision_references
 
@@ -22,7 +19,7 @@ FACTS_FILE = "backbone.json"
 LABELS_FILE = "labels.json"
 
 
-def build(model: ModelFiles, source: Path, result: Path, progress: Progress) -> None:
+def build(model: InstallableModel, source: Path, result: Path, progress: Progress) -> None:
     """Write `model.onnx`, `labels.json` and, when the graph has been checked, `backbone.json`.
 
     Args:
@@ -59,7 +56,7 @@ _CONVERSIONS: dict[str, Callable[[Path, Path], None]] = {
 }
 
 
-def write_facts(model: ModelFiles, folder: Path) -> None:
+def write_facts(model: InstallableModel, folder: Path) -> None:
     """Write the facts file of a converted backbone: what cards and artifacts say of it."""
     facts = {
         "name": model.name,

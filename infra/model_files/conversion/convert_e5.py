@@ -2,7 +2,6 @@
 
 The vocabulary is cut to the writing of the service's languages. Segmentation of what is left does
 not change by it: a text in that writing never used the other pieces.
-Called by infra/model_files/install.py. See: chalicelib/engines/text/encoding/transformer_encoder.py
 """
 
 from __future__ import annotations

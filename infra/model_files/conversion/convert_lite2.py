@@ -2,7 +2,6 @@
 
 The network is written down here from its description: a stem, 21 inverted bottlenecks without
 squeeze-and-excitation, a head; every batch normalisation is folded into its convolution.
-Called by infra/model_files/conversion/backbones.py. See: infra/model_files/sources/torch_stream.py
 """
 
 from __future__ import annotations

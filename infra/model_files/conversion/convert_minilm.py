@@ -1,4 +1,4 @@
-"""Quantises all-MiniLM-L6-v2 to 8 bits. Called by infra/model_files/install.py."""
+"""Quantises all-MiniLM-L6-v2 to 8 bits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Converts all-mpnet-base-v2 from its published weights into an 8-bit graph.
-
-Called by infra/model_files/install.py. See: chalicelib/engines/text/encoding/transformer_encoder.py
-"""
+"""Converts all-mpnet-base-v2 from its published weights into an 8-bit graph."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Converts NanoDet-g from its TensorFlow.js graph into an ONNX graph.
 
-The source moves channels behind and before the picture's axes around every convolution; here
-all values keep the order (picture, channel, row, column) and only the note of what the source
-would have changes. Shapes are taken for any number of pictures. Called by
-infra/model_files/conversion/backbones.py. See: infra/model_files/sources/tfjs_model.py
+The source moves channels behind and before the picture's axes around every convolution; here all
+values keep the order (picture, channel, row, column) and only the note of what the source would
+have changes. Shapes are taken for any number of pictures.
 """
 
 from __future__ import annotations

@@ -12,8 +12,6 @@ the source's columns, none of whose numbers changes:
 3. all other characters but the ideographs: their probability is dropped, so that the columns sum
    to less than 1 where the page shows something that cannot be answered. Ideographs, nine tenths
    of the classes, hardly take any probability from these groups and are left out.
-
-Called by infra/model_files/conversion/ocr_models.py.
 """
 
 from __future__ import annotations

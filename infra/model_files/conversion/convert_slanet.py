@@ -2,7 +2,6 @@
 
 The source notes wrong shapes for values of its loop: ONNX Runtime works out the right ones and
 complains of every step. The notes are removed; no number is changed.
-Called by infra/model_files/conversion/ocr_models.py.
 """
 
 from __future__ import annotations

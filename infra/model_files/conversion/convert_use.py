@@ -1,8 +1,7 @@
 """Converts the Universal Sentence Encoder (multilingual, CNN) into a graph and a table.
 
-The embedding table stays apart as an array file of bytes: processes map it and share its pages,
-and the graph takes the rows of one text. Called by infra/model_files/install.py.
-See: chalicelib/engines/text/encoding/use_encoder.py
+The embedding table stays apart as an array file of bytes: processes map it and share its pages, and
+the graph takes the rows of one text.
 """
 
 from __future__ import annotations

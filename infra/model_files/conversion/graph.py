@@ -1,7 +1,4 @@
-"""Collects the nodes and constants of an ONNX graph that is authored here, not exported.
-
-Called by the conversions. See: infra/model_files/conversion/convert_use.py, convert_lite2.py
-"""
+"""Collects the nodes and constants of an ONNX graph that is authored here, not exported."""
 
 from __future__ import annotations
 

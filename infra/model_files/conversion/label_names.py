@@ -1,7 +1,7 @@
 """Names of the labels that the backbones know, in the order of their outputs.
 
 ImageNet's come with a package; a few are made plainer or distinct here. COCO's are the standard
-eighty. Called by infra/model_files/conversion/backbones.py.
+eighty.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Builds the folders of the networks that read text and tables: graphs, alphabets, facts.
-
-Called by infra/model_files/install.py. See: chalicelib/engines/ocr/pool.py
-"""
+"""Builds the folders of the networks that read text and tables: graphs, alphabets, facts."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from pathlib import Path
 
 from infra.model_files.conversion import convert_ppocr, convert_slanet
 from infra.model_files.facts import model_facts, write_facts
-from infra.model_files.manifest import ModelFiles
+from infra.model_files.manifest import InstallableModel
 from infra.model_files.verification import ocr_references
 
 Progress = Callable[[str], None]
@@ -18,7 +15,7 @@ Progress = Callable[[str], None]
 FACTS_FILE = "engine.json"
 
 
-def build(model: ModelFiles, source: Path, result: Path, progress: Progress) -> None:
+def build(model: InstallableModel, source: Path, result: Path, progress: Progress) -> None:
     """Write graphs, lists and, when the graphs have been checked, `engine.json`.
 
     Args:

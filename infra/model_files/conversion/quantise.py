@@ -1,4 +1,4 @@
-"""Rounds a transformer's weights to 8 bits. Called by the conversions of text encoders.
+"""Rounds a transformer's weights to 8 bits.
 
 Most products run on integers, with a scale for each column of the weights and one for all of the
 activations. Where few activations are very large that loses everything else; such products keep a

@@ -1,7 +1,4 @@
-"""Builds the folders of the transformer encoders: graph, tokeniser, facts, each checked twice.
-
-Called by infra/model_files/install.py. See: chalicelib/engines/text/encoding/transformer_encoder.py
-"""
+"""Builds the folders of the transformer encoders: graph, tokeniser, facts, each checked twice."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import onnx
 from chalicelib.engines.text.encoding.encoders import FACTS_FILE, load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.facts import model_facts, write_facts
-from infra.model_files.manifest import ModelFiles
+from infra.model_files.manifest import InstallableModel
 from infra.model_files.verification import text_references
 
 Progress = Callable[[str], None]
@@ -34,7 +31,7 @@ class Conversion(Protocol):
 
 
 def build(
-    model: ModelFiles, conversion: Conversion, source: Path, result: Path, progress: Progress
+    model: InstallableModel, conversion: Conversion, source: Path, result: Path, progress: Progress
 ) -> None:
     """Write `model.onnx`, `tokenizer.json` and `encoder.json`.
 
@@ -70,7 +67,7 @@ def build(
     text_references.check_vectors(load(result), model.name, text_references.QUANTISED)
 
 
-def write_encoder_facts(model: ModelFiles, folder: Path) -> None:
+def write_encoder_facts(model: InstallableModel, folder: Path) -> None:
     """Write the facts file of a converted encoder."""
     facts = model_facts(model, folder, FACTS_FILE) | {"dimensions": model.dimensions}
     write_facts(folder, FACTS_FILE, facts)

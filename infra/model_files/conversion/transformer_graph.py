@@ -2,7 +2,6 @@
 
 The graph takes one text without padding, so it needs no mask; weights are kept apart in one file
 beside it, because a full-precision graph may be larger than what fits into one message.
-Called by infra/model_files/conversion/convert_mpnet.py and convert_e5.py.
 """
 
 from __future__ import annotations

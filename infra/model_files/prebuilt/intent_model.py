@@ -1,8 +1,4 @@
-"""Builds the prebuilt model GlobalIntentModel: the text engine, on sentences of the project's own.
-
-Called by infra/model_files/install.py, after the encoders it needs.
-See: infra/model_files/intent_data.py, chalicelib/engines/text/training.py
-"""
+"""Builds the prebuilt model GlobalIntentModel: the text engine, on the project's own sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ from chalicelib.engines.text.encoding.interface import Encoder
 from chalicelib.engines.text.report.json_documents import metrics_document
 from chalicelib.engines.text.training import fit
 from infra.model_files.intent_data import read_intents
-from infra.model_files.manifest import ModelFiles
+from infra.model_files.manifest import InstallableModel
 from infra.model_files.prebuilt import text_cards
 
 Progress = Callable[[str], None]
@@ -42,7 +38,7 @@ _LIMITS = (
 )
 
 
-def build(model: ModelFiles, directory: Path, result: Path, progress: Progress) -> None:
+def build(model: InstallableModel, directory: Path, result: Path, progress: Progress) -> None:
     """Write `artifact.npz`, `card.json` and `metrics.json`.
 
     Args:
@@ -89,7 +85,7 @@ def train(
 
 
 def make_card(
-    model: ModelFiles, encoders: Sequence[Encoder], report: TextReport, content: bytes
+    model: InstallableModel, encoders: Sequence[Encoder], report: TextReport, content: bytes
 ) -> dict[str, Any]:
     """Return the model card, in the form of the API's card record."""
     return {

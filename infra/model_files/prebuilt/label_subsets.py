@@ -1,7 +1,7 @@
 """Labels of ImageNet that are food, and those that are places, by their place in the output.
 
 The names stand beside the places so that a reader can judge the choice and the installation can
-refuse another order of labels. Called by infra/model_files/prebuilt/vision_prebuilt.py.
+refuse another order of labels.
 """
 
 from __future__ import annotations

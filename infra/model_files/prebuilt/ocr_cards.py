@@ -1,6 +1,6 @@
 """Writes the cards of the models that read text: installed networks under the API's names.
 
-They have no artifact of their own. Called by infra/model_files/install.py.
+They have no artifact of their own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from chalicelib.domain.documents.characters import ASCII, SYMBOLS
 from infra.model_files.conversion.ocr_models import FACTS_FILE
-from infra.model_files.manifest import MODELS, ModelFiles
+from infra.model_files.manifest import MODELS, InstallableModel
 
 KIND = "ocr"
 VERSION = 1
@@ -40,7 +40,7 @@ _TABLES = (
 _LIMITS = {"OCRModel": _CHARACTERS, "tabulatev2": _CHARACTERS + _TABLES}
 
 
-def build(model: ModelFiles, directory: Path, result: Path) -> None:
+def build(model: InstallableModel, directory: Path, result: Path) -> None:
     """Write `card.json`.
 
     Args:
@@ -56,7 +56,7 @@ def build(model: ModelFiles, directory: Path, result: Path) -> None:
     (result / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
 
 
-def make_card(model: ModelFiles, engines: list[Mapping[str, Any]]) -> dict[str, Any]:
+def make_card(model: InstallableModel, engines: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the model card, in the form of the API's card record.
 
     Args:

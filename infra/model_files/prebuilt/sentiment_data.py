@@ -1,8 +1,7 @@
 """Reads the human ratings published with VADER and turns them into labelled sentences.
 
-Tweets, movie, product and editorial snippets, each with the mean of twenty people's ratings from
--4 to 4. Called by infra/finetuning.
-Source: Hutto and Gilbert, VADER, ICWSM 2014.
+Tweets, movie, product and editorial snippets, each with the mean of twenty people's ratings from -4
+to 4. Source: Hutto and Gilbert, VADER, ICWSM 2014.
 """
 
 from __future__ import annotations

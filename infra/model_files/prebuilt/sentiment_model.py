@@ -1,7 +1,6 @@
 """Builds the prebuilt model CommunitySentiment: a fine-tuned encoder of its own, and its head.
 
-Nothing is learnt here: layers, head and figures come with the project. Called by
-infra/model_files/install.py. See: infra/finetuning/__main__.py, infra/model_files/tuned_encoder.py
+Nothing is learnt here: layers, head and figures come with the project.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from chalicelib.engines.text.classifier import TextParameters, TrainedText
 from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.conversion import text_encoders
 from infra.model_files.errors import WrongOutputs
-from infra.model_files.manifest import MODELS, ModelFiles
+from infra.model_files.manifest import MODELS, InstallableModel
 from infra.model_files.prebuilt import text_cards
 from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.sources import packages
@@ -41,7 +40,9 @@ _LIMITS = (
 )
 
 
-def build_encoder(model: ModelFiles, directory: Path, result: Path, progress: Progress) -> None:
+def build_encoder(
+    model: InstallableModel, directory: Path, result: Path, progress: Progress
+) -> None:
     """Write the encoder's `model.onnx`, `tokenizer.json` and `encoder.json`, and try them.
 
     Raises:
@@ -56,7 +57,7 @@ def build_encoder(model: ModelFiles, directory: Path, result: Path, progress: Pr
     check_answers(trained(layers, encoder, read_figures()), encoder, read_figures())
 
 
-def build(model: ModelFiles, directory: Path, result: Path) -> None:
+def build(model: InstallableModel, directory: Path, result: Path) -> None:
     """Write `artifact.npz`, `card.json` and `metrics.json`.
 
     Args:
@@ -108,7 +109,7 @@ def check_answers(model: TrainedText, encoder: Encoder, figures: Mapping[str, An
 
 
 def make_card(
-    model: ModelFiles, encoder: Encoder, figures: Mapping[str, Any], content: bytes
+    model: InstallableModel, encoder: Encoder, figures: Mapping[str, Any], content: bytes
 ) -> dict[str, Any]:
     """Return the model card, in the form of the API's card record."""
     rated, own = figures["ratedSentences"], figures["ownSentences"]

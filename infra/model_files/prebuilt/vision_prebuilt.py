@@ -1,7 +1,6 @@
 """Builds the prebuilt image models: a frozen network and a choice among its own labels.
 
 Nothing is learnt: the artifact names the network, the labels and their places in its output.
-Called by infra/model_files/install.py. See: infra/model_files/prebuilt/label_subsets.py
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 from chalicelib.engines import artifact
 from infra.model_files.conversion.backbones import FACTS_FILE, LABELS_FILE
 from infra.model_files.errors import BrokenFile
-from infra.model_files.manifest import MODELS, ModelFiles
+from infra.model_files.manifest import MODELS, InstallableModel
 from infra.model_files.prebuilt.label_subsets import FOOD, SCENE
 
 KIND = "vision-prebuilt"
@@ -74,7 +73,7 @@ _CHOICES = {
 }
 
 
-def build(model: ModelFiles, directory: Path, result: Path) -> None:
+def build(model: InstallableModel, directory: Path, result: Path) -> None:
     """Write `artifact.npz` and `card.json`.
 
     Args:
@@ -124,7 +123,7 @@ def _indexes(name: str, choice: _Choice, known: Sequence[str]) -> list[int]:
 
 
 def make_card(
-    model: ModelFiles, facts: Mapping[str, Any], labels: int, content: bytes
+    model: InstallableModel, facts: Mapping[str, Any], labels: int, content: bytes
 ) -> dict[str, Any]:
     """Return the model card, in the form of the API's card record."""
     choice = _CHOICES[model.name]

@@ -1,7 +1,4 @@
-"""Runs a registry's client and says every few seconds how much of the package has arrived.
-
-Called by infra/model_files/sources/fetch.py and npm.py.
-"""
+"""Runs a registry's client and says every few seconds how much of the package has arrived."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Downloads a source with its registry's client and takes its files out, checked by sha256.
 
-pip and npm read registries, mirrors and credentials from the user's own configuration, so no
-host is named here. Called by infra/model_files/install.py.
+pip and npm read registries, mirrors and credentials from the user's own configuration, so no host
+is named here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from infra.model_files.errors import BrokenFile, DiskFull, DownloadFailed, InstallError
+from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed, InstallError
 from infra.model_files.manifest import MEGABYTE
 from infra.model_files.sources import npm, packages
 from infra.model_files.sources.client import Progress, run_client
@@ -66,7 +66,7 @@ def fetch(
         pip: the command that runs pip, `PIP` when none is given.
 
     Raises:
-        DownloadFailed: the client could not get it; the text says what to try.
+        FetchFailed: the client could not get it; the text says what to try.
         DiskFull: no room was left.
         BrokenFile: another file came than the manifest names.
     """
@@ -95,7 +95,7 @@ def _run_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> 
     """Let npm download the source into the folder `partial`.
 
     Raises:
-        DownloadFailed: npm could not get it, or does not run here.
+        FetchFailed: npm could not get it, or does not run here.
         DiskFull: no room was left.
     """
     try:
@@ -110,7 +110,7 @@ def _run_pip(source: Source, partial: Path, progress: Progress, pip: Sequence[st
     """Let pip download the source into the folder `partial`.
 
     Raises:
-        DownloadFailed: pip could not get it.
+        FetchFailed: pip could not get it.
         DiskFull: no room was left.
         BrokenFile: the index has another file.
     """
@@ -148,7 +148,7 @@ def _failure(source: Source, downloads: Path, client: str, said: str) -> Install
         return _other_file(source, downloads)
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("ERROR", "npm error"))]
-    return DownloadFailed(
+    return FetchFailed(
         f"{client} could not download {source.package} {source.version}. Check that this machine "
         f"has a network and that the index {client} is set up with has this package "
         f"({_SETTINGS[client]}). {_ways_out(source, downloads)} "

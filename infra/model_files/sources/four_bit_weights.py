@@ -2,7 +2,6 @@
 
 A header with sizes, the packer's own tokeniser, a directory of tensors, then the tensors: float32
 ones, and matrices in blocks of 32 weights with one scale (Q4_0).
-Called by infra/model_files/conversion/convert_e5.py.
 """
 
 from __future__ import annotations

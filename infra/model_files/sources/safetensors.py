@@ -1,7 +1,6 @@
 """Reads files that lie in slices one behind the other, and tensors out of safetensors files.
 
 Nothing is put together on the disk and one tensor at a time is in memory.
-Called by infra/model_files/conversion/convert_mpnet.py.
 """
 
 from __future__ import annotations

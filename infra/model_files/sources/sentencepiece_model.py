@@ -25,7 +25,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 @dataclass(frozen=True)
-class Piece:
+class VocabularyPiece:
     """One vocabulary entry; its position is its id."""
 
     text: str
@@ -38,7 +38,7 @@ class Piece:
 class SentencePieceModel:
     """What a Unigram SentencePiece file holds."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[VocabularyPiece, ...]
     charsmap: bytes
 
 
@@ -78,7 +78,7 @@ def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
         position += length
 
 
-def _parse_piece(data: memoryview) -> Piece:
+def _parse_piece(data: memoryview) -> VocabularyPiece:
     """Return one vocabulary entry."""
     text, score, kind = "", 0.0, _KIND_NORMAL
     for number, value in _fields(data):
@@ -88,7 +88,7 @@ def _parse_piece(data: memoryview) -> Piece:
             score = struct.unpack("<f", value)[0]
         elif number == _PIECE_KIND and isinstance(value, int):
             kind = value
-    return Piece(text, score, kind)
+    return VocabularyPiece(text, score, kind)
 
 
 def parse_model(data: bytes) -> SentencePieceModel:
@@ -97,7 +97,7 @@ def parse_model(data: bytes) -> SentencePieceModel:
     Raises:
         ValueError: the bytes are no SentencePiece model.
     """
-    pieces: list[Piece] = []
+    pieces: list[VocabularyPiece] = []
     charsmap = b""
     for number, value in _fields(memoryview(data)):
         if not isinstance(value, memoryview):
@@ -120,7 +120,6 @@ def tokenizer_json(model: SentencePieceModel) -> str:
     which the encoder removes from every text. The character map is applied cluster by cluster
     by `tokenizers` and by longest match by SentencePiece: NFC behind it composes the voiced
     half-width kana that the former leaves in two. Ids of begin and end are added by the encoder.
-    See: chalicelib/engines/text/encoding/use_encoder.py
     """
     vocabulary = [
         ["\0" + piece.text if piece.kind in _NOT_IN_TEXT else piece.text, piece.score]

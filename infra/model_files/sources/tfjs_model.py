@@ -1,7 +1,4 @@
-"""Reads a TensorFlow.js graph model: nodes of the JSON file, weights of the binary file.
-
-Called by infra/model_files/conversion/convert_nanodet.py.
-"""
+"""Reads a TensorFlow.js graph model: nodes of the JSON file, weights of the binary file."""
 
 from __future__ import annotations
 

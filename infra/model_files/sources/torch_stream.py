@@ -1,8 +1,8 @@
 """Reads the tensors of a legacy PyTorch file (`torch.save` before 1.6) with numpy alone.
 
 Such a file is a pickle, and pickles can run code; this reader admits ordered dictionaries, the
-function that describes a tensor and the names of the storage types, nothing else, and calls
-only functions of this module. Called by infra/model_files/conversion/convert_lite2.py.
+function that describes a tensor and the names of the storage types, nothing else, and calls only
+functions of this module.
 """
 
 from __future__ import annotations

