@@ -1,0 +1,99 @@
+"""Data that the version before has stored opens with this one.
+
+How the archives were made, and how to make another: tests/flows/kept_state.py.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flows.client import Client
+from tests.flows.kept_state import ANSWERS, KEY_FILE, STATE, lasting, sign_in
+from tests.local_stack import LocalStack
+
+ARCHIVES = sorted((Path(__file__).parents[1] / "data").glob("state_of_*.zip"))
+ENVIRONMENT = {"PRESAGE_SWEEP_SECONDS": "1", "PRESAGE_NICENESS": "0"}
+USAGE = "/v2/apiusage"
+
+
+class Kept:
+    """A stack of this version on what another has kept."""
+
+    def __init__(self, stack: LocalStack, archive: Path) -> None:
+        self.stack = stack
+        with zipfile.ZipFile(archive) as packed:
+            self.answers: dict[str, Any] = json.loads(packed.read(ANSWERS))
+            private_pem = packed.read(KEY_FILE).decode("ascii")
+        self.client: Client = sign_in(stack.url, private_pem)
+
+
+@pytest.fixture(scope="module", params=ARCHIVES, ids=lambda archive: archive.stem)
+def kept(request: pytest.FixtureRequest, closed_network: None) -> Iterator[Kept]:
+    """A stack that was started on the state folder of an archive."""
+    stack = LocalStack(arguments=("--bare",), environment=ENVIRONMENT)
+    assert stack.state.folder.name == STATE
+    with zipfile.ZipFile(request.param) as packed:
+        packed.extractall(stack.state.folder.parent)
+    with stack:
+        made = Kept(stack, request.param)
+        yield made
+        made.client.close()
+
+
+def differing(kept: Kept) -> dict[str, tuple[Any, Any]]:
+    """Find the records that are not what they were, with what they were."""
+    now = {path: lasting(kept.client.get(path)) for path in kept.answers["paths"] if path != USAGE}
+    return {
+        path: (kept.answers["paths"][path], got)
+        for path, got in now.items()
+        if got != kept.answers["paths"][path]
+    }
+
+
+def test_every_record_is_the_same(kept: Kept) -> None:
+    """Datasets, counts, examples, receipts, trainings, metrics, curves, cards and deletions.
+
+    A deletion runs once more after data was brought back, so its record is waited for.
+    """
+    kept.client.wait_deletion(kept.answers["deletion"])
+
+    assert differing(kept) == {}
+
+
+def test_models_predict_the_same(kept: Kept) -> None:
+    """Labels, boxes and probabilities are equal to the last digit."""
+    for prediction in kept.answers["predictions"]:
+        answer = kept.client.json("POST", prediction["path"], prediction["fields"])
+
+        assert lasting(answer) == prediction["answer"]
+
+
+def test_usage_is_counted_on(kept: Kept) -> None:
+    """What was predicted in the month of the recording is still counted."""
+    said = kept.answers["paths"][USAGE]["data"]["data"][0]
+    period = f"predictions#{said['startsAt'][:7]}"
+    table = f"{kept.stack.settings.name}-quotas"
+    key = {"account_id": {"S": said["organizationId"]}, "period": {"S": period}}
+
+    row = kept.stack.client("dynamodb").get_item(TableName=table, Key=key)["Item"]
+
+    assert int(row["used"]["N"]) >= said["predictionsUsed"] > 0
+
+
+def test_models_are_trained_again(kept: Kept) -> None:
+    """The same trainings of what was stored, examples and feedback, give the same answers."""
+    models = [training["fields"]["modelId"] for training in kept.answers["trainings"]]
+    for training in kept.answers["trainings"]:
+        assert kept.client.json("POST", training["path"], training["fields"]).ok
+    for model in models:
+        assert kept.client.wait_model(model)["status"] == "SUCCEEDED"
+
+    for prediction in kept.answers["predictions"]:
+        answer = kept.client.json("POST", prediction["path"], prediction["fields"])
+        assert lasting(answer) == prediction["answer"]
