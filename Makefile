@@ -1,11 +1,18 @@
 # Every job has one word. `make` alone lists them.
 # The first Python that runs and is new enough; otherwise plain python3, for the message below.
-PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
   $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v $$name; exit; }; \
   done; command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# A Python that is named, and is of another version than that of .venv, makes .venv anew.
+ASK_VERSION := -c 'import sys; print(*sys.version_info[:2])'
+ifneq ($(filter command environment,$(firstword $(origin PYTHON))),)
+  ifneq ($(shell $(PYTHON) $(ASK_VERSION) 2>/dev/null),$(shell $(BIN)/python $(ASK_VERSION) 2>/dev/null))
+    .PHONY: $(INSTALLED)
+  endif
+endif
 DATA ?= ../shared/data
 MODEL_DIR := $(or $(PRESAGE_MODEL_DIR),.models)
 ARCH ?= x86_64
@@ -27,7 +34,7 @@ system: # name what is missing on this machine, with the command that installs i
 
 $(INSTALLED): requirements.txt requirements-dev.txt | system
 	@echo "Installing Python packages into $(VENV) (a minute or two at the first time)"
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
 	@touch $@
 
@@ -103,10 +110,10 @@ bench-vision: $(INSTALLED) fast-models ## accuracy and speed of image models (AR
 bench-ocr: $(INSTALLED) fast-models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_ocr --data $(DATA) $(ARGS)
 
-package: $(INSTALLED) ## build the zip of the deployed functions for this Python (ARCH=x86_64|arm64)
+package: $(INSTALLED) ## build the zip of the deployed functions for the Python of .venv ([PYTHON= ARCH=x86_64|arm64])
 	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)
 
-deploy: models ## deploy a stage into your AWS account (STAGE=prod [REGION= DOMAIN= CERT= SET="NAME=VALUE" WATCH=minutes YES=1])
+deploy: models ## deploy a stage into your AWS account (STAGE=prod [PYTHON= REGION= DOMAIN= CERT= SET="NAME=VALUE" WATCH=minutes YES=1])
 	@test -n "$(STAGE)" || { echo "Name the stage: make deploy STAGE=dev" >&2; exit 1; }
 	@$(BIN)/python -m infra.build --arch $(ARCH) --if-changed $(ARGS)
 	@$(BIN)/python -m infra.deploy deploy --stage "$(STAGE)" --region "$(REGION)" --models $(MODEL_DIR) \

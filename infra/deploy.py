@@ -9,7 +9,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from chalicelib.stores.fetching.model_downloads import write_catalogue
@@ -35,6 +35,7 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
         DeployError: it cannot be deployed.
     """
     artifacts.check_package(options.package)
+    runtimes = artifacts.read_runtimes(options.package, target)
     catalogue, paths = artifacts.read_models(options.models)
     given = _given(options, target, write_catalogue(catalogue)[0])
     stack = Stack(target, _say, options.poll)
@@ -49,7 +50,13 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
     if change_set is None:
         _say(f"{target.stack} is as it should be")
     else:
-        _show_and_ask(stack, change_set, options, ask)
+        before = stack.runtimes() if exists else {}
+        changed = {
+            name: f"{before[name]} -> {runtime}"
+            for name, runtime in runtimes.items()
+            if before.get(name, runtime) != runtime
+        }
+        _show_and_ask(stack, change_set, changed, options, ask)
         stack.execute(change_set)
     if not has_bucket:
         artifacts.upload_models(target, catalogue, paths, _say)
@@ -134,17 +141,35 @@ def _given(options: argparse.Namespace, target: Target, catalogue: str) -> dict[
     return given
 
 
-def _show_and_ask(stack: Stack, change_set: str, options: argparse.Namespace, ask: Ask) -> None:
-    """Show a change set, and have somebody agree.
+def _show_and_ask(
+    stack: Stack,
+    change_set: str,
+    runtimes: Mapping[str, str],
+    options: argparse.Namespace,
+    ask: Ask,
+) -> None:
+    """Show a change set, and have somebody agree, to another Python by itself.
+
+    Args:
+        stack: that is changed.
+        change_set: its name.
+        runtimes: that functions change, by their names in the template.
+        options: of the command.
+        ask: asks the user.
 
     Raises:
         DeployError: nobody did.
     """
-    for change in stack.changes(change_set):
+    for change in stack.changes(change_set, runtimes):
         _say(change.line)
-    if not options.yes and ask("Execute these changes? [y/N] ").strip().lower() not in ("y", "yes"):
-        stack.drop(change_set)
-        raise DeployError("nothing was changed")
+    questions = ["Execute these changes?"]
+    for names in sorted(set(runtimes.values())):
+        _say(f"ANOTHER PYTHON runs the functions: {names}")
+        questions.insert(0, f"Change the runtime, {names}?")
+    for question in questions:
+        if not options.yes and ask(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+            stack.drop(change_set)
+            raise DeployError("nothing was changed")
 
 
 def _finish(stack: Stack, target: Target, options: argparse.Namespace) -> str:

@@ -17,14 +17,16 @@ from typing import Any
 from chalicelib.stores.fetching.model_downloads import Catalogue, ModelFile, write_catalogue
 from infra.deploying.account import DeployError, Target
 from infra.deploying.presence import is_there
+from infra.deploying.stack import runtimes_of
 from infra.model_files.installed import RECORD
+from infra.packaging.target import RUNTIMES, no_wheels
+from infra.template.functions import FUNCTION_TYPE
 
 MAX_UNPACKED_BYTES = 250 * 1024 * 1024
 """What Lambda takes, unpacked."""
 MAX_TEMPLATE_BYTES = 1_000_000
 """What CloudFormation takes from a bucket."""
 ZIP, TEMPLATE = "deployment.zip", "sam.json"
-_FUNCTION = "AWS::Serverless::Function"
 
 Say = Callable[[str], None]
 
@@ -50,6 +52,20 @@ def check_package(folder: Path) -> None:
             f"the package has {size:,} bytes unpacked, Lambda takes {MAX_UNPACKED_BYTES:,}: "
             "look at report.txt beside it for its largest parts, and leave some out"
         )
+
+
+def read_runtimes(folder: Path, target: Target) -> dict[str, str]:
+    """Return the runtime of each function of a package, by its name in the template.
+
+    Raises:
+        DeployError: Lambda's own machines do not load what is in the package.
+    """
+    found = runtimes_of(json.loads((folder / TEMPLATE).read_text("utf-8")))
+    for runtime in RUNTIMES.values():
+        # An emulated AWS runs functions on the C library of the machine that built them.
+        if runtime.name in found.values() and not runtime.loads_wheels and not target.endpoint_url:
+            raise DeployError(no_wheels(runtime))
+    return found
 
 
 def ensure_bucket(target: Target, say: Say) -> None:
@@ -83,7 +99,7 @@ def upload_package(target: Target, folder: Path, say: Say) -> str:
     _upload(target, target.artifact_bucket, key, folder / ZIP, say)
     template = json.loads((folder / TEMPLATE).read_text("utf-8"))
     for resource in template["Resources"].values():
-        if resource["Type"] == _FUNCTION:
+        if resource["Type"] == FUNCTION_TYPE:
             resource["Properties"]["CodeUri"] = f"s3://{target.artifact_bucket}/{key}"
     content = json.dumps(template, separators=(",", ":")).encode()
     if len(content) > MAX_TEMPLATE_BYTES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from infra.deploying.account import DeployError, Target
+from infra.template.functions import FUNCTION_TYPE
 
 CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]
 READY = (
@@ -42,12 +44,24 @@ class Change:
     """Kind of resource."""
     replacement: str
     """Whether the resource is made anew: True, False or Conditional."""
+    runtime: str = ""
+    """Of a function that another Python is to run: both names, with an arrow."""
 
     @property
     def line(self) -> str:
         """The change as it is shown."""
         again = "  MADE ANEW" if self.replacement == "True" else ""
-        return f"  {self.action:7} {self.logical:32} {self.type}{again}"
+        runtime = f"  {self.runtime}" if self.runtime else ""
+        return f"  {self.action:7} {self.logical:32} {self.type}{again}{runtime}"
+
+
+def runtimes_of(template: Mapping[str, Any]) -> dict[str, str]:
+    """Return the runtime of each function of a template, by its name there."""
+    return {
+        name: str(resource["Properties"]["Runtime"])
+        for name, resource in template.get("Resources", {}).items()
+        if resource["Type"] == FUNCTION_TYPE and "Runtime" in resource["Properties"]
+    }
 
 
 class Stack:
@@ -123,8 +137,19 @@ class Stack:
         self._client.create_change_set(**request)
         return name if self._is_made(name) else None
 
-    def changes(self, name: str) -> list[Change]:
-        """List what a change set would do."""
+    def runtimes(self) -> dict[str, str]:
+        """Return the runtime of each function as it is deployed, by its name in the template."""
+        request = {"StackName": self._target.stack, "TemplateStage": "Original"}
+        found = self._client.get_template(**request)["TemplateBody"]
+        return runtimes_of(json.loads(found) if isinstance(found, str) else found)
+
+    def changes(self, name: str, runtimes: Mapping[str, str] | None = None) -> list[Change]:
+        """List what a change set would do.
+
+        Args:
+            name: of the change set.
+            runtimes: that functions change, by their names in the template; both names.
+        """
         found = []
         pages = self._client.get_paginator("describe_change_set")
         for page in pages.paginate(ChangeSetName=name, StackName=self._target.stack):
@@ -136,6 +161,7 @@ class Stack:
                         facts["LogicalResourceId"],
                         facts["ResourceType"],
                         str(facts.get("Replacement", "False")),
+                        (runtimes or {}).get(facts["LogicalResourceId"], ""),
                     )
                 )
         return sorted(found, key=lambda change: (change.action, change.type, change.logical))

@@ -19,11 +19,10 @@ from typing import Any
 
 from infra.packaging.errors import PackageError
 from infra.packaging.target import LambdaTarget
-from infra.template.functions import FUNCTIONS
+from infra.template.functions import FUNCTION_TYPE, FUNCTIONS
 
 LOGICAL_NAMES = tuple(function.logical for function in FUNCTIONS)
 """Of all functions of app.py, as Chalice makes them; a test compares them."""
-FUNCTION_TYPE = "AWS::Serverless::Function"
 _CHALICE = (sys.executable, "-c", "import sys; from chalice.cli import main; sys.exit(main())")
 _JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 _REGION = "AWS_DEFAULT_REGION"

@@ -55,8 +55,8 @@ class Runtime:
         return self.glibc >= WHEELS_GLIBC
 
 
-# Looked up on 2026-11-22 in https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html
-# (deprecation dates, operating systems); a test compares the dates with those that cfn-lint knows.
+# From https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html, by stored copies and by
+# cfn-lint 1.58.0, looked up on 2026-11-22; a test compares the dates with those that cfn-lint knows.
 RUNTIMES = {
     runtime.version: runtime
     for runtime in (

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from chalicelib.stores.jobs.queues import DELETE, EMBED, INCOMING, INGEST, TRAIN_FREE, TRAIN_PAID
 from infra.template.names import camel
 
+FUNCTION_TYPE = "AWS::Serverless::Function"
+"""Kind of resource in the template."""
 API = "api_handler"
 """What Chalice calls the function of all routes."""
 VISIBILITY_FACTOR = 6

@@ -16,6 +16,7 @@ from infra.packaging.report import Limits, Part, Weight
 from infra.packaging.stripping import strip
 from infra.packaging.target import ARCHITECTURES, RUNTIMES, LambdaTarget
 from infra.packaging.trimming import AWS_SERVICES, UNWANTED, is_unwanted, trim
+from infra.template.functions import FUNCTION_TYPE
 from tests.infra.tiny_package import X86, write
 
 ROOT = Path(__file__).parents[2]
@@ -154,8 +155,8 @@ def test_template_covers_all_functions_of_the_application():
 
 def test_template_is_checked():
     """A function that was forgotten, or is gone, is named."""
-    good = {"Type": staging.FUNCTION_TYPE, "Properties": staging.wanted_properties(X86)}
-    other = {"Type": staging.FUNCTION_TYPE, "Properties": {"Runtime": "python3.9"}}
+    good = {"Type": FUNCTION_TYPE, "Properties": staging.wanted_properties(X86)}
+    other = {"Type": FUNCTION_TYPE, "Properties": {"Runtime": "python3.9"}}
     role = {"Type": "AWS::IAM::Role", "Properties": {}}
     staging.check({"Resources": {"A": good, "Role": role}}, X86)
 

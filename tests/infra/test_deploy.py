@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from infra import deploy as command
+from infra.deploying import artifacts
 from infra.deploying.account import DeployError, Target, explained
-from infra.deploying.stack import Stack
+from infra.deploying.stack import Change, Stack
 from tests.infra.deploying.conftest import TEMPLATE, models, package, target, write_package
 
 __all__ = ["models", "package", "target"]
@@ -63,6 +65,60 @@ def test_stage_is_deployed_updated_and_removed(
     assert f"kept: bucket {target.data_bucket}" in capsys.readouterr().err
     command.destroy(options("destroy", "--yes", "--delete-data"), target, _never)
     assert f"deleted bucket {target.data_bucket}" in capsys.readouterr().err
+
+
+def _with_function(runtime: str) -> dict[str, Any]:
+    """Return the template with a function that a Python runs."""
+    code = {"S3Bucket": "b", "S3Key": "k"}
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {}}}
+    facts = {"Runtime": runtime, "Handler": "app.app", "CodeUri": code, "Role": "r"}
+    function = {"Type": "AWS::Serverless::Function", "Properties": facts}
+    return {**TEMPLATE, "Resources": {**TEMPLATE["Resources"], "Role": role, "F": function}}
+
+
+@pytest.mark.filterwarnings("ignore:Tried to parse AWS.*Function")
+def test_another_python_is_asked_for(
+    target: Target, options: Any, package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A change of the runtime stands beside its function and needs a yes of its own."""
+    write_package(package, _with_function("python3.12"))
+    command.deploy(options("deploy"), target, lambda _: "y")
+    assert "ANOTHER PYTHON" not in capsys.readouterr().err
+    write_package(package, _with_function("python3.13"))
+    questions: list[str] = []
+
+    def refuse(question: str) -> str:
+        questions.append(question)
+        return "n"
+
+    with pytest.raises(DeployError, match="nothing was changed"):
+        command.deploy(options("deploy"), target, refuse)
+    assert questions == ["Change the runtime, python3.12 -> python3.13? [y/N] "]
+    shown = capsys.readouterr().err
+    assert "ANOTHER PYTHON runs the functions: python3.12 -> python3.13" in shown
+
+    command.deploy(options("deploy", "--yes"), target, _never)
+    assert "ANOTHER PYTHON runs the functions: python3.12 -> python3.13" in capsys.readouterr().err
+    assert Stack(target, _never).runtimes() == {"F": "python3.13"}
+
+
+def test_change_of_the_runtime_stands_beside_the_function() -> None:
+    """A line of the change set names both Pythons."""
+    change = Change("Modify", "F", "AWS::Lambda::Function", "False", "python3.12 -> python3.13")
+
+    assert change.line.split() == ["Modify", "F", "AWS::Lambda::Function", *change.runtime.split()]
+
+
+def test_runtime_that_cannot_load_the_wheels(target: Target, options: Any, package: Path) -> None:
+    """Nothing is changed on AWS for a Python whose C library is too old; an emulator takes it."""
+    write_package(package, _with_function("python3.11"))
+
+    with pytest.raises(DeployError, match=r"C library 2\.26.* need 2\.28.*PYTHON=/path/to"):
+        command.deploy(options("deploy", "--yes"), target, _never)
+
+    assert not artifacts.has_bucket(target, target.artifact_bucket)
+    emulated = replace(target, endpoint_url="http://127.0.0.1:1")
+    assert artifacts.read_runtimes(package, emulated) == {"F": "python3.11"}
 
 
 def test_stack_tells_where_it_listens(target: Target) -> None:
