@@ -56,7 +56,7 @@ class Runtime:
 
 
 # From https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html, by stored copies and by
-# cfn-lint 1.58.0, looked up on 2026-11-22; a test compares the dates with those that cfn-lint knows.
+# cfn-lint 1.58.0, looked up on 2026-11-22; a test compares the dates with those of cfn-lint.
 RUNTIMES = {
     runtime.version: runtime
     for runtime in (
