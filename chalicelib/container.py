@@ -15,7 +15,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, system_clock
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.models.learning import Learner
-from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
+from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.ocr.interface import PPOCR, OcrNotInstalled
 from chalicelib.engines.ocr.pool import SLANET, OcrPool
 from chalicelib.engines.text.encoding.pool import EncoderPool
@@ -53,6 +53,7 @@ from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.objects import ArtifactStore
 from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.datasets.appends import AppendStore, AppendStores
+from chalicelib.stores.datasets.contents import DatasetTraces
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_names import ExampleNames
 from chalicelib.stores.datasets.example_views import ExampleViews
@@ -62,7 +63,6 @@ from chalicelib.stores.datasets.leases import DatasetLeases
 from chalicelib.stores.datasets.parts import PartStore
 from chalicelib.stores.datasets.pictures import PictureStore
 from chalicelib.stores.datasets.receipts import ReceiptStore
-from chalicelib.stores.datasets.remains import DatasetTraces
 from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.model_downloads import ModelDownloads
@@ -71,14 +71,13 @@ from chalicelib.stores.fetching.uploaded_files import IncomingStore
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.guards import GuardStore
 from chalicelib.stores.jobs.queues import Queues
-from chalicelib.stores.models.cards import ModelCards
 from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore
-from chalicelib.stores.models.files import ModelFiles
 from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.served import ServedModels
+from chalicelib.stores.models.versions import ModelCards, ModelFiles
 
 FAST_ENCODERS = ("minilm", "use")
 """Encoders of the fast profile; the service's start installs them."""

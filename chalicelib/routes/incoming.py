@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from chalicelib.domain.common.dates import date_text
+from chalicelib.domain.common.clock import date_text
 from chalicelib.web import records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Name

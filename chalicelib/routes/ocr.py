@@ -9,8 +9,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.common.limits import MAX_ANSWER_BYTES
 from chalicelib.domain.datasets.dataset import VISION
-from chalicelib.domain.documents.form_template import FormTemplate
-from chalicelib.domain.documents.ocr import FORM, FORM_TYPES, TEXT, OcrWish
+from chalicelib.domain.documents.form_template import FORM_TYPES, FormTemplate
+from chalicelib.domain.documents.ocr import FORM, TEXT, OcrWish
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import BadRequest
 from chalicelib.web.call import Call

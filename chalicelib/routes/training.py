@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import InvalidParameter
-from chalicelib.formats.json_depth import is_too_deep
+from chalicelib.formats.texts.json_depth import is_too_deep
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share

@@ -10,18 +10,17 @@ from typing import Any
 
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.datasets.data_report import without_examples, without_names
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import MODEL, Deletion
 from chalicelib.domain.jobs.messages import Job, delete_job
+from chalicelib.domain.models.redaction import without_examples, without_names
+from chalicelib.stores.datasets.contents import DatasetTraces
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.labels import LabelStore
-from chalicelib.stores.datasets.remains import DatasetTraces
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.queues import DELETE, Queues
-from chalicelib.stores.models.cards import ModelCards
-from chalicelib.stores.models.files import ModelFiles
 from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.versions import ModelCards, ModelFiles
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,15 @@ from chalicelib.domain.datasets.dataset import (
     DatasetView,
     Label,
 )
-from chalicelib.domain.datasets.example import ExampleView
+from chalicelib.domain.datasets.example import (
+    ExampleView,
+    NewExample,
+    PictureFile,
+    new_picture,
+    new_text,
+)
 from chalicelib.domain.datasets.fields import checked_label
 from chalicelib.domain.datasets.growth import check_can_grow
-from chalicelib.domain.datasets.new_example import NewExample, PictureFile, new_picture, new_text
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.errors import (
     BadRequest,

@@ -20,8 +20,7 @@ from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.messages import Job
-from chalicelib.domain.models.training_pictures import LabelledPicture
-from chalicelib.domain.models.view_budget import fitting_views
+from chalicelib.domain.models.training_pictures import LabelledPicture, fitting_views
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision import trainings
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool

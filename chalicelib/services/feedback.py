@@ -19,9 +19,14 @@ from chalicelib.domain.datasets.dataset import (
     Dataset,
     DatasetView,
 )
-from chalicelib.domain.datasets.example import ExampleView
+from chalicelib.domain.datasets.example import (
+    ExampleView,
+    NewExample,
+    PictureFile,
+    new_picture,
+    new_text,
+)
 from chalicelib.domain.datasets.growth import check_can_grow
-from chalicelib.domain.datasets.new_example import NewExample, PictureFile, new_picture, new_text
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import (

@@ -13,8 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from chalicelib.domain.models.engine_part import INSTALLED, LOADED, MISSING, OFFERED, EnginePart
-from chalicelib.domain.models.model_source import ModelSource
+from chalicelib.domain.models.model_files import (
+    INSTALLED,
+    LOADED,
+    MISSING,
+    OFFERED,
+    EnginePart,
+    ModelSource,
+)
 
 FACTS_FILES = ("encoder.json", "backbone.json", "engine.json")
 """Written by the installation, last of a part's files."""

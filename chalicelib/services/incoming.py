@@ -14,7 +14,7 @@ from chalicelib.domain.common.clock import Clock, from_milliseconds, to_millisec
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.common.limits import INCOMING_SECONDS, MAX_ARCHIVE_BYTES_BY_PATH
 from chalicelib.domain.datasets.fields import checked_name
-from chalicelib.domain.datasets.uploaded_file import Incoming, owner_and_id
+from chalicelib.domain.datasets.upload import Incoming, owner_and_id
 from chalicelib.stores.fetching.uploaded_files import IncomingStore
 
 

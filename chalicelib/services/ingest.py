@@ -20,9 +20,8 @@ from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, VISION, LabelCounts
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.growth import check_room
-from chalicelib.domain.datasets.reading import Reading
-from chalicelib.domain.datasets.upload import Upload, gave_up
-from chalicelib.domain.datasets.uploaded_file import Incoming, taken_file
+from chalicelib.domain.datasets.receipt import Reading
+from chalicelib.domain.datasets.upload import Incoming, Upload, gave_up, taken_file
 from chalicelib.domain.jobs.cancellation import Watch
 from chalicelib.domain.jobs.messages import Job, embed_job, features_job
 from chalicelib.errors import (
@@ -35,14 +34,13 @@ from chalicelib.errors import (
 )
 from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.objects import ArtifactStore, raw_key
-from chalicelib.stores.datasets.chunk_writer import ChunkWriter
+from chalicelib.stores.datasets.contents import DatasetTraces
 from chalicelib.stores.datasets.datasets import DatasetStore
-from chalicelib.stores.datasets.examples import ExampleStore
+from chalicelib.stores.datasets.examples import ChunkWriter, ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore, owner_key
 from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
 from chalicelib.stores.datasets.parts import PartStore
 from chalicelib.stores.datasets.receipts import ReceiptStore, parse_receipt_key
-from chalicelib.stores.datasets.remains import DatasetTraces
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.uploaded_files import IncomingStore
 from chalicelib.stores.jobs.heartbeats import Heartbeat

@@ -12,9 +12,9 @@ from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.models.model import PREBUILT, Model
 from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
 from chalicelib.stores.models.curves import CurveStore
-from chalicelib.stores.models.files import CARD, METRICS, ModelFiles
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.prebuilt import PrebuiltStore
+from chalicelib.stores.models.versions import CARD, METRICS, ModelFiles
 
 
 @dataclass(frozen=True)

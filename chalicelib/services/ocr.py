@@ -22,10 +22,10 @@ from chalicelib.domain.common.limits import (
     MAX_OCR_WORDS,
 )
 from chalicelib.domain.documents.findings import Table
+from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.domain.documents.ocr import (
     CONTACT,
     FORM,
-    FORM_TYPES,
     Finding,
     OcrWish,
     best_fields,
@@ -141,7 +141,7 @@ class OcrService:
         if form_type not in FORM_TYPES:
             shown = f"'{form_type[:40]}'" if form_type.isprintable() else "a text"
             raise InvalidParameter("formType", f"{shown} is none of {', '.join(FORM_TYPES)}.")
-        from chalicelib.formats.templates.standard_forms import standard_template
+        from chalicelib.formats.templates.form_template import standard_template
 
         return standard_template(form_type)
 

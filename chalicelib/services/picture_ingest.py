@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, BinaryIO
 from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, MAX_IMAGE_NAME_CHARACTERS
 from chalicelib.domain.datasets.dataset import DETECTION, FEEDBACK, SOURCES, Dataset
 from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.datasets.reading import FoundExample, Reading
+from chalicelib.domain.datasets.receipt import FoundExample, Reading
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.archives.feedback_rules import FeedbackRules
-from chalicelib.formats.archives.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
+from chalicelib.formats.archives.picture_scan import (
+    FeedbackRules,
+    PictureRules,
+    PictureScan,
+    Sink,
+    scan_pictures,
+)
 from chalicelib.formats.archives.zip_archive import InvalidZip, open_archive
 from chalicelib.stores.datasets.examples import ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import OwnedDataset
-from chalicelib.stores.datasets.picture_writer import PictureWriter
-from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.datasets.pictures import PictureStore, PictureWriter
 
 if TYPE_CHECKING:
     from chalicelib.formats.pictures.reading import PictureFacts

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
 from chalicelib.domain.datasets.dataset import UPLOAD, Dataset
-from chalicelib.domain.datasets.reading import FoundExample, Reading
+from chalicelib.domain.datasets.receipt import FoundExample, Reading
 from chalicelib.formats.texts.language_scan import Scan, ScanRules, kept_rows, scan
 from chalicelib.stores.datasets.examples import ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore

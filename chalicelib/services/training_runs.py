@@ -26,9 +26,9 @@ from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.jobs.guards import GuardStore
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID, Queues
-from chalicelib.stores.models.files import CARD, METRICS, ModelFiles
 from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.versions import CARD, METRICS, ModelFiles
 
 REPORT_SECONDS = 0.5
 """Shortest time between two progress reports, in seconds."""

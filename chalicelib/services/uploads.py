@@ -24,8 +24,13 @@ from chalicelib.domain.datasets.dataset import (
 from chalicelib.domain.datasets.fields import checked_language, checked_name, checked_type
 from chalicelib.domain.datasets.growth import check_room, check_takes_file
 from chalicelib.domain.datasets.receipt import Receipt
-from chalicelib.domain.datasets.upload import Upload, UploadFields, UploadSource
-from chalicelib.domain.datasets.uploaded_file import Incoming, is_upload_path
+from chalicelib.domain.datasets.upload import (
+    Incoming,
+    Upload,
+    UploadFields,
+    UploadSource,
+    is_upload_path,
+)
 from chalicelib.domain.jobs.messages import Job, ingest_job
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from chalicelib.domain.common.dates import date_text
+from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.datasets.dataset import DatasetView, Label
 from chalicelib.domain.datasets.example import ExampleView
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem

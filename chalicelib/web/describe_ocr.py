@@ -20,7 +20,7 @@ from chalicelib.domain.documents.ocr import (
     shown_probability,
 )
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
-from chalicelib.domain.models.prediction import PixelBox
+from chalicelib.domain.documents.picture import PixelBox
 from chalicelib.web.ocr_records import (
     CellLine,
     CellPlace,

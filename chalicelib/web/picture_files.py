@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.errors import MissingParameter
 from chalicelib.web.call import Call
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
-from chalicelib.domain.models.engine_part import STATES
+from chalicelib.domain.models.model_files import STATES
 
 Number = int | float
 DeletionType = Annotated[str, Meta(extra_json_schema={"enum": [DATASET, MODEL]})]

@@ -16,7 +16,7 @@ import msgspec
 
 from chalicelib.domain.common.limits import MAX_BODY_BYTES
 from chalicelib.errors import BadRequest, InvalidParameter, TooLarge, UnsupportedType
-from chalicelib.formats.json_depth import MAX_DEPTH, is_too_deep
+from chalicelib.formats.texts.json_depth import MAX_DEPTH, is_too_deep
 from chalicelib.web.event import Incoming
 from chalicelib.web.multipart import MAX_PARTS, Part, read_parts
 

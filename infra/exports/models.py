@@ -10,7 +10,7 @@ import msgspec
 from chalicelib.container import Container
 from chalicelib.domain.common.limits import EPOCHS_RANGE
 from chalicelib.domain.models.model import Model
-from chalicelib.stores.models.files import ARTIFACT, CARD, METRICS
+from chalicelib.stores.models.versions import ARTIFACT, CARD, METRICS
 from chalicelib.web import describe
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from chalicelib.formats.archives.zip_names import find_path_problem, is_junk
+from chalicelib.formats.archives.zip_directory import find_path_problem, is_junk
 
 _LOOK_ALIKES = str.maketrans(
     {"/": "\N{DIVISION SLASH}", "\\": "\N{SET MINUS}"}

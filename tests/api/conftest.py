@@ -26,11 +26,12 @@ from chalicelib.domain.documents.findings import Contact, FormField, NamedTable,
 from chalicelib.domain.documents.ocr import Finding, OcrWish, TableBlock
 from chalicelib.domain.documents.page import Page as DocumentPage
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
+from chalicelib.domain.documents.picture import PixelBox
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.jobs.deletion import Deletion
-from chalicelib.domain.models.engine_part import EnginePart
 from chalicelib.domain.models.model import Model, ModelView, ServedModel, TrainRequest
-from chalicelib.domain.models.prediction import Detection, PixelBox, Probability
+from chalicelib.domain.models.model_files import EnginePart
+from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.errors import (
     DatasetNotFound,
     DeletionNotFound,

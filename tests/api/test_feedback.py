@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.datasets.example import PictureFile
 
 MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from chalicelib.domain.documents.ocr import FORM_TYPES
+from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.errors import DownloadFailed, TimedOut, UnsupportedType
 

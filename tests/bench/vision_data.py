@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
-from chalicelib.domain.documents.box import Box
-from chalicelib.domain.documents.picture import Picture
+from chalicelib.domain.documents.picture import Box, Picture
 from chalicelib.domain.models.training_pictures import (
     LabelledBox,
     LabelledPicture,

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, VISION, DatasetView
-from chalicelib.domain.datasets.example import picture_digest
-from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.datasets.example import PictureFile, picture_digest
 from chalicelib.domain.models.model import SUCCEEDED, Model
 from chalicelib.services.datasets import NewDataset
 from chalicelib.stores.aws.tables import LabelRow

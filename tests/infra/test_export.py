@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
-from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from infra.exports.account import ExportIncomplete, FolderNotEmpty, export_account
 from tests.builders import World, a_model, empty_aws, some_rows

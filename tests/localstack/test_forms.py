@@ -14,7 +14,7 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import system_clock, to_milliseconds
-from chalicelib.domain.datasets.uploaded_file import ISSUED, Incoming
+from chalicelib.domain.datasets.upload import ISSUED, Incoming
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.fetching import uploaded_files
 from chalicelib.stores.fetching.uploaded_files import IncomingStore

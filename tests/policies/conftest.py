@@ -13,7 +13,8 @@ from moto.moto_api._internal.models import moto_api_backend
 
 import app as module
 from chalicelib.config import Settings
-from chalicelib.domain.models.prediction import Detection, PixelBox, Probability
+from chalicelib.domain.documents.picture import PixelBox
+from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.engines.text.encoding import pool
 from chalicelib.engines.vision import serving
 from chalicelib.stores.aws.clients import Clients

@@ -8,7 +8,7 @@ from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.services.datasets import NewDataset
 from chalicelib.stores.aws.tables import DeletionRow
-from chalicelib.stores.models.files import CARD
+from chalicelib.stores.models.versions import CARD
 from tests.builders import World, some_rows
 from tests.pictures import label_folders
 

@@ -10,8 +10,7 @@ import pytest
 from chalicelib.domain.common.limits import MAX_IMAGE_BYTES
 from chalicelib.domain.datasets import growth
 from chalicelib.domain.datasets.dataset import VISION, DatasetView
-from chalicelib.domain.datasets.example import picture_digest
-from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.datasets.example import PictureFile, picture_digest
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.domain.common.limits import MAX_IMAGE_BYTES
 from chalicelib.domain.datasets.dataset import VISION, DatasetView
-from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import (
     BadRequest,

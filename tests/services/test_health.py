@@ -6,8 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from chalicelib.domain.models.engine_part import EnginePart
-from chalicelib.domain.models.model_source import INSTALLED_ONLY
+from chalicelib.domain.models.model_files import INSTALLED_ONLY, EnginePart
 from chalicelib.services.health import FACTS_FILES, HealthService
 
 DIGEST = "ab" * 32

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib import workers
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
-from chalicelib.domain.datasets.reading import Reading
+from chalicelib.domain.datasets.receipt import Reading
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge

@@ -22,7 +22,7 @@ from chalicelib.errors import (
     StorageUnavailable,
     TrainingFailed,
 )
-from chalicelib.stores.models.files import ARTIFACT
+from chalicelib.stores.models.versions import ARTIFACT
 from tests.builders import TinyEncoder, World, some_rows
 
 ROWS = some_rows({"book": 8, "cancel": 8, "greet": 8})

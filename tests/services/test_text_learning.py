@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.engines.text import cost, run
 from chalicelib.services import text_learning
-from chalicelib.stores.models.files import CARD
+from chalicelib.stores.models.versions import CARD
 from tests.builders import TinyEncoder, World, some_rows
 
 ROWS = some_rows({"book": 70, "cancel": 70})

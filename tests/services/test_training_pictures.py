@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.datasets.dataset import VISION, DatasetView
-from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.models.model import QUEUED, TrainRequest
 from chalicelib.errors import InvalidParameter, TooFewExamples
 from chalicelib.services.datasets import NewDataset

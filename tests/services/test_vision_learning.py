@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID
 from chalicelib.domain.datasets.dataset import DatasetView
-from chalicelib.domain.datasets.new_example import PictureFile
+from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.models.model import FAILED, RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
 from chalicelib.errors import StorageUnavailable

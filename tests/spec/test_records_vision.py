@@ -12,8 +12,9 @@ from msgspec import UNSET
 from chalicelib.domain.common.paging import Page
 from chalicelib.domain.datasets.dataset import Label
 from chalicelib.domain.datasets.example import Example, ExampleView
+from chalicelib.domain.documents.picture import PixelBox
 from chalicelib.domain.models.model import ModelView, TrainRequest, TrainStats
-from chalicelib.domain.models.prediction import Detection, PixelBox, Probability
+from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.errors import TooLarge, UnsupportedType
 from chalicelib.formats.pictures.rules import require_kind
 from chalicelib.web import describe, records

@@ -1,4 +1,4 @@
-"""The present moment, as an argument that tests can move."""
+"""The present moment, as an argument that tests can move, and how rows and answers write it."""
 
 from __future__ import annotations
 
@@ -26,3 +26,9 @@ def to_milliseconds(moment: datetime) -> int:
 def from_milliseconds(milliseconds: float) -> datetime:
     """Convert whole milliseconds since 1970 to an aware moment."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def date_text(moment: datetime) -> str:
+    """Write a moment as `2026-11-21T09:30:00.000+0000`: three digits, no colon, UTC."""
+    utc = moment.astimezone(UTC)
+    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}+0000"

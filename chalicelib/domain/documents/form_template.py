@@ -10,6 +10,8 @@ ENTITY_TYPES = ("TEXT", "NUMBER", "DATE", "PHONE", "EMAIL", "ADDRESS", "NAME", "
 """Types that steer what is taken as a value; any other counts as TEXT. Contract section 6."""
 VERSIONS = ("1.0", "2.0", "3.0")
 """Versions of the format."""
+FORM_TYPES = ("1040", "dl", "passport", "paystub", "permanentResident", "w2")
+"""Standard forms whose templates ship."""
 
 
 @dataclass(frozen=True, slots=True)

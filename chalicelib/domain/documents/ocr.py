@@ -13,7 +13,7 @@ from typing import Final
 from chalicelib.domain.documents.findings import Contact, FormField, NamedTable, Table
 from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
-from chalicelib.domain.models.prediction import PixelBox
+from chalicelib.domain.documents.picture import PixelBox
 
 TEXT: Final = "text"
 TABLE: Final = "table"
@@ -21,8 +21,6 @@ CONTACT: Final = "contact"
 FORM: Final = "form"
 TASKS = (TEXT, TABLE, CONTACT, FORM)
 """Kinds of findings that can be asked for, the default first."""
-FORM_TYPES = ("1040", "dl", "passport", "paystub", "permanentResident", "w2")
-"""Standard forms whose templates ship."""
 
 
 @dataclass(frozen=True, slots=True)

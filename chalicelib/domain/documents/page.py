@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.models.prediction import PixelBox
+from chalicelib.domain.documents.picture import PixelBox
 
 if TYPE_CHECKING:
     import numpy as np

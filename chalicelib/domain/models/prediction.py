@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from chalicelib.domain.documents.picture import PixelBox
+
 
 @dataclass(frozen=True, slots=True)
 class Probability:
@@ -18,20 +20,6 @@ class Probability:
 
 Ranked = tuple[Probability, ...]
 """Labels, most probable first."""
-
-
-@dataclass(frozen=True, slots=True)
-class PixelBox:
-    """Whole pixels of the picture as displayed; the origin is its top left. Spec: BoundingBox."""
-
-    min_x: int
-    """Left side, from the left edge."""
-    min_y: int
-    """Top, from the top edge."""
-    max_x: int
-    """Right side, from the left edge."""
-    max_y: int
-    """Bottom, from the top edge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
+from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.ocr.interface import PPOCR, TESSERACT, OcrNotInstalled
 
 if TYPE_CHECKING:

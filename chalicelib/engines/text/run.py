@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.domain.common.dates import date_text
+from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE, TEXT_SPLIT_RATIO
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.models.model import OUT_OF_DOMAIN, Model

@@ -6,21 +6,21 @@ section 5, Upload formats.
 
 from __future__ import annotations
 
-import json
-import math
+import tempfile
+import unicodedata
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, cast
 
 from chalicelib.domain.common.limits import MAX_DATASET_EXAMPLES, MAX_LABELS
 from chalicelib.domain.datasets.receipt import RejectedItem
-from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.archives.picture_index import PictureIndex
-from chalicelib.formats.archives.picture_labels import LabelBook, cut_label, find_label_fault
-from chalicelib.formats.archives.zip_names import show_path
-from chalicelib.formats.json_depth import is_too_deep
+from chalicelib.formats.archives.box_cells import CellFault, parse_cell
+from chalicelib.formats.archives.picture_examples import LabelBook, cut_label
+from chalicelib.formats.archives.zip_archive import Archive, Member, MemberProblem
+from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.texts.delimited import Record, read_records
 from chalicelib.formats.texts.encoding import (
     HEAD_BYTES,
@@ -29,27 +29,88 @@ from chalicelib.formats.texts.encoding import (
     open_text,
 )
 
+_SEVERAL = -1
+
+
+class PictureIndex:
+    """Files of an archive by path and by name; about 60 MB for 100,000 files."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, int] = {}
+        self._names: dict[str, int] = {}
+        self._folded: tuple[dict[str, int], dict[str, int]] | None = None
+
+    def add(self, index: int, path: str) -> None:
+        """Note a file.
+
+        Args:
+            index: place in the archive's directory.
+            path: clean path in the archive.
+        """
+        _note(self._paths, path, index)
+        _note(self._names, path.rpartition("/")[2], index)
+
+    def find(self, cell: str, folder: str) -> int | str:
+        """Find a picture: by path, by path beside annotations.csv, by name; then in any case.
+
+        Args:
+            cell: what the row says; other tools' paths and backslashes too.
+            folder: folder of annotations.csv with a "/" at its end, or empty.
+
+        Returns:
+            Index of the file, or why there is none.
+        """
+        path = cell.strip().replace("\\", "/").removeprefix("./")
+        name = path.rpartition("/")[2]
+        found = _first(self._paths, self._names, (path, folder + path), name)
+        if found is None:
+            if self._folded is None:
+                self._folded = _fold_all(self._paths), _fold_all(self._names)
+            paths, names = self._folded
+            found = _first(paths, names, (_fold(path), _fold(folder + path)), _fold(name))
+        if found is None:
+            return "the archive has no picture of this name; add it, or correct the name."
+        if found == _SEVERAL:
+            return "the archive has several pictures of this name; write the path in the archive."
+        return found
+
+
+def _first(
+    paths: dict[str, int], names: dict[str, int], wanted: tuple[str, ...], name: str
+) -> int | None:
+    """Look for paths, then for a name."""
+    for path in wanted:
+        if path in paths:
+            return paths[path]
+    return names.get(name)
+
+
+def _note(places: dict[str, int], key: str, index: int) -> None:
+    """Note a place, or that there are several."""
+    if places.setdefault(key, index) != index:
+        places[key] = _SEVERAL
+
+
+def _fold(text: str) -> str:
+    """Make letters alike that differ in case, or in how their accents are written."""
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _fold_all(places: dict[str, int]) -> dict[str, int]:
+    """Fold all keys."""
+    folded: dict[str, int] = {}
+    for key, index in places.items():
+        _note(folded, _fold(key), index)
+    return folded
+
+
 ANNOTATIONS_NAME = "annotations.csv"
-
-
 """Name of the file that holds the boxes."""
-
-
 MAX_ANNOTATIONS_BYTES = 256 * 1024 * 1024
-
-
 """Largest annotations.csv: 256 bytes for each of 1,000,000 boxes."""
-
-
 MAX_ROW_CHARACTERS = 2_000_000
-
-
 """Longest row: 2,000 characters for each of 1,000 boxes."""
-
-
 _CHECK_ROWS = 1_000
-
-
 _NOTHING = -1
 
 
@@ -283,131 +344,80 @@ def _check_limits(boxes: int, labels: int) -> None:
         )
 
 
-MAX_CELL_CHARACTERS = 5_000
+_SMALL_BYTES = 1 << 20
 
 
-"""Longest cell; a label of 180 characters written as \\u escapes takes 2,160."""
+def is_annotations(member: Member) -> bool:
+    """Tell whether a file is the one that holds the boxes."""
+    return member.name == ANNOTATIONS_NAME
 
 
-MAX_SIDE = 1_000_000.0
-
-
-"""Largest number of a box; no picture that is accepted has a side of 100,000 pixels."""
-
-
-_SIDES = ("x", "y", "width", "height")
-
-
-_REMEDY = 'Write {"label": "…", "x": 0, "y": 0, "width": 1, "height": 1}.'
-
-
-class CellFault(ValueError):
-    """The cell is no box; the text says why and what to do."""
-
-
-class RawBox(NamedTuple):
-    """A box as it is written, before the picture is known."""
-
-    label: str
-    """Trimmed, not cut."""
-    box: Box
-    """In pixels, origin at the top left; finite, with a size above 0."""
-
-
-def parse_cell(cell: str) -> RawBox:
-    """Read a box.
+def open_annotations(
+    archive: Archive, reject: Callable[[RejectedItem], None], check: Callable[[], None]
+) -> Annotations:
+    """Read all boxes of an archive.
 
     Args:
-        cell: the text of the cell.
+        archive: a detection archive.
+        reject: takes each box that cannot be used.
+        check: called now and then; raises to stop.
 
     Returns:
-        Label and box.
+        The boxes by picture.
 
     Raises:
-        CellFault: it is no box.
+        InvalidUpload: there is no annotations.csv, or several, or it cannot be read.
     """
-    if len(cell) > MAX_CELL_CHARACTERS:
-        raise CellFault(
-            f"the cell has {len(cell):,} characters, the limit is {MAX_CELL_CHARACTERS:,}."
-        )
-    value = _read_object(cell)
-    label = value.get("label")
-    if not isinstance(label, str):
-        raise CellFault(f'"label" is missing or no text. {_REMEDY}')
-    label = label.strip()
-    fault = find_label_fault(label)
-    if fault:
-        raise CellFault(fault)
-    box = Box(*(_read_number(value, side) for side in _SIDES))
-    if box.width <= 0 or box.height <= 0:
-        raise CellFault(
-            f"the box is {box.width:g} × {box.height:g} pixels; width and height must be above 0."
-        )
-    return RawBox(label, box)
+    index = PictureIndex()
+    member = _find_member(archive, index)
+    folder = member.path.removesuffix(ANNOTATIONS_NAME)
+    source = AnnotationsSource(index, folder, reject, check)
+    with tempfile.SpooledTemporaryFile(max_size=_SMALL_BYTES) as file:
+        try:
+            for chunk in archive.chunks(member, MAX_ANNOTATIONS_BYTES):
+                check()
+                file.write(chunk)
+        except MemberProblem as problem:
+            raise InvalidUpload(f"{ANNOTATIONS_NAME} cannot be read: {problem}") from None
+        return read_annotations(cast("BinaryIO", file), source)
 
 
-def _read_object(cell: str) -> dict[str, object]:
-    """Read the object that a cell is."""
-    if is_too_deep(cell):
-        raise CellFault(f"the cell is nested too deeply. {_REMEDY}")
-    try:
-        value = json.loads(cell)
-    except ValueError:
-        raise CellFault(f"the cell is no JSON. {_REMEDY}") from None
-    if not isinstance(value, dict):
-        raise CellFault(f"the cell is JSON, but no object. {_REMEDY}")
-    return value
-
-
-def _read_number(value: dict[str, object], side: str) -> float:
-    """Read one number of a box, also one in quotes."""
-    written = value.get(side)
-    if written is None:
-        raise CellFault(f'"{side}" is missing. {_REMEDY}')
-    try:
-        if isinstance(written, bool) or not isinstance(written, int | float | str):
-            raise CellFault(f'"{side}" is no number. {_REMEDY}')
-        number = float(written)
-    except OverflowError:
-        number = math.inf
-    except ValueError as fault:
-        if isinstance(fault, CellFault):
-            raise
-        raise CellFault(f'"{side}" is no number. {_REMEDY}') from None
-    if not math.isfinite(number):
-        raise CellFault(f'"{side}" is no finite number; write a distance in pixels.')
-    if abs(number) > MAX_SIDE:
-        raise CellFault(
-            f'"{side}" is {number:g}; at most {MAX_SIDE:,.0f} is allowed. Write it in pixels.'
-        )
-    return number
-
-
-def clip_box(box: Box, width: int, height: int) -> Box:
-    """Cut off what lies outside of the picture.
-
-    Args:
-        box: in pixels of the displayed picture, origin at the top left.
-        width: of the displayed picture, in pixels.
-        height: of the displayed picture, in pixels.
-
-    Returns:
-        The same box when it lies inside, else the part of it that does.
+def _find_member(archive: Archive, index: PictureIndex) -> Member:
+    """Return annotations.csv, and note all other files.
 
     Raises:
-        CellFault: its centre lies outside.
+        InvalidUpload: there is none, or there are several.
     """
-    left, top, right, bottom = box.corners
-    if left >= 0 and top >= 0 and right <= width and bottom <= height:
-        if right > left and bottom > top:
-            return box
-    elif 0 <= (left + right) / 2 < width and 0 <= (top + bottom) / 2 < height:
-        left, top = max(0.0, left), max(0.0, top)
-        right, bottom = min(float(width), right), min(float(height), bottom)
-        if right > left and bottom > top:
-            return Box(left, top, right - left, bottom - top)
-    raise CellFault(
-        f"the box x {box.x:g}, y {box.y:g}, width {box.width:g}, height {box.height:g} has its "
-        f"centre outside of the picture of {width:,} × {height:,} pixels; correct the numbers, "
-        "which are pixels from the top left corner of the picture as displayed."
+    found: list[Member] = []
+    similar = ""
+    for member in archive.members():
+        if is_annotations(member):
+            found.append(member)
+        elif not member.entry.path_problem:
+            index.add(member.index, member.path)
+        if len(found) > 1:
+            raise _several(found)
+        if member.name.lower() == ANNOTATIONS_NAME:
+            similar = member.path
+    if not found:
+        raise _missing(similar)
+    return found[0]
+
+
+def _several(found: list[Member]) -> InvalidUpload:
+    """Make the refusal of an archive with two files of boxes."""
+    first, second = (show_path(member.path) for member in found)
+    return InvalidUpload(
+        f"The archive has two files named {ANNOTATIONS_NAME}: {first} and {second}. "
+        "Put all rows into one."
+    )
+
+
+def _missing(similar: str) -> InvalidUpload:
+    """Make the refusal of an archive without boxes."""
+    hint = f" Rename {show_path(similar)}: small letters only." if similar else ""
+    return InvalidUpload(
+        f"The archive has no {ANNOTATIONS_NAME}. Add one with a row for each picture: its file "
+        "name, then a cell for each box, a JSON object of label, x, y, width and height."
+        f"{hint} For pictures in folders named by their label use the type image."
     )

@@ -7,7 +7,7 @@ repeated stores the same ones. Contract section 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -22,15 +22,24 @@ from chalicelib.domain.datasets.dataset import DETECTION
 from chalicelib.domain.datasets.example import box_digest, picture_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
 from chalicelib.domain.datasets.receipt import RejectedItem
-from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload, ServiceError
-from chalicelib.formats.archives.annotation_file import is_annotations, open_annotations
-from chalicelib.formats.archives.annotations import Annotations, BoxRow, CellFault, clip_box
-from chalicelib.formats.archives.feedback_rules import FeedbackRules
-from chalicelib.formats.archives.picture_items import PictureItem, PictureItems
-from chalicelib.formats.archives.picture_labels import LabelBook, cut_label, find_label_fault
+from chalicelib.formats.archives.annotations import (
+    Annotations,
+    BoxRow,
+    is_annotations,
+    open_annotations,
+)
+from chalicelib.formats.archives.box_cells import CellFault, clip_box
+from chalicelib.formats.archives.picture_examples import (
+    LabelBook,
+    PictureItem,
+    PictureItems,
+    cut_label,
+    find_label_fault,
+)
 from chalicelib.formats.archives.zip_archive import Archive, Member, MemberProblem, open_archive
-from chalicelib.formats.archives.zip_names import show_path
+from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.pictures.reading import PictureFacts, check_picture
 
 __all__ = ["PictureItem", "PictureRules", "PictureScan", "Sink", "scan_pictures"]
@@ -350,3 +359,40 @@ def _check_useful(result: PictureScan, rules: PictureRules) -> None:
     raise InvalidUpload(
         f"None of the {result.rejected:,} {what} can be used. {' '.join(list(reasons)[:2])}"
     )
+
+
+class FeedbackRules:
+    """Refuses unknown labels and used file names, within one reading of an archive.
+
+    Args:
+        labels: label names of the dataset.
+        used_names: file names that the dataset has; only those of the archive matter.
+    """
+
+    def __init__(self, labels: Collection[str], used_names: AbstractSet[str]) -> None:
+        self._labels = frozenset(labels)
+        self._used_names = set(used_names)
+
+    def check_name(self, name: str) -> None:
+        """Refuse a picture whose name is in use.
+
+        Raises:
+            MemberProblem: the dataset, or this archive, has an example of this name.
+        """
+        if name in self._used_names:
+            raise MemberProblem("an example has this file name already; rename the file.")
+
+    def check_label(self, label: str) -> None:
+        """Refuse a box whose label is new.
+
+        Raises:
+            CellFault: the dataset has no such label.
+        """
+        if label not in self._labels:
+            raise CellFault(
+                f"'{show_path(label)}' is no label of the dataset; use one of its labels."
+            )
+
+    def take(self, name: str) -> None:
+        """Note the name of a picture that is kept."""
+        self._used_names.add(name)

@@ -20,9 +20,9 @@ from chalicelib.formats.archives.zip_directory import (
     Entry,
     InvalidZip,
     find_directory,
+    is_junk,
     read_entries,
 )
-from chalicelib.formats.archives.zip_names import is_junk
 from chalicelib.formats.texts.encoding import name_foreign_type
 
 __all__ = [

@@ -1,24 +1,176 @@
-"""A PDF, page by page, read in a process of its own."""
+"""A PDF, page by page, read in a process of its own; what that says is checked like any input."""
 
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.page import Page
+import msgspec
+
+from chalicelib.domain.documents.page import Page, Point, Quad, Rect, TextLine
 from chalicelib.errors import BadRequest, TimedOut
-from chalicelib.formats.pdf.answers import read_facts, read_lines, read_opening
 from chalicelib.formats.pdf.frames import OutOfTime, ProcessFailed
 from chalicelib.formats.pdf.geometry import Raster, raster_of
 from chalicelib.formats.pdf.process import START_SECONDS, PdfProcess
-from chalicelib.formats.pdf.rules import broken, refused, require_pages, too_slow
 
 if TYPE_CHECKING:
     from typing import Self
 
     from chalicelib.domain.documents.page import Pixels
+
+
+_REFUSALS = {
+    "password": (
+        "The PDF needs a password. Remove the password and send it again.",
+        "document_password",
+    ),
+    "security": (
+        "The PDF is encrypted in a way that is not supported. Save it without protection and "
+        "send that.",
+        "document_password",
+    ),
+}
+
+
+def require_pages(count: int, most: int) -> None:
+    """Refuse a PDF without pages or with too many, before any is read.
+
+    Raises:
+        BadRequest: names the limit, the pages and the remedy.
+    """
+    if count < 1:
+        raise broken("it has no pages")
+    if count > most:
+        raise BadRequest(
+            f"The PDF has {count} pages; at most {most} are allowed for this task. "
+            "Split it and send the parts.",
+            "too_many_pages",
+        )
+
+
+def refused(error: str) -> BadRequest:
+    """Make the error of a PDF that PDFium refuses to open, from the child's word for it."""
+    if error in _REFUSALS:
+        return BadRequest(*_REFUSALS[error])
+    return broken("it is damaged or truncated")
+
+
+def broken(reason: str) -> BadRequest:
+    """Make the error of a PDF that cannot be read; `reason` ends the first sentence."""
+    return BadRequest(
+        f"The PDF cannot be read: {reason}. Save it again as PDF and send that, "
+        "or send its pages as PNG or JPEG.",
+        "broken_document",
+    )
+
+
+def too_slow(what: str, seconds: float) -> BadRequest:
+    """Make the error of a PDF, or a page of it, that takes too long to read."""
+    return BadRequest(
+        f"{what} could not be read within {seconds:g} seconds. "
+        "Simplify it, or send it as PNG or JPEG.",
+        "document_too_slow",
+    )
+
+
+# What the process that reads a PDF says, checked: it worked on a hostile file.
+
+
+class Opening(msgspec.Struct, forbid_unknown_fields=True):
+    """What is said of the document."""
+
+    pages: int = 0
+    """How many there are."""
+    error: str = ""
+    """Why it cannot be opened: `password`, `security` or `format`."""
+
+
+class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """A line of the text layer, in pixels of the raster."""
+
+    text: str
+    """Words separated by single spaces."""
+    box: tuple[float, float, float, float]
+    """Least x, least y, greatest x, greatest y."""
+    quad: Quad | None
+    """Its corners when it is not upright."""
+    places: tuple[float, ...]
+    """Middle of each character along the line."""
+
+
+class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
+    """What is said of a page."""
+
+    width: float = 0.0
+    """Points from left to right as displayed."""
+    height: float = 0.0
+    """Points from top to bottom as displayed."""
+    lines: list[Sides] | None = None
+    """The text layer, if it can be trusted."""
+    drawn: bool = False
+    """Whether a raster follows."""
+    error: str = ""
+    """Why there is nothing: `page` (it cannot be loaded) or `memory`."""
+
+
+def read_opening(body: bytes) -> Opening:
+    """Read what is said of a document.
+
+    Raises:
+        ProcessFailed: it is not what the process says when it is well.
+    """
+    try:
+        return msgspec.json.decode(body, type=Opening)
+    except msgspec.MsgspecError as error:
+        raise ProcessFailed("its answer cannot be read") from error
+
+
+def read_facts(body: bytes) -> PageFacts:
+    """Read what is said of a page.
+
+    Raises:
+        ProcessFailed: it is not what the process says when it is well.
+    """
+    try:
+        return msgspec.json.decode(body, type=PageFacts)
+    except msgspec.MsgspecError as error:
+        raise ProcessFailed("its answer cannot be read") from error
+
+
+def read_lines(said: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
+    """Make lines of the text layer, their boxes cut to the page.
+
+    Raises:
+        ProcessFailed: a line is not what the process says when it is well.
+    """
+    return tuple(_line(one, raster) for one in said)
+
+
+def _line(one: Sides, raster: Raster) -> TextLine:
+    """Check one line.
+
+    Raises:
+        ProcessFailed: it has no text, unprintable text or places that do not fit it.
+    """
+    if not one.text.strip() or not one.text.isprintable() or len(one.places) != len(one.text):
+        raise ProcessFailed("a line is damaged")
+    if not all(0 <= place <= 1 for place in one.places):
+        raise ProcessFailed("a line has places outside it")
+    points: list[Point] = [(one.box[0], one.box[1]), (one.box[2], one.box[3]), *(one.quad or ())]
+    if not all(math.isfinite(value) for point in points for value in point):
+        raise ProcessFailed("a line has no place")
+    left, top, right, bottom = one.box
+    box = Rect(
+        min(max(left, 0.0), raster.width),
+        min(max(top, 0.0), raster.height),
+        min(max(right, 0.0), raster.width),
+        min(max(bottom, 0.0), raster.height),
+    )
+    return TextLine(one.text, 1.0, box, one.quad, one.places)
+
 
 _NO_START = "The reader of PDFs did not start. Send the document again."
 _NO_TIME = "The PDF was not opened in the time that was left. Send it again, or a smaller one."

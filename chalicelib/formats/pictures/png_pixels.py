@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 _STRIP_PIXELS = 262_144
-
-
 _MAX_FACTOR = 16
 
 
@@ -42,8 +40,6 @@ class _Pass(NamedTuple):
 
 
 _WHOLE = (_Pass(0, 0, 1, 1),)
-
-
 _ADAM7 = (
     _Pass(0, 0, 8, 8),
     _Pass(4, 0, 8, 8),
@@ -152,8 +148,6 @@ def _weave(png: PngFile, stored: NDArray[np.uint8]) -> None:
 
 
 _PIECE_BYTES = 65536
-
-
 _LAST_FILTER = 4
 # Modes of Pillow that give back every byte they are given; 16-bit colours take two readings,
 # of the first and of the second byte of each value.

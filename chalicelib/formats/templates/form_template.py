@@ -7,16 +7,19 @@ Spec: Form template.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
 from chalicelib.domain.documents.form_template import (
+    FORM_TYPES,
     VERSIONS,
     VIRTUAL_KEYS,
     FormTemplate,
     HeaderCell,
     TemplateKey,
 )
-from chalicelib.formats.templates.document import load_template, refuse, show
-from chalicelib.formats.templates.fields import Fields
+from chalicelib.errors import InvalidParameter
+from chalicelib.formats.templates.fields import Fields, load_template, refuse, show
 
 MAX_KEYS = 500
 """Most keys of a template."""
@@ -147,3 +150,32 @@ def _read_header_cell(fields: Fields) -> HeaderCell:
         refuse(f"{fields.place}.text is missing. Write the text that the header has on the page.")
     every = variations if text is None else (text, *variations)
     return HeaderCell(entity, tuple(dict.fromkeys(every)), fields.optional_text("tableName"))
+
+
+_FOLDER = Path(__file__).parents[2] / "assets" / "forms"
+_SHOWN_CHARACTERS = 40
+
+
+def standard_template(form_type: str) -> FormTemplate:
+    """Return the template of a form.
+
+    Args:
+        form_type: one of FORM_TYPES.
+
+    Raises:
+        InvalidParameter: there is no such form; the text names those that there are.
+    """
+    if form_type not in FORM_TYPES:
+        shown = form_type[:_SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()
+        raise InvalidParameter(
+            "formType",
+            f'"{shown}" is not known. Name one of {", ".join(FORM_TYPES)}, or send a template of '
+            "your own as formTemplate.",
+        )
+    return _read(form_type)
+
+
+@cache
+def _read(form_type: str) -> FormTemplate:
+    """Read the template of a form that there is."""
+    return read_template((_FOLDER / f"{form_type}.json").read_bytes())

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_REJECTIONS
-from chalicelib.domain.common.words import count_words
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
 from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.domain.datasets.texts import count_words
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.language_file import LabelMerges, Rejection, Row, read_rows
 

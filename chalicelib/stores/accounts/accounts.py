@@ -19,26 +19,12 @@ from chalicelib.stores.aws.errors import applied, store
 from chalicelib.stores.aws.tables import AccountRow, CounterRow
 
 MAX_EMAIL_CHARACTERS = 254
-
-
 """Longest address of RFC 5321; a longer one is nobody's and is not looked up."""
-
-
 MAX_ID_CHARACTERS = 18
-
-
 """Longest account id that is looked up."""
-
-
 MAX_KEY_CHANGES = 10
-
-
 """How often a change of keys is tried again after another change came first."""
-
-
 KeyChange = Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]
-
-
 """Makes an account's new keys of its present ones."""
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import FEEDBACK, Dataset, LabelCounts
-from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example
+from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example, NewExample
 from chalicelib.domain.datasets.growth import check_can_grow, check_room
-from chalicelib.domain.datasets.new_example import NewExample
 from chalicelib.errors import (
     DatasetNotFound,
     DatasetNotYetAvailable,
@@ -25,13 +24,13 @@ from chalicelib.errors import (
 )
 from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.errors import store
+from chalicelib.stores.datasets.contents import DatasetTraces
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_names import ExampleNames
 from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore, owner_key
 from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
 from chalicelib.stores.datasets.pictures import PictureStore
-from chalicelib.stores.datasets.remains import DatasetTraces
 
 WAIT_SECONDS = 8.0
 """Longest wait for other additions to the same dataset."""

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from chalicelib.errors import DownloadFailed, TooLarge
-from chalicelib.stores.fetching.network_addresses import AllowList
 from chalicelib.stores.fetching.pinned_http import Deadline, Exchange, open_socket
-from chalicelib.stores.fetching.urls import Location, read_attachment_name, read_location
+from chalicelib.stores.fetching.urls import AllowList, Location, read_attachment_name, read_location
 
 _MAX_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

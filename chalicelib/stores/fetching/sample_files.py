@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from chalicelib.domain.common.ids import new_string_id
-from chalicelib.domain.datasets.uploaded_file import is_upload_path
+from chalicelib.domain.datasets.upload import is_upload_path
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
 from chalicelib.stores.fetching.downloads import Downloader

@@ -14,7 +14,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.common.limits import INCOMING_SECONDS, MAX_ARCHIVE_BYTES_BY_PATH
-from chalicelib.domain.datasets.uploaded_file import ISSUED, RECEIVED, USED, Incoming, upload_id_of
+from chalicelib.domain.datasets.upload import ISSUED, RECEIVED, USED, Incoming, upload_id_of
 from chalicelib.errors import DownloadFailed, TooLarge
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import store, updated

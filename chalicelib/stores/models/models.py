@@ -25,8 +25,6 @@ from chalicelib.stores.aws.errors import applied, store, updated
 from chalicelib.stores.aws.tables import ModelRow
 
 SERVED_MEMBERS = ("model_id", "type", "status", "version", "deleted")
-
-
 """Attributes that a prediction reads."""
 
 
@@ -204,8 +202,6 @@ class ModelStore:
 
 
 DELETING = "DELETING"
-
-
 """Partition of the sparse index where models wait for their deletion."""
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.domain.models.model import OCR, PREBUILT
-from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
-from chalicelib.stores.models.files import ARTIFACT, CARD
+from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
+from chalicelib.stores.models.versions import ARTIFACT, CARD
 
 _FOLDER = "prebuilt"
 """Below the model directory."""

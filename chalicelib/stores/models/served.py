@@ -5,9 +5,9 @@ from __future__ import annotations
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.models.model import PREBUILT, ServedModel
 from chalicelib.errors import ModelNotFound, PrebuiltNotInstalled, StorageUnavailable
-from chalicelib.stores.models.files import ModelFiles
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.prebuilt import PrebuiltStore
+from chalicelib.stores.models.versions import ModelFiles
 
 PREBUILT_VERSION = "prebuilt"
 """Stands in place of an artifact version for models that ship as files."""

@@ -20,7 +20,7 @@ from chalicelib.domain.documents.ocr import (
     without_content,
 )
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
-from chalicelib.domain.models.prediction import PixelBox
+from chalicelib.domain.documents.picture import PixelBox
 
 
 def a_finding(item, page=1, position=0):

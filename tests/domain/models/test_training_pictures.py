@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import PictureGroups, TrainingPictures
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -13,8 +13,7 @@ from chalicelib.engines.ocr.reading import read_page
 from chalicelib.engines.ocr.runs import text_runs
 from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.formats.documents import open_document
-from chalicelib.formats.templates.form_template import read_template
-from chalicelib.formats.templates.standard_forms import standard_template
+from chalicelib.formats.templates.form_template import read_template, standard_template
 from infra.drawing.archives import ASSETS
 from infra.drawing.page import CONTACTS, FIELDS, PAGE, TABLE, all_texts
 from infra.models import default_directory

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import (
     LabelledBox,
     LabelledPicture,

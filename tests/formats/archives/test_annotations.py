@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.errors import InvalidUpload, ServiceError
-from chalicelib.formats.archives.annotations import Annotations, AnnotationsSource, read_annotations
-from chalicelib.formats.archives.picture_index import PictureIndex
+from chalicelib.formats.archives.annotations import (
+    Annotations,
+    AnnotationsSource,
+    PictureIndex,
+    read_annotations,
+)
 from tests.pictures import a_box, annotations
 
 PATHS = ["a.jpg", "b.jpg", "café.jpg"]

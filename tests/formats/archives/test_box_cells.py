@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.documents.box import Box
-from chalicelib.formats.archives.annotations import CellFault, clip_box, parse_cell
+from chalicelib.domain.documents.picture import Box
+from chalicelib.formats.archives.box_cells import CellFault, clip_box, parse_cell
 from tests.pictures import a_box
 
 GOOD = a_box("cat", 1, 2, 3, 4)

@@ -18,7 +18,7 @@ from PIL import Image
 
 from chalicelib.domain.common.limits import MAX_DATASET_BYTES, MAX_DATASET_EXAMPLES, MAX_REJECTIONS
 from chalicelib.domain.datasets.example import box_digest, picture_digest
-from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload, ServiceError, TimedOut
 from chalicelib.formats.archives.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
 from chalicelib.formats.archives.zip_archive import InvalidZip

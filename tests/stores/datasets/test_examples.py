@@ -12,9 +12,9 @@ from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, LabelCounts
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example, text_digest
 from chalicelib.errors import LeaseLost, StorageUnavailable
 from chalicelib.stores.aws.tables import ExampleChunkRow
-from chalicelib.stores.datasets.chunk_writer import ChunkWriter
 from chalicelib.stores.datasets.examples import (
     MAX_BODY_BYTES,
+    ChunkWriter,
     ExampleSequence,
     ExampleStore,
     Stretch,

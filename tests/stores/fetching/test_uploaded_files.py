@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import to_milliseconds
-from chalicelib.domain.datasets.uploaded_file import Incoming
+from chalicelib.domain.datasets.upload import Incoming
 from chalicelib.errors import DownloadFailed
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.fetching.uploaded_files import CONTENT_TYPE, IncomingStore

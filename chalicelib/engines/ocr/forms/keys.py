@@ -24,8 +24,6 @@ _LONG, _LENGTH_BONUS = 20, 0.1
 """Of two keys that read equally well, the longer one is likelier, up to 20 letters."""
 _MAX_ROUNDS = 4
 """Rounds after which the keys found no longer help to tell others."""
-
-
 Taken = dict[int, list[tuple[int, int]]]
 """For each segment the characters that belong to keys: first, one past the last."""
 

@@ -225,8 +225,6 @@ _BUILDINGS = word_set(
     granary rectory court mews hall manor mill
     """
 )
-
-
 _JAPAN = re.compile(
     r"\b[A-Z][a-z]{1,20}-(?:ku|shi|cho|machi|ken|fu|gun|dori)\b|\b[Cc]home\b|"
     r"\b(?:Tokyo|Osaka|Kyoto|Yokohama|Nagoya|Kobe|Fukuoka|Sapporo)\b.{0,9}\b\d{3}-\d{4}\b"

@@ -15,14 +15,10 @@ from chalicelib.engines.text.encoding.interface import Encoder, EncoderFacts
 
 FACTS_FILE = "encoder.json"
 """Written by the installation, last of an encoder's files."""
-
-
 FAST, ACCURATE = "fast", "accurate"
 """Profiles: the encoders that every installation has, and one more that costs ten times as much."""
 _PREFIXES = {"mpnet": "", "e5": "query: "}
 """What stands before every text, as the makers of these encoders trained them."""
-
-
 _MINILM = ("minilm", "minilm-sentiment")
 """The encoder, and the one fine-tuned for CommunitySentiment, which no training takes."""
 

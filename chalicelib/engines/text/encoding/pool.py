@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
+from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.text.encoding.encoders import is_installed, load_encoder
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.common.words import count_words
+from chalicelib.domain.datasets.texts import count_words
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
 
 BUDGET_SECONDS = 600.0

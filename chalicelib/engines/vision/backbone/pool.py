@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.domain.models.model_source import INSTALLED_ONLY, ModelSource
+from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.domain.common.dates import date_text
+from chalicelib.domain.common.clock import date_text
 from chalicelib.engines import metrics
 
 if TYPE_CHECKING:

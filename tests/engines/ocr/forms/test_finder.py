@@ -11,7 +11,7 @@ import pytest
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.forms.finder import find_fields
-from chalicelib.formats.templates.standard_forms import standard_template
+from chalicelib.formats.templates.form_template import standard_template
 from tests.engines.ocr.forms.drawn import DrawnForm
 from tests.engines.ocr.forms.layouts import LAYOUTS
 from tests.engines.ocr.forms.official import DRAWN

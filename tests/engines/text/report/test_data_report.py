@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from chalicelib.domain.datasets.data_report import without_examples
 from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.models.redaction import without_examples
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.interface import OutOfFold, TextReport
 from chalicelib.engines.text import training

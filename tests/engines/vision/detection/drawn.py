@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from chalicelib.domain.documents.box import Box
-from chalicelib.domain.documents.picture import Picture
+from chalicelib.domain.documents.picture import Box, Picture
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.training_pictures import (
     LabelledBox,

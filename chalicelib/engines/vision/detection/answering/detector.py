@@ -10,7 +10,8 @@ from queue import Empty, LifoQueue
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.models.prediction import Detection, PixelBox
+from chalicelib.domain.documents.picture import PixelBox
+from chalicelib.domain.models.prediction import Detection
 from chalicelib.engines.vision.detection.answering.answer import answer
 from chalicelib.engines.vision.detection.answering.finder import Finder, merged
 from chalicelib.engines.vision.detection.answering.model_file import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.domain.common.dates import date_text
+from chalicelib.domain.common.clock import date_text
 from chalicelib.engines.vision.detection.answering.model_file import KIND, VERSION
 from chalicelib.engines.vision.detection.evaluation.intervals import LEVEL
 from chalicelib.engines.vision.detection.training.algorithms import FLOOR

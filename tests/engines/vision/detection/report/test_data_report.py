@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, LabelledPicture
 from chalicelib.engines.vision.detection.answering.finder import Found
 from chalicelib.engines.vision.detection.report.data_report import (

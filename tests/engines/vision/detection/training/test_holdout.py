@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, LabelledPicture
 from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from chalicelib.domain.documents.box import Box
+from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, TrainingPictures
 from chalicelib.engines.vision.detection.answering import detector
 from chalicelib.engines.vision.detection.training.training import DetectionTraining

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.formats.archives.annotations import CellFault
-from chalicelib.formats.archives.feedback_rules import FeedbackRules
+from chalicelib.formats.archives.box_cells import CellFault
+from chalicelib.formats.archives.picture_scan import FeedbackRules
 from chalicelib.formats.archives.zip_archive import MemberProblem
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.errors import BadRequest
-from chalicelib.formats.pdf.rules import document_kind, refused, require_pages, too_slow
+from chalicelib.formats.documents import document_kind
+from chalicelib.formats.pdf.document import refused, require_pages, too_slow
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from chalicelib.formats import documents as picture_document
 from chalicelib.formats.documents import open_document
 from chalicelib.formats.pdf.geometry import MAX_RASTER_PIXELS
-from chalicelib.formats.pictures import document as picture_document
 from chalicelib.formats.pictures.reading import read_picture
 from tests.formats.drawn import encoded
 

@@ -1,4 +1,4 @@
-"""Tests of chalicelib/formats/templates/standard_forms.py."""
+"""Tests of chalicelib/formats/templates/form_template.py."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.domain.documents.form_template import ENTITY_TYPES
+from chalicelib.domain.documents.form_template import ENTITY_TYPES, FORM_TYPES
 from chalicelib.errors import InvalidParameter
-from chalicelib.formats.templates.standard_forms import FORM_TYPES, standard_template
+from chalicelib.formats.templates.form_template import standard_template
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "forms.md"
 

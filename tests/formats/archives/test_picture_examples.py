@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.documents.box import Box
-from chalicelib.formats.archives.picture_items import PictureItem, PictureItems
+from chalicelib.domain.documents.picture import Box
+from chalicelib.formats.archives.picture_examples import PictureItem, PictureItems
 
 
 def test_items_come_back_as_they_were_added() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.models.view_budget import fitting_views
+from chalicelib.domain.models.training_pictures import fitting_views
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.formats.pdf.answers import read_facts, read_lines, read_opening
+from chalicelib.formats.pdf.document import read_facts, read_lines, read_opening
 from chalicelib.formats.pdf.frames import ProcessFailed
 from chalicelib.formats.pdf.geometry import Raster
 

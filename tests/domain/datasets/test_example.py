@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD
-from chalicelib.domain.datasets.new_example import PictureFile, new_picture, new_text
+from chalicelib.domain.datasets.example import PictureFile, new_picture, new_text
 
 DIGEST = "2cf24dba5fb0a30e26e83b2ac5b9e29e"
 """The first 16 bytes of the SHA-256 of `hello`."""

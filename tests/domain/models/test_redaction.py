@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.datasets.data_report import without_examples
+from chalicelib.domain.models.redaction import without_examples
 
 LABELS = frozenset(("cat", "dog"))
 VALUES = st.recursive(

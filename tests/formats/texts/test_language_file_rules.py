@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.formats.texts.language_rows import LabelMerges, Rejection, Row, make_row
+from chalicelib.formats.texts.language_file import LabelMerges, Rejection, Row, make_row
 
 
 def _make(text: str, label: str, *, sentiment: bool = False) -> Row | Rejection:

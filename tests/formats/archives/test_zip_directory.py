@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.formats.archives.zip_names import clean_path, find_path_problem, is_junk, show_path
+from chalicelib.formats.archives.zip_directory import (
+    clean_path,
+    find_path_problem,
+    is_junk,
+    show_path,
+)
 
 
 @pytest.mark.parametrize(

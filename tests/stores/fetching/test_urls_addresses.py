@@ -6,7 +6,7 @@ import ipaddress
 
 import pytest
 
-from chalicelib.stores.fetching.network_addresses import AllowList, is_public
+from chalicelib.stores.fetching.urls import AllowList, is_public
 
 
 @pytest.mark.parametrize("text", ["8.8.8.8", "1.1.1.1", "93.184.216.34", "2606:4700::1", "2a00::1"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.formats.archives.picture_labels import LabelBook, cut_label, find_label_fault
+from chalicelib.formats.archives.picture_examples import LabelBook, cut_label, find_label_fault
 
 
 def test_faults() -> None:
