@@ -68,7 +68,7 @@ test-fast: $(INSTALLED) ## only the tests that need neither the emulator nor mod
 	@$(BIN)/python -m pytest tests/domain tests/formats tests/web tests/structure tests/assets $(ARGS)
 
 cover: check fast-models ## tests with branch coverage
-	@$(BIN)/python -m pytest --cov=chalicelib --cov=infra --cov-branch --cov-report=term-missing:skip-covered $(ARGS)
+	@$(BIN)/python -m pytest -p pytest_cov --cov=chalicelib --cov=infra --cov-branch --cov-report=term-missing:skip-covered $(ARGS)
 
 test-localstack: fast-models ## every flow test and the template's CloudFormation, on LocalStack
 	@$(BIN)/python -m tests.emulators run $(BIN)/python -m pytest tests/localstack tests/flows \

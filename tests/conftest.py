@@ -11,21 +11,15 @@ import socket
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-from botocore.session import Session
-from moto import mock_aws
-from moto.moto_api._internal.models import moto_api_backend
 
-from chalicelib import log
-from chalicelib.config import Settings
-from chalicelib.formats.tokens.rsa_key import new_private_pem
-from chalicelib.stores.aws.clients import Clients
-from infra.local.aws import item_calls
-from infra.resources import provision
-from tests.local_stack import ENDPOINT
+if TYPE_CHECKING:
+    from chalicelib.config import Settings
+    from chalicelib.stores.aws.clients import Clients
+
+# Fixtures import what they need: a test of a pure function pays neither for AWS nor for engines.
 
 # Before any client is made: no test may reach a real account, whatever the shell has set.
 for _name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN", "AWS_CONFIG_FILE"):
@@ -43,7 +37,10 @@ os.environ.update(
 # They need what `make test-localstack` and `make test-deploy` install and start.
 collect_ignore = [
     folder
-    for folder, variable in (("localstack", ENDPOINT), ("deployed", "PRESAGE_PACKAGE"))
+    for folder, variable in (
+        ("localstack", "PRESAGE_TEST_ENDPOINT"),
+        ("deployed", "PRESAGE_PACKAGE"),
+    )
     if not os.environ.get(variable)
 ]
 
@@ -119,6 +116,12 @@ def aws_in_memory() -> Iterator[None]:
 
     A session reads megabytes of service descriptions, so all tests share one.
     """
+    import boto3
+    from botocore.session import Session
+    from moto import mock_aws
+
+    from infra.local.aws import item_calls
+
     item_calls.install()
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(boto3.session, "Session", cache(boto3.session.Session))
@@ -129,6 +132,8 @@ def aws_in_memory() -> Iterator[None]:
 @pytest.fixture
 def settings() -> Settings:
     """Settings of the emulated AWS, with a signing key of its own."""
+    from chalicelib.config import Settings
+
     secret = "a signing key of the tests, longer than 32 bytes"
     return Settings(token_secret=secret, text_profile="fast")
 
@@ -136,6 +141,11 @@ def settings() -> Settings:
 @pytest.fixture
 def clients(aws_in_memory: None, settings: Settings) -> Clients:
     """An empty AWS with the service's tables, queues and bucket, and clients bound to it."""
+    from moto.moto_api._internal.models import moto_api_backend
+
+    from chalicelib.stores.aws.clients import Clients
+    from infra.resources import provision
+
     moto_api_backend.reset()
     provision(settings)
     made = Clients(settings)
@@ -152,18 +162,24 @@ def clock() -> MovableClock:
 @pytest.fixture(scope="session")
 def private_pem() -> str:
     """An account's private key, made once because that is slow."""
+    from chalicelib.formats.tokens.rsa_key import new_private_pem
+
     return new_private_pem()
 
 
 @pytest.fixture(scope="session")
 def other_private_pem() -> str:
     """Another account's private key."""
+    from chalicelib.formats.tokens.rsa_key import new_private_pem
+
     return new_private_pem()
 
 
 @pytest.fixture
 def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
     """Gives the log lines that were written since the test began, and since nothing else did."""
+    from chalicelib import log
+
     written = io.StringIO()
     log.write_to(logging.StreamHandler(written))
     log.configure("INFO")

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from chalicelib.config import Settings
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
 from chalicelib.engines.text.encoding import profiles
 from chalicelib.engines.text.encoding.encoders import ACCURATE
 from chalicelib.errors import EncoderMissing
 from tests.builders import TinyEncoder, World, empty_aws, some_rows
-from tests.conftest import MovableClock, Settings
+from tests.conftest import MovableClock
 
 ROWS = some_rows({"book": 10, "cancel": 10})
 
