@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import usaddress
 
-from chalicelib.engines.ocr.kinds.postcode import find_state_zips
-from chalicelib.engines.ocr.kinds.states import is_country, state_code
-from chalicelib.engines.ocr.kinds.streets import DIRECTIONS, STREET_WORDS, STRONG_UNITS
-from chalicelib.engines.ocr.kinds.word_set import word_set
+from chalicelib.engines.ocr.kinds.address import DIRECTIONS, STREET_WORDS, STRONG_UNITS
+from chalicelib.engines.ocr.kinds.postcode import find_state_zips, is_country, state_code
+from chalicelib.engines.ocr.kinds.span import word_set
 
 _LONGEST = 400
 _CITY = "PlaceName"

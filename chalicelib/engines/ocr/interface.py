@@ -1,10 +1,12 @@
-"""What every text engine offers. Implementations: ppocr/, tesseract/.
+"""What every text engine offers (ppocr/, tesseract/), and the check of its installed files.
 
 Coordinates are pixels of the raster that is passed in.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad, TextLine
 
     Pixels = npt.NDArray[np.uint8]
+    from pathlib import Path
+
+
+# What every text engine offers. Implementations: ppocr/, tesseract/.
 
 Check = Callable[[], None]
 """Returns while work may go on; raises when the time is up. Called between steps of a second."""
@@ -77,3 +83,29 @@ class TextEngine(Protocol):
         Raises:
             OcrNotInstalled: the engine's files are missing or damaged.
         """
+
+
+# Checks that an engine's files are the ones that were installed.
+
+CARD = "engine.json"
+"""The card: `files` names size and `sha256` of each file."""
+
+
+def check_files(folder: Path, names: Sequence[str], engine: str) -> None:
+    """Compare files with the digests of the card beside them.
+
+    Args:
+        folder: holds the files and CARD.
+        names: of the files.
+        engine: named in the error.
+
+    Raises:
+        OcrNotInstalled: a file is missing, or is not the one that was installed.
+    """
+    try:
+        digests = json.loads((folder / CARD).read_bytes())["files"]
+        for name in names:
+            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digests[name]["sha256"]:
+                raise OcrNotInstalled(engine)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OcrNotInstalled(engine) from error

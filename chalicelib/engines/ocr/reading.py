@@ -9,7 +9,7 @@ import numpy as np
 
 from chalicelib.domain.documents.page import Page, ReadPage, TextLine
 from chalicelib.engines.ocr.order import in_reading_order
-from chalicelib.engines.ocr.spaced_lines import spaced_lines
+from chalicelib.engines.ocr.spacing import spaced_lines
 from chalicelib.engines.ocr.turning import (
     needed_turns,
     reversed_quad,

@@ -1,8 +1,4 @@
-"""Spaces that the engine overlooked: wide gaps of a line's ink become spaces of its text.
-
-Networks that read letters count a space for little. Gaps are measured against the spaces that were
-read on the same line and page, and against the gaps between letters.
-"""
+"""Spaces that the engine overlooked: wide gaps of a line's ink become spaces of its text."""
 
 from __future__ import annotations
 
@@ -13,10 +9,20 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
+from chalicelib.engines.ocr.ink import find_ink
+from chalicelib.engines.ocr.phrases import find_gaps, usual_space
+
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from chalicelib.domain.documents.page import TextLine
     from chalicelib.engines.ocr.ink import Ink
+    from chalicelib.engines.ocr.interface import Check
     from chalicelib.engines.ocr.phrases import Gap
+
+    Pixels = npt.NDArray[np.uint8]
+
 
 _SHARE = 0.75
 """Of the usual space: a gap as wide as that is one."""
@@ -102,4 +108,30 @@ def _may_part(text: str, at: int) -> bool:
     return not any(
         left.isdigit() and point in ".,:" and right.isdigit()
         for left, point, right in zip(around, around[1:], around[2:], strict=False)
+    )
+
+
+# The lines of a page with the spaces that the engine overlooked.
+
+_LINES_A_CHECK = 50
+
+
+def spaced_lines(pixels: Pixels, lines: Sequence[TextLine], check: Check) -> tuple[TextLine, ...]:
+    """Return lines with a space at each wide gap of their ink.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+        lines: as an engine read them; those without the places of their characters stay as is.
+        check: called now and then.
+    """
+    inks = []
+    for number, line in enumerate(lines):
+        if number % _LINES_A_CHECK == 0:
+            check()
+        inks.append(find_ink(pixels, line) if line.places else None)
+    gaps = [find_gaps(line, ink) if ink else [] for line, ink in zip(lines, inks, strict=True)]
+    usual = usual_space(gaps)
+    return tuple(
+        with_spaces(line, ink, own, usual) if ink else line
+        for line, ink, own in zip(lines, inks, gaps, strict=True)
     )

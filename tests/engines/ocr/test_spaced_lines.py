@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.spaced_lines import spaced_lines
+from chalicelib.engines.ocr.spacing import spaced_lines
 
 SIZE = 28
 TOP, LEFT, STEP = 20, 20, 60

@@ -8,16 +8,14 @@ from collections.abc import Iterator, Sequence
 from chalicelib.engines.ocr.contacts import labels
 from chalicelib.engines.ocr.contacts.entries import is_entry, key_end
 from chalicelib.engines.ocr.contacts.exact import Found
-from chalicelib.engines.ocr.contacts.layout import is_below, is_beside, is_same_row
-from chalicelib.engines.ocr.contacts.neighbours import Neighbours
+from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside, is_same_row
 from chalicelib.engines.ocr.contacts.piece import Piece, join_text
 from chalicelib.engines.ocr.interface import Check, go_on
 from chalicelib.engines.ocr.kinds.address import address_sureness, is_unit, names_street
 from chalicelib.engines.ocr.kinds.headings import is_heading
 from chalicelib.engines.ocr.kinds.organisation import organisation_sureness
 from chalicelib.engines.ocr.kinds.person import person_sureness
-from chalicelib.engines.ocr.kinds.postcode import find_postcodes, find_state_zips
-from chalicelib.engines.ocr.kinds.states import is_country
+from chalicelib.engines.ocr.kinds.postcode import find_postcodes, find_state_zips, is_country
 from chalicelib.engines.ocr.kinds.title import title_sureness
 
 _STRONG, _FAIR, _WEAK = 0.75, 0.5, 0.3

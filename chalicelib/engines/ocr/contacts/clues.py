@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from chalicelib.engines.ocr.kinds.domains import main_label
+from chalicelib.engines.ocr.kinds.internet import main_label
 from chalicelib.engines.ocr.kinds.organisation import LEGAL_FORMS
 from chalicelib.engines.ocr.kinds.person import without_credentials
-from chalicelib.engines.ocr.kinds.span import folded_words
-from chalicelib.engines.ocr.kinds.word_set import word_set
+from chalicelib.engines.ocr.kinds.span import folded_words, word_set
 
 _PROVIDERS = word_set(
     """

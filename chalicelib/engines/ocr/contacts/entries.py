@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
+from chalicelib.engines.ocr.kinds.address import STREET_WORDS, UNIT_WORDS
 from chalicelib.engines.ocr.kinds.amounts import find_money
 from chalicelib.engines.ocr.kinds.dates import find_dates
-from chalicelib.engines.ocr.kinds.span import folded_words
-from chalicelib.engines.ocr.kinds.streets import STREET_WORDS, UNIT_WORDS
-from chalicelib.engines.ocr.kinds.word_set import word_set
+from chalicelib.engines.ocr.kinds.span import folded_words, word_set
 
 _KEY = re.compile(r"(?P<key>[^\W\d][^:：]{0,60}|[#(][^:：]{0,60}?[^\W\d][^:：]{0,30})[:：]")
 _PARTS = UNIT_WORDS | word_set("box c/o attn attention care of po p/o pobox")

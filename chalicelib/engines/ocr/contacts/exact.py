@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from chalicelib.engines.ocr.contacts import labels
 from chalicelib.engines.ocr.contacts.piece import Piece
 from chalicelib.engines.ocr.kinds.address import address_sureness
-from chalicelib.engines.ocr.kinds.mail import find_mails
+from chalicelib.engines.ocr.kinds.internet import find_mails, find_websites
 from chalicelib.engines.ocr.kinds.organisation import has_legal_form
 from chalicelib.engines.ocr.kinds.person import person_sureness
 from chalicelib.engines.ocr.kinds.phone import digits_of, find_phones
 from chalicelib.engines.ocr.kinds.postcode import find_postcodes
 from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
 from chalicelib.engines.ocr.kinds.title import title_sureness
-from chalicelib.engines.ocr.kinds.website import find_websites
 
 _MARKS = " \t|•·/\\,;:-–—=*►■●▪»>&+()[]{}_~"
 _WEAK_PHONE = 0.75

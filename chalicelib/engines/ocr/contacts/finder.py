@@ -15,9 +15,8 @@ from chalicelib.engines.ocr.contacts import labels
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.clues import clues_of
 from chalicelib.engines.ocr.contacts.exact import Found, exact_entities
-from chalicelib.engines.ocr.contacts.layout import is_below, is_beside
+from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside
 from chalicelib.engines.ocr.contacts.names import name_entities
-from chalicelib.engines.ocr.contacts.neighbours import Neighbours
 from chalicelib.engines.ocr.contacts.parts import split_parts, without_key
 from chalicelib.engines.ocr.contacts.piece import Piece, pieces_of
 from chalicelib.engines.ocr.interface import Check, go_on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chalicelib.engines.ocr.kinds.word_set import word_set
+from chalicelib.engines.ocr.kinds.span import word_set
 
 PHONE, MOBILE_PHONE, FAX = "PHONE", "MOBILE_PHONE", "FAX"
 EMAIL, WEBSITE, ADDRESS, OTHER = "EMAIL", "WEBSITE", "ADDRESS", "OTHER"

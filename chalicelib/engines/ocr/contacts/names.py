@@ -9,8 +9,7 @@ from chalicelib.engines.ocr.contacts.clues import Clues
 from chalicelib.engines.ocr.contacts.entries import has_amount, key_end
 from chalicelib.engines.ocr.contacts.exact import Found
 from chalicelib.engines.ocr.contacts.labels import ORG, OTHER, PERSON, TITLE
-from chalicelib.engines.ocr.contacts.layout import is_below, is_beside
-from chalicelib.engines.ocr.contacts.neighbours import Neighbours
+from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside
 from chalicelib.engines.ocr.contacts.piece import Piece, joined
 from chalicelib.engines.ocr.interface import Check, go_on
 from chalicelib.engines.ocr.kinds.headings import is_heading

@@ -1,35 +1,166 @@
-"""Which pieces of text may be the value of which key, and how likely each is.
-
-A value stands behind its key in the same line, right of it, below it or, where people sign, above
-it.
-"""
+"""Which pieces of text may be the value of which key, and how likely each is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
-from chalicelib.engines.ocr.forms.distances import (
-    above_gaps,
-    as_array,
-    below_gaps,
-    nearest_stacked,
-    nearness_right,
-    nearness_stacked,
-    right_gaps,
-)
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms.field_kinds import fitness
 from chalicelib.engines.ocr.forms.keys import FoundKey
-from chalicelib.engines.ocr.forms.label_words import looks_like_label
 from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import Rulings
+from chalicelib.engines.ocr.forms.spelling import tokens
 
 if TYPE_CHECKING:
-    from chalicelib.engines.ocr.forms.distances import Measure
+    import numpy.typing as npt
+
+    Rects = npt.NDArray[np.float64]
+    Measure = Callable[[Rects, Rect, float], Rects]
+
+
+# Words that forms print, and people rarely write into them.
+
+_WORDS = frozenset(
+    token.folded
+    for token in tokens(
+        """
+        # account acct address age amount applicant apt area balance bank bill birth box branch
+        budget by card category cell charge check city claim class client code comments company
+        contact country county course customer date dates day department dept description dob
+        due effective eligible email employee employer employment end ending expiration expires
+        extension family fax fee file first for from full gender given gross group head height
+        home hours id identification income initial initials insured invoice issue issued item
+        job last license location lot maiden mail mailing manager marital member membership
+        method middle mobile model mr mrs name nationality net no nos notes number numbers
+        occupation of office order organization owner paid parcel passport patient payment
+        period person phone place policy position postal price print printed project purpose
+        quantity rank rate reason received ref reference registration relationship remarks
+        report requested residence school section serial sex ship signature signed social spouse
+        ssn start state status street student subject subtotal supervisor surname tax tel
+        telephone term time title to total type unit vehicle vendor vin weight witness work year
+        your zip
+        """
+    )
+)
+_ALSO_VALUES = frozenset(
+    token.folded
+    for token in tokens(
+        "bank check family home mail manager mobile no office owner supervisor year"
+    )
+)
+"""Those that somebody may well write, when no other stands beside them."""
+_MOST_WORDS = 5
+
+
+def looks_like_label(text: str) -> bool:
+    """Return whether a text is made of words that forms print.
+
+    Args:
+        text: as read.
+    """
+    words = {word.folded for word in tokens(text)}
+    return 0 < len(words) <= _MOST_WORDS and words <= _WORDS and not words <= _ALSO_VALUES
+
+
+# How far, and in which direction, one text stands from another on a levelled page.
+
+_FARTHEST_BELOW = 3.0
+_FARTHEST_ABOVE = 1.5
+_LEVEL = 0.4
+"""Share of the smaller height that two texts of one line have in common."""
+_TALL = 3.5
+"""Heights above which a text beside a key is not in its line: it runs up the page, for example."""
+_INDENT = 3.0
+"""How far behind its key's end a value below it begins at the most, in heights."""
+_SAME_ROW = 0.8
+"""Heights by which texts of one row may differ in their distance."""
+_DECAY_RIGHT, _DECAY_BELOW, _DECAY_ABOVE = 60.0, 2.5, 1.2
+"""Heights over which nearness falls to a third."""
+
+
+def as_array(rects: Sequence[Rect]) -> Rects:
+    """Return rectangles as an array, float64, shape (rectangles, 4): left, top, right, bottom."""
+    rows = [(rect.min_x, rect.min_y, rect.max_x, rect.max_y) for rect in rects]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), 4)
+
+
+def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
+    """Return how far right of a key each rectangle is, in heights; infinite when not level."""
+    low = np.maximum(rects[:, 1], rect.min_y)
+    high = np.minimum(rects[:, 3], rect.max_y)
+    heights = np.minimum(rects[:, 3] - rects[:, 1], rect.height)
+    gaps: Rects = (rects[:, 0] - rect.max_x) / height
+    is_level = (high - low >= _LEVEL * heights) & (rects[:, 3] - rects[:, 1] <= _TALL * rect.height)
+    return np.where(is_level & (gaps >= -0.5), gaps, np.inf)
+
+
+def below_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
+    """Return how far below a key each rectangle is, in heights; infinite in another column."""
+    gaps: Rects = (rects[:, 1] - rect.max_y) / height
+    is_near = (gaps >= -0.5) & (gaps <= _FARTHEST_BELOW)
+    return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
+
+
+def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
+    """Return how far above a key each rectangle is, in heights; infinite in another column."""
+    gaps: Rects = (rect.min_y - rects[:, 3]) / height
+    is_near = (gaps >= -0.5) & (gaps <= _FARTHEST_ABOVE)
+    return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
+
+
+def _shares_column(rects: Rects, rect: Rect, height: float) -> npt.NDArray[np.bool_]:
+    """Return which rectangles stand over or under a key, or begin where it begins."""
+    overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
+    starts = np.abs(rects[:, 0] - rect.min_x) <= height
+    is_indented = (rects[:, 0] >= rect.min_x) & (rects[:, 0] <= rect.max_x + _INDENT * height)
+    return np.asarray((overlap >= 0.5 * height) | (starts & (overlap > 0)) | is_indented)
+
+
+def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int:
+    """Return the nearest rectangle below or above; of one row, the one most in line with the key.
+
+    Args:
+        gaps: distances in heights, infinite for those that do not count; one is finite.
+        rects: left, top, right, bottom; shape (rectangles, 4).
+        rect: the key.
+        height: its height in pixels.
+    """
+    starts = np.abs(rects[:, 0] - rect.min_x)
+    centres = np.abs((rects[:, 0] + rects[:, 2]) / 2 - rect.center[0])
+    cost = gaps + np.minimum(starts, centres) / (4 * height)
+    cost[gaps > gaps.min() + _SAME_ROW] = np.inf
+    return int(cost.argmin())
+
+
+def nearness_right(gap: float) -> float:
+    """Return how near a text right of a key is, 0 to 1, by its distance in heights."""
+    return math.exp(-max(0.0, gap) / _DECAY_RIGHT)
+
+
+def nearness_stacked(
+    gap: float, other: npt.NDArray[np.float64], rect: Rect, height: float, is_below: bool
+) -> float:
+    """Return how near a text below or above a key is and how well in line with it, 0 to 1.
+
+    Args:
+        gap: distance in heights.
+        other: the text: left, top, right, bottom.
+        rect: the key.
+        height: its height in pixels.
+        is_below: whether it is below.
+    """
+    centre = (other[0] + other[2]) / 2
+    is_aligned = abs(other[0] - rect.min_x) <= height or abs(centre - rect.center[0]) <= height
+    stands = 1.0 if is_aligned else (0.8 if other[0] < rect.max_x else 0.65)
+    decay = _DECAY_BELOW if is_below else _DECAY_ABOVE
+    return math.exp(-max(0.0, gap - 0.4) / decay) * stands
+
 
 INLINE = "inline"
 """In the key's line, or right behind its colon."""

@@ -11,7 +11,7 @@ from itertools import chain
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
 from chalicelib.engines.ocr.kinds.dates import find_dates
-from chalicelib.engines.ocr.kinds.mail import find_mails
+from chalicelib.engines.ocr.kinds.internet import find_mails
 from chalicelib.engines.ocr.kinds.phone import find_phones
 from chalicelib.engines.ocr.kinds.span import Span
 

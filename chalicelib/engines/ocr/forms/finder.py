@@ -12,8 +12,7 @@ from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms.keys import FoundKey, find_keys
-from chalicelib.engines.ocr.forms.line_numbers import without_line_numbers
-from chalicelib.engines.ocr.forms.pieces import take_out_keys
+from chalicelib.engines.ocr.forms.pieces import take_out_keys, without_line_numbers
 from chalicelib.engines.ocr.forms.rulings import Rulings
 from chalicelib.engines.ocr.forms.segments import Segment, make_segments, tilt
 from chalicelib.engines.ocr.forms.values import Value, find_values

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chalicelib.engines.ocr.kinds.span import Span, folded_words, whole_line
-from chalicelib.engines.ocr.kinds.word_set import word_set
+from chalicelib.engines.ocr.kinds.span import Span, folded_words, whole_line, word_set
 
 LEGAL_FORMS = word_set(
     """

@@ -1,10 +1,20 @@
-"""A part of a line that is of one kind."""
+"""A part of a line that is of one kind, and lists of words that tell kinds."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+# Word lists as they are written in the modules of this package.
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text that are separated by spaces or line breaks."""
+    return frozenset(words.split())
+
+
+# A part of a line that is of one kind.
 
 _TIGHT = re.compile(
     r"(?<=[a-zà-ÿ.])(?=[A-ZÀ-Þ][a-zà-ÿ])|(?<=[a-zà-ÿ]{2})(?=\d)|(?<=\d)(?=[A-ZÀ-Þ][a-zà-ÿ])"

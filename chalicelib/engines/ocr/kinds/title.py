@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.engines.ocr.kinds.span import folded_words, loosened
-from chalicelib.engines.ocr.kinds.word_set import word_set
+from chalicelib.engines.ocr.kinds.span import folded_words, loosened, word_set
 
 HEADS = word_set(
     """

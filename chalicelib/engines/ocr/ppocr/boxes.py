@@ -1,19 +1,249 @@
-"""From the detector's map of text to rectangles around lines (differentiable binarisation)."""
+"""From the detector's map to boxes of lines: components, their rectangles, their corners."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.engines.ocr.ppocr.components import outlines
-from chalicelib.engines.ocr.ppocr.rectangles import Rectangle, smallest_rectangle
-
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    Ints = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+    from chalicelib.domain.documents.page import Quad
+
+    Doubles = npt.NDArray[np.float64]
     Bools = npt.NDArray[np.bool_]
     Floats = npt.NDArray[np.float32]
+
+
+# Connected pixels of a mask, as the outlines that rectangles are laid around.
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Pixels side by side, row by row from the top, each row from the left."""
+
+    rows: Ints
+    """Row of each run, int64, shape (runs,)."""
+    starts: Ints
+    """Its first column."""
+    ends: Ints
+    """The column behind its last."""
+    width: int
+    """Columns of the mask."""
+
+
+def outlines(mask: Mask, least_side: int, most: int) -> list[Ints]:
+    """Find groups of pixels that touch at a side or a corner.
+
+    Args:
+        mask: bool, shape (height, width); origin at the top left.
+        least_side: groups that are narrower or lower are left out, in pixels.
+        most: groups to return; the largest are kept.
+
+    Returns:
+        For each group the first and last pixel of each of its rows as (x, y), int64,
+        shape (points, 2); the largest groups first.
+    """
+    runs = find_runs(mask)
+    if not len(runs.rows):
+        return []
+    labels = _labels(runs)
+    order = np.argsort(labels, kind="stable")
+    firsts = np.flatnonzero(np.r_[True, np.diff(labels[order]) != 0])
+    pieces = _Pieces(runs, order, firsts)
+    chosen = pieces.largest(least_side, most)
+    return [pieces.outline(int(index)) for index in chosen]
+
+
+def find_runs(mask: Mask) -> Runs:
+    """Cut the rows of a mask, bool, shape (height, width), into runs."""
+    height, width = mask.shape
+    padded = np.zeros((height, width + 2), bool)
+    padded[:, 1:-1] = mask
+    changes = np.flatnonzero(padded[:, 1:] != padded[:, :-1])
+    rows, columns = np.divmod(changes, width + 1)
+    return Runs(rows[::2], columns[::2], columns[1::2], width)
+
+
+class _Pieces:
+    """Runs sorted by the group they belong to."""
+
+    def __init__(self, runs: Runs, order: Ints, firsts: Ints) -> None:
+        self._rows, self._starts = runs.rows[order], runs.starts[order]
+        self._ends = runs.ends[order]
+        self._firsts = firsts
+        self._bounds = np.r_[firsts, len(order)]
+
+    def largest(self, least_side: int, most: int) -> Ints:
+        """Return the indexes of the largest groups that are wide and high enough."""
+        widths = np.maximum.reduceat(self._ends, self._firsts)
+        widths -= np.minimum.reduceat(self._starts, self._firsts)
+        heights = self._rows[self._bounds[1:] - 1] - self._rows[self._firsts] + 1
+        pixels = np.add.reduceat(self._ends - self._starts, self._firsts)
+        kept = np.flatnonzero((widths >= least_side) & (heights >= least_side))
+        return kept[np.argsort(-pixels[kept], kind="stable")][:most]
+
+    def outline(self, index: int) -> Ints:
+        """Return the first and last pixel of each row of a group, int64, shape (points, 2)."""
+        own = slice(self._bounds[index], self._bounds[index + 1])
+        rows = self._rows[own]
+        firsts = np.flatnonzero(np.r_[True, np.diff(rows) != 0])
+        left = np.minimum.reduceat(self._starts[own], firsts)
+        right = np.maximum.reduceat(self._ends[own], firsts) - 1
+        lines = rows[firsts]
+        return np.concatenate((np.stack((left, lines), 1), np.stack((right, lines), 1)))
+
+
+def _labels(runs: Runs) -> Ints:
+    """Return for each run the lowest index of the runs it hangs together with."""
+    above, below = _touching(runs)
+    parents = np.arange(len(runs.rows))
+    while True:
+        one, other = parents[above], parents[below]
+        apart = one != other
+        if not apart.any():
+            return parents
+        above, below, one, other = above[apart], below[apart], one[apart], other[apart]
+        np.minimum.at(parents, np.maximum(one, other), np.minimum(one, other))
+        parents = _flattened(parents)
+
+
+def _flattened(parents: Ints) -> Ints:
+    """Let every run name the root of its tree."""
+    while True:
+        shorter = parents[parents]
+        if np.array_equal(shorter, parents):
+            return parents
+        parents = shorter
+
+
+def _touching(runs: Runs) -> tuple[Ints, Ints]:
+    """Return the index pairs of runs of neighbouring rows that touch, corners included."""
+    step = runs.width + 2
+    row_above = (runs.rows - 1) * step
+    first = np.searchsorted(runs.rows * step + runs.ends, row_above + runs.starts, "left")
+    last = np.searchsorted(runs.rows * step + runs.starts, row_above + runs.ends, "right")
+    counts = np.maximum(last - first, 0)
+    below = np.repeat(np.arange(len(counts)), counts)
+    offsets = np.arange(len(below)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(first, counts) + offsets, below
+
+
+# The smallest rectangle around points, at whatever angle: rotating calipers on a convex hull.
+
+_SMALLEST = 1e-9
+"""Below, two areas are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """A rectangle at any angle; the origin of the coordinates is the top left, y points down."""
+
+    x: float
+    """Middle, from the left edge, in pixels."""
+    y: float
+    """Middle, from the top edge."""
+    length: float
+    """Side along the direction."""
+    breadth: float
+    """The other side."""
+    dx: float
+    """Direction of a unit of length, to the right."""
+    dy: float
+    """The same, downwards."""
+
+    def grown(self, margin: float) -> Rectangle:
+        """Return it with a margin on all four sides."""
+        length, breadth = self.length + 2 * margin, self.breadth + 2 * margin
+        return Rectangle(self.x, self.y, length, breadth, self.dx, self.dy)
+
+    def turned(self) -> Rectangle:
+        """Return it described along its other side: the direction a quarter turn clockwise."""
+        return Rectangle(self.x, self.y, self.breadth, self.length, -self.dy, self.dx)
+
+    def reversed(self) -> Rectangle:
+        """Return it described in the opposite direction."""
+        return Rectangle(self.x, self.y, self.length, self.breadth, -self.dx, -self.dy)
+
+    def corners(self) -> Quad:
+        """Return the corners as text along the direction is read, from its top left."""
+        ax, ay = self.dx * self.length / 2, self.dy * self.length / 2
+        bx, by = -self.dy * self.breadth / 2, self.dx * self.breadth / 2
+        return (
+            (self.x - ax - bx, self.y - ay - by),
+            (self.x + ax - bx, self.y + ay - by),
+            (self.x + ax + bx, self.y + ay + by),
+            (self.x - ax + bx, self.y - ay + by),
+        )
+
+
+def smallest_rectangle(outline: Ints) -> Rectangle:
+    """Return the rectangle of the smallest area around points.
+
+    Args:
+        outline: x and y of the first and of the last pixel of each row, int64,
+            shape (points, 2).
+
+    Returns:
+        The rectangle through the pixels' middles; its direction is the one within 45 degrees
+        of the right.
+    """
+    hull = convex_hull(outline)
+    steps = np.roll(hull, -1, axis=0) - hull
+    sizes = np.hypot(steps[:, 0], steps[:, 1])
+    units = steps[sizes > 0] / sizes[sizes > 0, None]
+    if not len(units):
+        return Rectangle(float(hull[0, 0]), float(hull[0, 1]), 0.0, 0.0, 1.0, 0.0)
+    along = hull @ units.T
+    across = hull @ np.stack((-units[:, 1], units[:, 0]))
+    lengths = along.max(axis=0) - along.min(axis=0)
+    breadths = across.max(axis=0) - across.min(axis=0)
+    areas = lengths * breadths
+    best = int(np.argmax(areas <= areas.min() + _SMALLEST))
+    u, v = units[best], np.array((-units[best, 1], units[best, 0]))
+    middle = u * (along[:, best].max() + along[:, best].min()) / 2
+    middle += v * (across[:, best].max() + across[:, best].min()) / 2
+    found = Rectangle(*map(float, (*middle, lengths[best], breadths[best], *u)))
+    return _upright(found)
+
+
+def _upright(rectangle: Rectangle) -> Rectangle:
+    """Describe a rectangle along the direction within 45 degrees of the right."""
+    if abs(rectangle.dy) > abs(rectangle.dx):
+        rectangle = rectangle.turned()
+    return rectangle if rectangle.dx > 0 else rectangle.reversed()
+
+
+def convex_hull(points: Ints) -> Doubles:
+    """Return the corners of the convex hull, float64, shape (corners, 2), without repetition."""
+    order = np.lexsort((points[:, 0], points[:, 1]))
+    ordered: list[tuple[int, int]] = [(int(x), int(y)) for x, y in points[order]]
+    ordered = list(dict.fromkeys(ordered))
+    if len(ordered) < 3:
+        return np.array(ordered, np.float64)
+    return np.array(_chain(ordered) + _chain(ordered[::-1]), np.float64)
+
+
+def _chain(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return one side of the hull of sorted points, without its last point."""
+    chain: list[tuple[int, int]] = []
+    for x, y in points:
+        while len(chain) > 1 and _bends_in(chain[-2], chain[-1], x, y):
+            chain.pop()
+        chain.append((x, y))
+    return chain[:-1]
+
+
+def _bends_in(first: tuple[int, int], middle: tuple[int, int], x: int, y: int) -> bool:
+    """Say whether the middle point is not a corner of the way from the first to (x, y)."""
+    return (middle[0] - first[0]) * (y - first[1]) <= (middle[1] - first[1]) * (x - first[0])
+
+
+# From the detector's map of text to rectangles around lines (differentiable binarisation).
 
 MOST_BOXES = 2_000
 """Lines of a page that are read; the largest are kept."""

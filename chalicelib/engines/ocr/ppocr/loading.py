@@ -9,8 +9,7 @@ import json
 from typing import TYPE_CHECKING
 
 from chalicelib.engines.memory import bound_memory
-from chalicelib.engines.ocr.installed import check_files
-from chalicelib.engines.ocr.interface import PPOCR
+from chalicelib.engines.ocr.interface import PPOCR, check_files
 from chalicelib.engines.ocr.ppocr.detector import Detector
 from chalicelib.engines.ocr.ppocr.engine import PpOcr
 from chalicelib.engines.ocr.ppocr.recogniser import Recogniser

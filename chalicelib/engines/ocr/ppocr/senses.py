@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad
+    from chalicelib.engines.ocr.ppocr.boxes import Rectangle
     from chalicelib.engines.ocr.ppocr.ctc import Reading
-    from chalicelib.engines.ocr.ppocr.rectangles import Rectangle
 
     Read = Callable[[Sequence[Quad]], list[Reading]]
     Sense = Callable[[Rectangle], Rectangle]

@@ -1,15 +1,17 @@
-"""Puts pieces of text into the places of a grid, by overlap, and orders them there."""
+"""Puts pieces of text into the places of a grid, orders them there, joins wrapped rows."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.documents.page import TextLine
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid
+from chalicelib.domain.documents.page import TextLine, around
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot
 from chalicelib.engines.ocr.tables.rows import group_rows
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
+
+
+# Puts pieces of text into the places of a grid, by overlap, and orders them there.
 
 _BANDS = 400  # heights of a usual place that the tallest one is sought in
 
@@ -117,3 +122,58 @@ def _best(slots: Floats, piece: TextLine) -> tuple[int, bool]:
 def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
     """Sort the lines of one place."""
     return tuple(piece for row in group_rows(lines) for piece in row)
+
+
+# Joins rows that a network made of the second lines of cells.
+
+
+def join_wrapped(told: FilledGrid, aligned: FilledGrid) -> FilledGrid:
+    """Join each row to the one above when all its lines go on in cells of that.
+
+    Args:
+        told: what the network says.
+        aligned: the same pieces, placed by their alignment.
+
+    Returns:
+        The network's table with fewer rows; itself when nothing is to be joined.
+    """
+    cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}
+    rows: list[list[TextLine]] = [[] for _ in range(told.grid.row_count)]
+    for slot, lines in zip(told.grid.slots, told.texts, strict=True):
+        rows[slot.row].extend(lines)
+    numbers = [0]
+    for above, below in pairwise(rows):
+        known = {cells[id(line)] for line in above}
+        goes_on = bool(below) and all(cells[id(line)] in known for line in below)
+        numbers.append(numbers[-1] + (0 if goes_on else 1))
+        if goes_on:
+            below.extend(above)
+    if numbers[-1] == len(numbers) - 1:
+        return told
+    return _joined(told, numbers)
+
+
+def _joined(told: FilledGrid, numbers: list[int]) -> FilledGrid:
+    """Give rows new numbers and join the places that meet; the old grid when they overlap."""
+    merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
+    for slot, lines in zip(told.grid.slots, told.texts, strict=True):
+        last = numbers[slot.rows.stop - 1]
+        row = numbers[slot.row]
+        moved = replace(slot, row=row, row_span=last - row + 1)
+        key = (row, slot.column, slot.column_span)
+        if key in merged:
+            other, texts = merged[key]
+            moved = replace(
+                other,
+                box=around([other.box, slot.box]),
+                row_span=max(other.row_span, moved.row_span),
+            )
+            lines = in_reading_order([*texts, *lines])
+        merged[key] = moved, lines
+    slots = [slot for slot, _ in merged.values()]
+    covered = [(row, column) for slot in slots for row in slot.rows for column in slot.columns]
+    if len(set(covered)) < len(covered):
+        return told
+    ordered = sorted(merged.values(), key=lambda place: (place[0].row, place[0].column))
+    grid = replace(told.grid, slots=tuple(slot for slot, _ in ordered))
+    return FilledGrid(grid, tuple(lines for _, lines in ordered))

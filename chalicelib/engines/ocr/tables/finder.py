@@ -18,7 +18,7 @@ from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.engines.ocr.interface import Check, TextEngine
 from chalicelib.engines.ocr.tables.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.blanks import read_blanks
-from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows
+from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, text_of, without_empty_lanes
 from chalicelib.engines.ocr.tables.growing import Region
 from chalicelib.engines.ocr.tables.heading import kinds
@@ -35,7 +35,6 @@ from chalicelib.engines.ocr.tables.rulings import (
 )
 from chalicelib.engines.ocr.tables.sifting import conflicts, is_absurd, is_ruled_table, is_table
 from chalicelib.engines.ocr.tables.skew import LEAST, Turn, find_angle
-from chalicelib.engines.ocr.tables.wraps import join_wrapped
 
 if TYPE_CHECKING:
     import numpy.typing as npt

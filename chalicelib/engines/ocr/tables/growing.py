@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
+from chalicelib.engines.ocr.tables.heading import is_wordy
 from chalicelib.engines.ocr.tables.rows import (
     Span,
     covered,
@@ -16,7 +17,6 @@ from chalicelib.engines.ocr.tables.rows import (
     row_box,
 )
 from chalicelib.engines.ocr.tables.rulings import Ruling
-from chalicelib.engines.ocr.tables.wording import is_wordy
 
 MOST_PENDING = 3
 """Rows without columns of their own that may follow one after the other."""

@@ -1,4 +1,4 @@
-"""Tells header cells from others, by the structure's head or by contrast with a numeric body."""
+"""What texts of cells look like; header cells, told by the structure's head or by contrast."""
 
 from __future__ import annotations
 
@@ -6,6 +6,27 @@ from collections.abc import Callable, Sequence
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
+
+# What the text of a cell looks like, and that of running prose.
+
+_WORDS = 6
+_CHARACTERS = 38
+
+
+def is_wordy(text: str) -> bool:
+    """Tell whether a piece is long enough to be a line of running text."""
+    letters = sum(character.isalpha() for character in text)
+    return (len(text.split()) >= _WORDS or len(text) > _CHARACTERS) and (
+        letters > 0.5 * len(text.replace(" ", ""))
+    )
+
+
+def is_label(text: str) -> bool:
+    """Tell whether a text announces the one beside it."""
+    return text.rstrip().endswith(":")
+
+
+# Tells header cells from others, by the structure's head or by contrast with a numeric body.
 
 _NUMERIC = 0.5
 """Share of a column's filled cells that are numbers when the column is numeric, and of the

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
 from chalicelib.engines.ocr.tables.growing import MOST_PENDING, Growing, Region, is_parted
+from chalicelib.engines.ocr.tables.heading import is_wordy
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling
-from chalicelib.engines.ocr.tables.wording import is_wordy
 
 _SAME_END = 1.5  # ends of rules of one table differ by at most this, in text heights
 _KNOWN_ROWS = 24  # rows of a region that tell its columns to rows outside

@@ -8,9 +8,8 @@ from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
-from chalicelib.engines.ocr.tables.heading import is_numeric
+from chalicelib.engines.ocr.tables.heading import is_label, is_numeric, is_wordy
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
-from chalicelib.engines.ocr.tables.wording import is_label, is_wordy
 
 _LEAST_FILLED = 0.5
 """Share of places with text, in rows and columns that have any."""

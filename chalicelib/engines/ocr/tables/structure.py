@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.installed import check_files
+from chalicelib.engines.ocr.interface import check_files
 from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ import pytest
 
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
 from chalicelib.engines.ocr.kinds.dates import find_dates
-from chalicelib.engines.ocr.kinds.mail import find_mails
+from chalicelib.engines.ocr.kinds.internet import find_mails, find_websites
 from chalicelib.engines.ocr.kinds.phone import digits_of, find_phones, mend_digits
-from chalicelib.engines.ocr.kinds.website import find_websites
 
 
 def texts(spans):

@@ -8,15 +8,17 @@ from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.kinds.address import address_sureness, find_addresses
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
 from chalicelib.engines.ocr.kinds.dates import find_dates
-from chalicelib.engines.ocr.kinds.domains import is_ending, main_label
-from chalicelib.engines.ocr.kinds.mail import find_mails
+from chalicelib.engines.ocr.kinds.internet import find_mails, find_websites, is_ending, main_label
 from chalicelib.engines.ocr.kinds.organisation import find_organisations, organisation_sureness
 from chalicelib.engines.ocr.kinds.person import find_persons, person_sureness
 from chalicelib.engines.ocr.kinds.phone import find_phones
-from chalicelib.engines.ocr.kinds.postcode import find_postcodes, find_state_zips
-from chalicelib.engines.ocr.kinds.states import is_country, state_code
+from chalicelib.engines.ocr.kinds.postcode import (
+    find_postcodes,
+    find_state_zips,
+    is_country,
+    state_code,
+)
 from chalicelib.engines.ocr.kinds.title import title_sureness
-from chalicelib.engines.ocr.kinds.website import find_websites
 
 PLAIN_TEXT = (
     "Your partner in growth", "Quality you can trust", "25 Years of Experience", "100% Organic",

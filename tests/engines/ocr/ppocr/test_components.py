@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from chalicelib.engines.ocr.ppocr.components import find_runs, outlines
+from chalicelib.engines.ocr.ppocr.boxes import find_runs, outlines
 
 
 def mask_of(*rows):

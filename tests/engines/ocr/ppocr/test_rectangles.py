@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from chalicelib.engines.ocr.ppocr.rectangles import Rectangle, convex_hull, smallest_rectangle
+from chalicelib.engines.ocr.ppocr.boxes import Rectangle, convex_hull, smallest_rectangle
 
 
 def outline(angle, length=80.0, breadth=12.0):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.engines.ocr.ppocr.sizes import detector_scale
+from chalicelib.engines.ocr.ppocr.detector import detector_scale
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from chalicelib.engines.ocr.ppocr.ctc import NOTHING, Reading
-from chalicelib.engines.ocr.ppocr.strips import LONGEST, cut_places, joined
+from chalicelib.engines.ocr.ppocr.recogniser import LONGEST, cut_places, joined
 from tests.engines.ocr.ppocr.pages import drawn, go_on, the_engine
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.engines.ocr.tables.wording import is_label, is_wordy
+from chalicelib.engines.ocr.tables.heading import is_label, is_wordy
 
 
 def test_lines_of_prose_are_wordy_and_cells_are_not() -> None:

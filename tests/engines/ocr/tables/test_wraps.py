@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.engines.ocr.tables.filling import join_wrapped
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot, text_of
-from chalicelib.engines.ocr.tables.wraps import join_wrapped
 
 BOX = Rect(0, 0, 10, 10)
 
