@@ -30,7 +30,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
+class LineSplit:
     """A line and what it was divided into."""
 
     parts: tuple[TextLine, ...]
@@ -93,7 +93,7 @@ def _exact_range(part: TextLine, pitch: float) -> Range:
     return max(0.0, part.places[0] - pitch / 2), min(1.0, part.places[-1] + pitch / 2)
 
 
-def divide_inked(line: TextLine, ink: Ink, factor: float) -> Division:
+def divide_inked(line: TextLine, ink: Ink, factor: float) -> LineSplit:
     """Divide a line at gaps of its ink.
 
     Args:
@@ -107,7 +107,7 @@ def divide_inked(line: TextLine, ink: Ink, factor: float) -> Division:
     return divide(line, ink, _ranges(ink, factor * ink.height))
 
 
-def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> Division:
+def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> LineSplit:
     """Divide a line.
 
     Args:
@@ -119,7 +119,7 @@ def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> Division:
         The parts that hold text; ink that is too little for a character is left out.
     """
     if len(ranges) == 1:
-        return Division((part_of(line, *ranges[0], ink),))
+        return LineSplit((part_of(line, *ranges[0], ink),))
     texts, is_clear = _shared_out(line, ranges, _SLACK * ink.height)
     kept = [
         (text, own)
@@ -128,10 +128,10 @@ def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> Division:
     ]
     parts = tuple(part_of(text, *own, ink) for text, own in kept)
     if is_clear and all(text.text for text, _ in kept):
-        return Division(parts)
+        return LineSplit(parts)
     margin = _MARGIN * ink.height
     whole = replace(ink, top=0.0, bottom=1.0)
-    return Division(
+    return LineSplit(
         parts,
         tuple(part_of(line, own[0] - margin, own[1] + margin, whole).corners for _, own in kept),
     )

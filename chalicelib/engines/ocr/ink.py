@@ -80,13 +80,6 @@ def find_ink(pixels: Pixels, line: TextLine) -> Ink | None:
     return Ink(rows[0] / height, rows[1] / height, spans, width / height)
 
 
-def tightened(line: TextLine, ink: Ink | None) -> TextLine:
-    """Return a line with its box drawn in to its ink."""
-    if ink is None:
-        return line
-    return part_of(line, ink.spans[0][0], ink.spans[-1][1], ink)
-
-
 def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
     """Return a line with the box of a part of it; text and probability stay.
 

@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# What every text engine offers. Implementations: ppocr/, tesseract/.
-
-Check = Callable[[], None]
+CancelCheck = Callable[[], None]
 """Returns while work may go on; raises when the time is up. Called between steps of a second."""
 
 
-def go_on() -> None:
+def never_cancel() -> None:
     """Let work go on: a Check without a deadline."""
 
 
@@ -53,7 +51,7 @@ class TextEngine(Protocol):
     def name(self) -> str:
         """PPOCR or TESSERACT."""
 
-    def read(self, pixels: Pixels, check: Check) -> tuple[TextLine, ...]:
+    def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
         """Find and read every text line of a page, in reading order.
 
         Args:
@@ -68,7 +66,7 @@ class TextEngine(Protocol):
         """
 
     def read_crops(
-        self, pixels: Pixels, quads: Sequence[Quad], check: Check
+        self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
         """Read places that are known to hold one line each, without looking for text.
 

@@ -20,7 +20,7 @@ from chalicelib.engines.ocr.turning import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.ocr.interface import Check, TextEngine
+    from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
     Pixels = npt.NDArray[np.uint8]
 
@@ -32,7 +32,7 @@ _CLEARLY = 0.05
 """By how much probability the other sense must be better."""
 
 
-def read_page(page: Page, engine: TextEngine, check: Check) -> ReadPage:
+def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
     """Read a page.
 
     Args:
@@ -64,7 +64,9 @@ def _exact(page: Page, layer: tuple[TextLine, ...]) -> ReadPage:
     return ReadPage(page, turns, pixels, tuple(in_reading_order(lines)), is_exact=True)
 
 
-def _turned(page: Page, pixels: Pixels, turns: int, engine: TextEngine, check: Check) -> ReadPage:
+def _turned(
+    page: Page, pixels: Pixels, turns: int, engine: TextEngine, check: CancelCheck
+) -> ReadPage:
     """Turn the raster and read it again: engines find more in upright text."""
     turned = turned_pixels(pixels, turns)
     lines = engine.read(turned, check)
@@ -76,7 +78,7 @@ def _turned(page: Page, pixels: Pixels, turns: int, engine: TextEngine, check: C
 
 
 def _is_upside_down(
-    pixels: Pixels, lines: Sequence[TextLine], engine: TextEngine, check: Check
+    pixels: Pixels, lines: Sequence[TextLine], engine: TextEngine, check: CancelCheck
 ) -> bool:
     """Say whether the longest lines are read better in the other sense."""
     if _mean_probability(lines) >= _CERTAIN:

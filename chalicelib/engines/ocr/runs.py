@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.ocr.gaps import Division, divide, divide_exact
+from chalicelib.engines.ocr.gaps import LineSplit, divide, divide_exact
 from chalicelib.engines.ocr.ink import find_ink
 from chalicelib.engines.ocr.phrases import WIDER, find_gaps, phrase_ranges, usual_space
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.documents.page import ReadPage, TextLine
     from chalicelib.engines.ocr.ink import Ink
-    from chalicelib.engines.ocr.interface import Check, TextEngine
+    from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
     Pixels = npt.NDArray[np.uint8]
 
@@ -29,7 +29,7 @@ _LEAST_AGAIN = 0.8
 """What is read again counts unless it is less certain than this share of the line."""
 
 
-def text_runs(page: ReadPage, engine: TextEngine, check: Check) -> tuple[TextLine, ...]:
+def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[TextLine, ...]:
     """Return the items of task text: lines drawn in to their ink and divided at wide gaps.
 
     Args:
@@ -47,7 +47,7 @@ def text_runs(page: ReadPage, engine: TextEngine, check: Check) -> tuple[TextLin
     return _resolved(page.pixels, divisions, engine, check)
 
 
-def _divided(pixels: Pixels, lines: Sequence[TextLine], check: Check) -> list[Division]:
+def _divided(pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck) -> list[LineSplit]:
     """Divide lines by their ink; a line without ink stays as it is."""
     inks = []
     for number, line in enumerate(lines):
@@ -57,18 +57,18 @@ def _divided(pixels: Pixels, lines: Sequence[TextLine], check: Check) -> list[Di
     inked = [(line, ink) for line, ink in zip(lines, inks, strict=True) if ink]
     usual = usual_space(find_gaps(line, ink) for line, ink in inked)
     return [
-        Division((line,)) if ink is None else _divided_line(line, ink, usual)
+        LineSplit((line,)) if ink is None else _divided_line(line, ink, usual)
         for line, ink in zip(lines, inks, strict=True)
     ]
 
 
-def _divided_line(line: TextLine, ink: Ink, usual: float) -> Division:
+def _divided_line(line: TextLine, ink: Ink, usual: float) -> LineSplit:
     """Divide one line, given the width of a space on its page."""
     return divide(line, ink, phrase_ranges(ink, find_gaps(line, ink), TEXT_GAP, usual))
 
 
 def _resolved(
-    pixels: Pixels, divisions: list[Division], engine: TextEngine, check: Check
+    pixels: Pixels, divisions: list[LineSplit], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
     """Read the parts of unclear divisions again, all in one go."""
     quads = [quad for division in divisions for quad in division.places]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.documents.page import TextLine
     from chalicelib.engines.ocr.ink import Ink
-    from chalicelib.engines.ocr.interface import Check
+    from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.phrases import Gap
 
     Pixels = npt.NDArray[np.uint8]
@@ -116,7 +116,9 @@ def _may_part(text: str, at: int) -> bool:
 _LINES_A_CHECK = 50
 
 
-def spaced_lines(pixels: Pixels, lines: Sequence[TextLine], check: Check) -> tuple[TextLine, ...]:
+def spaced_lines(
+    pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck
+) -> tuple[TextLine, ...]:
     """Return lines with a space at each wide gap of their ink.
 
     Args:

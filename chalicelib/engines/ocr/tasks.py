@@ -20,7 +20,7 @@ from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.contacts.finder import find_contacts
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.forms.header_names import name_headers
-from chalicelib.engines.ocr.interface import Check, TextEngine
+from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.runs import text_runs
 from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.engines.ocr.tables.structure import StructureModel
@@ -36,7 +36,7 @@ class Tools:
     """Finds rows and columns of tables without ruled lines; None when it is not installed."""
 
 
-def find_items(page: ReadPage, wish: OcrWish, tools: Tools, check: Check) -> Sequence[Item]:
+def find_items(page: ReadPage, wish: OcrWish, tools: Tools, check: CancelCheck) -> Sequence[Item]:
     """Find on a page what is asked for.
 
     Args:

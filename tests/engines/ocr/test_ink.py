@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.ink import find_ink, part_of, stretches, tightened
+from chalicelib.engines.ocr.ink import find_ink, part_of, stretches
 
 
 def a_line(box, quad=None):
@@ -22,6 +22,11 @@ def paper(*boxes, ink=0, light=255):
     return pixels
 
 
+def inked_part(line, ink):
+    """Return the part of a line from its first ink to its last."""
+    return part_of(line, ink.spans[0][0], ink.spans[-1][1], ink)
+
+
 @pytest.mark.parametrize(("ink", "light"), [(0, 255), (255, 0), (180, 230)])
 def test_a_box_is_drawn_in_to_its_ink(ink, light):
     """Dark, light and faint ink is found to the pixel."""
@@ -30,7 +35,7 @@ def test_a_box_is_drawn_in_to_its_ink(ink, light):
 
     found = find_ink(pixels, line)
 
-    assert tightened(line, found).box == Rect(40, 40, 100, 60)
+    assert inked_part(line, found).box == Rect(40, 40, 100, 60)
     assert found.spans == pytest.approx(np.array([(0.2, 0.4), (0.6, 0.8)]))
     assert found.height == pytest.approx(0.2)
 
@@ -41,7 +46,7 @@ def test_rules_are_no_ink():
     pixels = paper(*letters, (20, 64, 220, 66), (216, 20, 218, 80), (60, 20, 63, 34))
     line = a_line((20, 30, 220, 70))
 
-    assert tightened(line, find_ink(pixels, line)).box == Rect(40, 42, 192, 58)
+    assert inked_part(line, find_ink(pixels, line)).box == Rect(40, 42, 192, 58)
 
 
 def test_dots_belong_to_their_letters():
@@ -49,16 +54,15 @@ def test_dots_belong_to_their_letters():
     pixels = paper((40, 44, 60, 60), (45, 38, 50, 41))
     line = a_line((20, 30, 120, 70))
 
-    assert tightened(line, find_ink(pixels, line)).box.min_y == 38
+    assert inked_part(line, find_ink(pixels, line)).box.min_y == 38
 
 
 @pytest.mark.parametrize("box", [(20, 30, 120, 70), (5, 5, 6, 6), (400, 400, 500, 450)])
 def test_an_empty_place_has_no_ink(box):
-    """Blank paper, a single pixel and a place outside of the page leave the line alone."""
+    """Blank paper, a single pixel and a place outside of the page have none."""
     line = a_line(box)
 
     assert find_ink(paper(), line) is None
-    assert tightened(line, None) is line
 
 
 def test_a_slope_is_followed():
@@ -84,7 +88,7 @@ def test_a_slope_is_followed():
     found = find_ink(pixels, line)
 
     assert found.spans == pytest.approx(np.array([(0.1, 0.3), (0.6, 0.7)]), abs=0.015)
-    tight = tightened(line, found)
+    tight = inked_part(line, found)
     assert tight.corners[0] == pytest.approx(on_page(20, 10), abs=2)
     assert tight.corners[2] == pytest.approx(on_page(140, 30), abs=2)
 

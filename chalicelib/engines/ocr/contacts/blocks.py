@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from chalicelib.engines.ocr.contacts import labels
 from chalicelib.engines.ocr.contacts.entries import is_entry, key_end
-from chalicelib.engines.ocr.contacts.exact import Found
+from chalicelib.engines.ocr.contacts.exact import EntityMatch
 from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside, is_same_row
-from chalicelib.engines.ocr.contacts.piece import Piece, join_text
-from chalicelib.engines.ocr.interface import Check, go_on
-from chalicelib.engines.ocr.kinds.address import address_sureness, is_unit, names_street
+from chalicelib.engines.ocr.contacts.piece import CardPiece, join_text
+from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
+from chalicelib.engines.ocr.kinds.address import address_confidence, is_unit, names_street
 from chalicelib.engines.ocr.kinds.headings import is_heading
-from chalicelib.engines.ocr.kinds.organisation import organisation_sureness
-from chalicelib.engines.ocr.kinds.person import person_sureness
+from chalicelib.engines.ocr.kinds.organisation import organisation_confidence
+from chalicelib.engines.ocr.kinds.person import person_confidence
 from chalicelib.engines.ocr.kinds.postcode import find_postcodes, find_state_zips, is_country
-from chalicelib.engines.ocr.kinds.title import title_sureness
+from chalicelib.engines.ocr.kinds.title import title_confidence
 
 _STRONG, _FAIR, _WEAK = 0.75, 0.5, 0.3
 _CONTRARY = 0.7
@@ -28,8 +28,8 @@ _ICON = re.compile(r"(?:[A-Za-z©®@°?]\W?|\W{1,2}) (?=\d)")
 
 
 def address_blocks(
-    pieces: Sequence[Piece], check: Check = go_on
-) -> tuple[list[Found], list[Piece]]:
+    pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
+) -> tuple[list[EntityMatch], list[CardPiece]]:
     """Return the addresses that pieces hold, each with its lines joined, and the other pieces.
 
     Args:
@@ -45,18 +45,18 @@ def address_blocks(
 class _Blocks:
     """Joins the pieces of one page."""
 
-    def __init__(self, wholes: dict[Piece, Piece], check: Check) -> None:
+    def __init__(self, wholes: dict[CardPiece, CardPiece], check: CancelCheck) -> None:
         self.pieces = list(wholes)
         self._wholes = wholes
         self._near = Neighbours(self.pieces)
-        self._sure: dict[Piece, float] = {}
-        self._used: set[Piece] = set()
+        self._sure: dict[CardPiece, float] = {}
+        self._used: set[CardPiece] = set()
         self._check = check
         for piece in self.pieces:
             check()
-            self._sure[piece] = _sureness(piece)
+            self._sure[piece] = _confidence(piece)
 
-    def found(self) -> Iterator[Found]:
+    def found(self) -> Iterator[EntityMatch]:
         """Yield the addresses in the order of the pieces."""
         for piece in self.pieces:
             if self._sure[piece] < _WEAK or piece in self._used:
@@ -68,15 +68,17 @@ class _Blocks:
                 continue
             self._used.update(block)
             best = max(self._sure[one] for one in block)
-            yield Found(labels.ADDRESS, join_text(block), min(0.98, best + 0.01), tuple(block))
+            yield EntityMatch(
+                labels.ADDRESS, join_text(block), min(0.98, best + 0.01), tuple(block)
+            )
 
-    def _is_address(self, block: Sequence[Piece]) -> bool:
+    def _is_address(self, block: Sequence[CardPiece]) -> bool:
         """Return whether lines say enough to be an address."""
         best = max(self._sure[piece] for piece in block)
         fair = sum(self._sure[piece] >= _FAIR for piece in block)
         return best >= _STRONG or fair > 1 or (best >= _FAIR and len(block) > 1)
 
-    def _grown(self, first: Piece) -> list[Piece]:
+    def _grown(self, first: CardPiece) -> list[CardPiece]:
         """Return a piece with those below and beside it that go on with its address."""
         block = [first]
         while len(block) < _MOST_LINES:
@@ -86,14 +88,14 @@ class _Blocks:
             block.append(following)
         return block
 
-    def _following(self, block: Sequence[Piece]) -> Piece | None:
+    def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
         """Return the piece that goes on with an address, None at its end.
 
         A bridge is the line of a town or a quarter that says nothing by itself: it belongs to the
         address between two lines of it, or below one that ends with a comma. No address goes on
         behind a line that is something else.
         """
-        barrier: Piece | None = None
+        barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
             if piece in block or (barrier is not None and not is_same_row(barrier, piece)):
                 continue
@@ -105,7 +107,7 @@ class _Blocks:
             barrier = barrier or piece
         return None
 
-    def _candidates(self, last: Piece) -> list[Piece]:
+    def _candidates(self, last: CardPiece) -> list[CardPiece]:
         """Return the free pieces beside and below a piece, the nearest first."""
         near = [
             piece
@@ -115,7 +117,7 @@ class _Blocks:
         ]
         return sorted(near, key=lambda piece: _nearness(last, piece))
 
-    def _bridges(self, block: Sequence[Piece], bridge: Piece) -> bool:
+    def _bridges(self, block: Sequence[CardPiece], bridge: CardPiece) -> bool:
         """Return whether a line that says nothing by itself goes on with an address."""
         if _is_complete(block) or not _may_be_town(bridge.text):
             return False
@@ -126,7 +128,7 @@ class _Blocks:
         )
 
 
-def _parts(piece: Piece) -> Iterator[tuple[Piece, Piece]]:
+def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
     """Cut a key in front of an address, `Ship to: 12 Elm Street`, and the icon of a map.
 
     Yields:
@@ -147,7 +149,7 @@ def _is_headed(key: str, text: str) -> bool:
     """Return whether a key has an address, or the first line of one."""
     if is_entry(text):
         return False
-    return labels.label_tag(key) == labels.ADDRESS or address_sureness(text) >= _STRONG
+    return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= _STRONG
 
 
 def _names_address(key: str) -> bool:
@@ -155,31 +157,31 @@ def _names_address(key: str) -> bool:
     return labels.is_label(key) or is_heading(key)
 
 
-def _sureness(piece: Piece) -> float:
+def _confidence(piece: CardPiece) -> float:
     """Return how sure a piece is an address line, other kinds of text held against it."""
     text = piece.text
-    sureness = address_sureness(text)
-    if sureness < _WEAK or is_entry(text):
+    confidence = address_confidence(text)
+    if confidence < _WEAK or is_entry(text):
         return 0.0
     if find_state_zips(text):
-        return sureness
-    if title_sureness(text) >= _CONTRARY or person_sureness(text) >= _CONTRARY + 0.1:
-        return min(sureness, _WEAK) if find_postcodes(text) else 0.0
-    if organisation_sureness(text) >= _CONTRARY and not any(map(str.isdecimal, text)):
+        return confidence
+    if title_confidence(text) >= _CONTRARY or person_confidence(text) >= _CONTRARY + 0.1:
+        return min(confidence, _WEAK) if find_postcodes(text) else 0.0
+    if organisation_confidence(text) >= _CONTRARY and not any(map(str.isdecimal, text)):
         return 0.0
-    return sureness
+    return confidence
 
 
-def _without_icon(piece: Piece) -> Piece:
+def _without_icon(piece: CardPiece) -> CardPiece:
     """Cut a lone letter or mark in front of a house number: the icon of a map, or a label."""
     icon = _ICON.match(piece.text)
     if icon is None:
         return piece
     part = piece.part(icon.end(), len(piece.text))
-    return part if part is not None and address_sureness(part.text) >= _STRONG else piece
+    return part if part is not None and address_confidence(part.text) >= _STRONG else piece
 
 
-def _without_head(block: list[Piece], sure: dict[Piece, float]) -> list[Piece]:
+def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[CardPiece]:
     """Cut the lines before the street that are no part of a building, no quarter and no town."""
     street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
     begin = street
@@ -188,7 +190,7 @@ def _without_head(block: list[Piece], sure: dict[Piece, float]) -> list[Piece]:
     return block[begin:]
 
 
-def _may_follow(block: Sequence[Piece], piece: Piece) -> bool:
+def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
     """Return whether an address goes on with a line that may be part of one.
 
     Behind state and ZIP code there is only a country; behind any postcode no second street.
@@ -199,7 +201,7 @@ def _may_follow(block: Sequence[Piece], piece: Piece) -> bool:
     return not (_is_complete(block) and names_street(text))
 
 
-def _is_complete(block: Sequence[Piece]) -> bool:
+def _is_complete(block: Sequence[CardPiece]) -> bool:
     """Return whether lines have a street and a postcode."""
     has_street = any(names_street(one.text) for one in block)
     return has_street and any(_has_postcode(one.text) for one in block)
@@ -209,18 +211,18 @@ def _has_postcode(text: str) -> bool:
     """Return whether a line has a postcode that is no house number: `2685 Harbor Road`."""
     is_street = names_street(text)
     return any(
-        not is_street or code.sureness > _FAIR or text[: code.start].rstrip().endswith(",")
+        not is_street or code.confidence > _FAIR or text[: code.start].rstrip().endswith(",")
         for code in find_postcodes(text)
     )
 
 
-def _continues(last: Piece, piece: Piece) -> bool:
+def _continues(last: CardPiece, piece: CardPiece) -> bool:
     """Return whether a piece is the next one of an address after its last one so far."""
     alike = max(last.height, piece.height) < _ALIKE * min(last.height, piece.height)
     return alike and (is_beside(last, piece) or is_below(last, piece, _GAP))
 
 
-def _nearness(last: Piece, piece: Piece) -> tuple[bool, float, tuple[int, int]]:
+def _nearness(last: CardPiece, piece: CardPiece) -> tuple[bool, float, tuple[int, int]]:
     """Order pieces: those of the same line first, then the nearest ones below."""
     beside = is_beside(last, piece)
     gap = piece.place.min_x - last.place.max_x if beside else piece.place.min_y
@@ -229,6 +231,6 @@ def _nearness(last: Piece, piece: Piece) -> tuple[bool, float, tuple[int, int]]:
 
 def _may_be_town(text: str) -> bool:
     """Return whether a text may be a town or a quarter: a few words that are nothing else."""
-    kinds = (title_sureness(text), person_sureness(text), organisation_sureness(text))
+    kinds = (title_confidence(text), person_confidence(text), organisation_confidence(text))
     plain = text[:1].isalnum() and len(text.split()) <= _TOWN_WORDS
     return plain and max(kinds) < _CONTRARY and not is_entry(text) and not is_heading(text)

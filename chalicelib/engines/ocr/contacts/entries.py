@@ -39,13 +39,13 @@ def is_entry(text: str) -> bool:
 
 def _has_date(text: str) -> bool:
     """Return whether a date with its year stands in a line."""
-    return any(span.sureness >= _SURE_DATE for span in find_dates(text))
+    return any(span.confidence >= _SURE_DATE for span in find_dates(text))
 
 
 def has_amount(text: str) -> bool:
     """Return whether an amount stands in a line; `Rm 12` and `Unit 3.02` are none."""
     spans = find_money(text)
-    if any(span.sureness >= _SURE_MONEY and _CENTS.search(span.text) for span in spans):
+    if any(span.confidence >= _SURE_MONEY and _CENTS.search(span.text) for span in spans):
         return True
     if any(span.text[0] in "$£€¥₹" for span in spans):
         return True

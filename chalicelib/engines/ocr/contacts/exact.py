@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chalicelib.engines.ocr.contacts import labels
-from chalicelib.engines.ocr.contacts.piece import Piece
-from chalicelib.engines.ocr.kinds.address import address_sureness
+from chalicelib.engines.ocr.contacts.piece import CardPiece
+from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.internet import find_mails, find_websites
 from chalicelib.engines.ocr.kinds.organisation import has_legal_form
-from chalicelib.engines.ocr.kinds.person import person_sureness
+from chalicelib.engines.ocr.kinds.person import person_confidence
 from chalicelib.engines.ocr.kinds.phone import digits_of, find_phones
 from chalicelib.engines.ocr.kinds.postcode import find_postcodes
 from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
-from chalicelib.engines.ocr.kinds.title import title_sureness
+from chalicelib.engines.ocr.kinds.title import title_confidence
 
 _MARKS = " \t|•·/\\,;:-–—=*►■●▪»>&+()[]{}_~"
 _WEAK_PHONE = 0.75
@@ -26,20 +26,20 @@ _FEWEST_DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class EntityMatch:
     """An entity and the pieces that say it."""
 
     tag: str
     """One of the tags of Contact."""
     text: str
     """Its text without label."""
-    sureness: float
+    confidence: float
     """How sure the tag is: 0 to 1."""
-    pieces: tuple[Piece, ...]
+    pieces: tuple[CardPiece, ...]
     """The pieces it stands on, in order; at least one."""
 
 
-def exact_entities(piece: Piece) -> tuple[list[Found], list[Piece]]:
+def exact_entities(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
     """Return the entities of a piece that their form gives away, and what is left of it."""
     spans = _spans_of(piece.text)
     if not spans:
@@ -62,14 +62,14 @@ def _spans_of(text: str) -> list[tuple[str, Span]]:
 
 def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
     """Leave out digits like a telephone number's that belong to an address or a postcode."""
-    if all(phone.sureness >= _WEAK_PHONE for phone in phones):
+    if all(phone.confidence >= _WEAK_PHONE for phone in phones):
         return list(phones)
     codes = find_postcodes(text)
-    is_address = address_sureness(text) >= _TELLING
+    is_address = address_confidence(text) >= _TELLING
     return [
         phone
         for phone in phones
-        if phone.sureness >= _WEAK_PHONE
+        if phone.confidence >= _WEAK_PHONE
         or labels.tag_before(text[: phone.start])[0]
         or not (
             any(phone.meets(code) for code in codes)
@@ -78,11 +78,13 @@ def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
     ]
 
 
-def _cut(piece: Piece, spans: Sequence[tuple[str, Span]]) -> tuple[list[Found], list[Piece]]:
+def _cut(
+    piece: CardPiece, spans: Sequence[tuple[str, Span]]
+) -> tuple[list[EntityMatch], list[CardPiece]]:
     """Take the spans and their labels out of a piece."""
     text = piece.text
-    found: list[Found] = []
-    rest: list[Piece] = []
+    found: list[EntityMatch] = []
+    rest: list[CardPiece] = []
     edge = 0
     trailing = _has_trailing_labels(text, spans)
     for place, (kind, span) in enumerate(spans):
@@ -114,22 +116,22 @@ def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
     return labels.tag_after(text[last.end :])[0] is not None
 
 
-def _entity(kind: str, label: str | None, span: Span, part: Piece) -> Found:
+def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> EntityMatch:
     """Return the entity of a span whose label is known or not."""
     tag = kind
-    sureness = span.sureness
+    confidence = span.confidence
     if kind == labels.PHONE:
         numbers = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
         if label in numbers:
-            tag, sureness = label, max(sureness, 0.97)
+            tag, confidence = label, max(confidence, 0.97)
         elif label == labels.OTHER:
             tag = labels.OTHER
         elif is_mobile_number(span.text):
-            tag, sureness = labels.MOBILE_PHONE, 0.7 * sureness
+            tag, confidence = labels.MOBILE_PHONE, 0.7 * confidence
     elif kind == labels.WEBSITE and label == labels.EMAIL and "www" not in span.text.lower():
         # The at sign was not read; what is not there is not made up.
-        tag, sureness = labels.EMAIL, 0.7
-    return Found(tag, span.text, sureness, (part,))
+        tag, confidence = labels.EMAIL, 0.7
+    return EntityMatch(tag, span.text, confidence, (part,))
 
 
 def is_mobile_number(text: str) -> bool:
@@ -145,7 +147,9 @@ _MOBILE = re.compile(
 )
 
 
-def _keep(rest: list[Piece], piece: Piece, bounds: tuple[int, int], *, before_number: bool) -> None:
+def _keep(
+    rest: list[CardPiece], piece: CardPiece, bounds: tuple[int, int], *, before_number: bool
+) -> None:
     """Keep what is left between entities, unless it only introduces the next one."""
     start, end = bounds
     cut = piece.text[start:end]
@@ -174,11 +178,11 @@ def _introduces(text: str, cut: str) -> bool:
 
 def _says_something(text: str) -> bool:
     """Return whether a text is likely an entity of its own."""
-    kinds = (address_sureness(text), person_sureness(text), title_sureness(text))
+    kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
     return max(kinds) >= _TELLING or len(text.split()) >= _FEW_WORDS
 
 
-def _labelled(piece: Piece) -> tuple[list[Found], list[Piece]]:
+def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
     """Return what a label gives away although its form is misread: `Email: dana.orchid`."""
     head, colon, tail = piece.text.partition(":")
     tag = labels.label_tag(head) if colon else None
@@ -191,5 +195,5 @@ def _labelled(piece: Piece) -> tuple[list[Found], list[Piece]]:
     number = digits >= max(_FEWEST_DIGITS, sum(map(str.isalpha, value)))
     numbers = tag in (labels.PHONE, labels.MOBILE_PHONE, labels.FAX) and number
     if numbers or (tag in (labels.EMAIL, labels.WEBSITE) and single):
-        return [Found(tag, value, 0.6, (part,))], []
+        return [EntityMatch(tag, value, 0.6, (part,))], []
     return [], [piece]

@@ -14,18 +14,18 @@ from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.contacts import labels
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.clues import clues_of
-from chalicelib.engines.ocr.contacts.exact import Found, exact_entities
+from chalicelib.engines.ocr.contacts.exact import EntityMatch, exact_entities
 from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside
 from chalicelib.engines.ocr.contacts.names import name_entities
 from chalicelib.engines.ocr.contacts.parts import split_parts, without_key
-from chalicelib.engines.ocr.contacts.piece import Piece, pieces_of
-from chalicelib.engines.ocr.interface import Check, go_on
+from chalicelib.engines.ocr.contacts.piece import CardPiece, pieces_of
+from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 _NUMBERS = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
 _LABEL_GAP = 8.0
 
 
-def find_contacts(page: ReadPage, check: Check = go_on) -> tuple[Contact, ...]:
+def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Contact, ...]:
     """Return the entities of a card in the order in which they are read.
 
     Every line with two or more letters or digits is in exactly one of them: as OTHER, when
@@ -43,18 +43,20 @@ def find_contacts(page: ReadPage, check: Check = go_on) -> tuple[Contact, ...]:
     return tuple(as_contact(one) for one in found)
 
 
-def as_contact(found: Found) -> Contact:
+def as_contact(found: EntityMatch) -> Contact:
     """Return an entity with the box of its pieces and with its probability.
 
     The probability is that of its pieces, weighted by length, times how sure the tag is.
     """
     weight = sum(len(piece.text) for piece in found.pieces)
     read = sum(piece.probability * len(piece.text) for piece in found.pieces) / weight
-    probability = min(1.0, max(0.0, read * found.sureness))
+    probability = min(1.0, max(0.0, read * found.confidence))
     return Contact(found.tag, found.text, probability, around(one.box for one in found.pieces))
 
 
-def named_found(rest: Sequence[Piece], found: Sequence[Found], check: Check = go_on) -> list[Found]:
+def named_found(
+    rest: Sequence[CardPiece], found: Sequence[EntityMatch], check: CancelCheck = never_cancel
+) -> list[EntityMatch]:
     """Return persons, organisations, titles and other text in what is left.
 
     Args:
@@ -62,7 +64,7 @@ def named_found(rest: Sequence[Piece], found: Sequence[Found], check: Check = go
         found: the entities of the page so far, whose mail and web addresses are clues.
         check: see chalicelib/engines/ocr/interface.py.
     """
-    parts: list[Piece] = []
+    parts: list[CardPiece] = []
     for piece in rest:
         check()
         parts += split_parts(without_key(piece))
@@ -76,10 +78,12 @@ def named_found(rest: Sequence[Piece], found: Sequence[Found], check: Check = go
     return name_entities(left, clues, usual, check)
 
 
-def exact_found(pieces: Sequence[Piece], check: Check = go_on) -> tuple[list[Found], list[Piece]]:
+def exact_found(
+    pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
+) -> tuple[list[EntityMatch], list[CardPiece]]:
     """Return numbers, mail and web addresses with the labels beside them, and what is left."""
-    found: list[Found] = []
-    rest: list[Piece] = []
+    found: list[EntityMatch] = []
+    rest: list[CardPiece] = []
     for piece in pieces:
         check()
         entities, others = exact_entities(piece)
@@ -94,24 +98,24 @@ def exact_found(pieces: Sequence[Piece], check: Check = go_on) -> tuple[list[Fou
     return [one for one, _ in named], [piece for piece in rest if piece not in used]
 
 
-def _with_label(found: Found, marks: Neighbours) -> tuple[Found, Piece | None]:
+def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, CardPiece | None]:
     """Give a number the tag of the label that stands alone left of it or above it."""
     mark = _label_of(found.pieces[0], marks)
     tag = labels.label_tag(mark.text) if mark is not None else None
     if mark is None or tag is None:
         return found, None
     if found.tag in _NUMBERS and tag in _NUMBERS:
-        return Found(tag, found.text, max(found.sureness, 0.95), found.pieces), mark
+        return EntityMatch(tag, found.text, max(found.confidence, 0.95), found.pieces), mark
     return found, mark if tag == found.tag else None
 
 
-def _label_of(piece: Piece, marks: Neighbours) -> Piece | None:
+def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
     """Return the label beside a number, or else the one above it."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
     beside = next((mark for mark in near if is_beside(mark, piece, _LABEL_GAP)), None)
     return beside or next((mark for mark in near if is_below(mark, piece)), None)
 
 
-def _says_anything(piece: Piece) -> bool:
+def _says_anything(piece: CardPiece) -> bool:
     """Return whether a piece holds more than the trace of an icon or of a line."""
     return sum(map(str.isalnum, piece.text)) > 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.contacts.piece import Piece
+from chalicelib.engines.ocr.contacts.piece import CardPiece
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,21 +23,21 @@ _GAP_BELOW = 1.3
 _GAP_BESIDE = 3.0
 
 
-def is_same_row(one: Piece, other: Piece) -> bool:
+def is_same_row(one: CardPiece, other: CardPiece) -> bool:
     """Return whether two pieces stand side by side on one line."""
     height = min(one.place.height, other.place.height)
     shared = min(one.place.max_y, other.place.max_y) - max(one.place.min_y, other.place.min_y)
     return shared > _SAME_ROW * height
 
 
-def is_beside(left: Piece, right: Piece, gap: float = _GAP_BESIDE) -> bool:
+def is_beside(left: CardPiece, right: CardPiece, gap: float = _GAP_BESIDE) -> bool:
     """Return whether a piece follows another one on its line, at most `gap` heights away."""
     distance = right.place.min_x - left.place.max_x
     height = max(left.height, right.height)
     return -height < distance < gap * height and is_same_row(left, right)
 
 
-def is_below(upper: Piece, lower: Piece, gap: float = _GAP_BELOW) -> bool:
+def is_below(upper: CardPiece, lower: CardPiece, gap: float = _GAP_BELOW) -> bool:
     """Return whether a piece is the next line of another one in the same column.
 
     Args:
@@ -75,7 +75,7 @@ _MOST = 24
 class Neighbours:
     """Finds the pieces around a piece in a time that hardly grows with the page."""
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
+    def __init__(self, pieces: Sequence[CardPiece]) -> None:
         """Order the pieces.
 
         Args:
@@ -89,7 +89,7 @@ class Neighbours:
         self._rows = np.array(rows, dtype=np.float64).reshape(len(rows), 5)
         self._tops = np.ascontiguousarray(self._rows[:, 1])
 
-    def around(self, piece: Piece) -> list[Piece]:
+    def around(self, piece: CardPiece) -> list[CardPiece]:
         """Return the nearest pieces beside, above and below a piece, without it, top down."""
         place, height = piece.place, piece.height
         low = int(np.searchsorted(self._tops, place.min_y - _UP * height))

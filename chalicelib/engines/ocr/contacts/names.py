@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 from chalicelib.engines.ocr.contacts.clues import Clues
 from chalicelib.engines.ocr.contacts.entries import has_amount, key_end
-from chalicelib.engines.ocr.contacts.exact import Found
+from chalicelib.engines.ocr.contacts.exact import EntityMatch
 from chalicelib.engines.ocr.contacts.labels import ORG, OTHER, PERSON, TITLE
 from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside
-from chalicelib.engines.ocr.contacts.piece import Piece, joined
-from chalicelib.engines.ocr.interface import Check, go_on
+from chalicelib.engines.ocr.contacts.piece import CardPiece, joined
+from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.headings import is_heading
 from chalicelib.engines.ocr.kinds.organisation import (
     INDUSTRY,
     has_legal_form,
-    organisation_sureness,
+    organisation_confidence,
 )
-from chalicelib.engines.ocr.kinds.person import person_sureness
+from chalicelib.engines.ocr.kinds.person import person_confidence
 from chalicelib.engines.ocr.kinds.span import folded_words
-from chalicelib.engines.ocr.kinds.title import FIELDS, HEADS, title_sureness
+from chalicelib.engines.ocr.kinds.title import FIELDS, HEADS, title_confidence
 
 _PERSON, _ORG, _TITLE = 0.45, 0.45, 0.5
 _CARD_FLOORS = {PERSON: (_PERSON, 0.85), ORG: (_ORG, 0.9)}
@@ -45,13 +45,13 @@ _PART_WORDS = 2
 
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-Group = tuple[Piece, ...]
+Group = tuple[CardPiece, ...]
 """One piece, or several that are read as one."""
 
 
 def name_entities(
-    pieces: Sequence[Piece], clues: Clues, usual: float, check: Check = go_on
-) -> list[Found]:
+    pieces: Sequence[CardPiece], clues: Clues, usual: float, check: CancelCheck = never_cancel
+) -> list[EntityMatch]:
     """Tag the pieces that hold no number and no address, every one of them exactly once.
 
     Args:
@@ -65,7 +65,7 @@ def name_entities(
     judge = _Judge(pieces, clues, usual)
     floors = _CARD_FLOORS if judge.is_card else _PAGE_FLOORS
     groups = [*((piece,) for piece in pieces), *_pairs(pieces)]
-    found: list[Found] = []
+    found: list[EntityMatch] = []
     left = groups
     for tag, score in ((PERSON, judge.person), (ORG, judge.organisation)):
         scored = []
@@ -79,48 +79,50 @@ def name_entities(
 
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
-) -> tuple[list[Found], list[Group]]:
+) -> tuple[list[EntityMatch], list[Group]]:
     """Take the group that scores best, then further ones above the second floor."""
-    found: list[Found] = []
-    taken: set[Piece] = set()
+    found: list[EntityMatch] = []
+    taken: set[CardPiece] = set()
     floor, further = floors
     for best, group in sorted(scored, key=lambda one: -one[0]):
         if best < floor:
             break
         if taken.isdisjoint(group):
             text = " ".join(piece.text for piece in group)
-            found.append(Found(tag, text, min(0.98, best), group))
+            found.append(EntityMatch(tag, text, min(0.98, best), group))
             taken.update(group)
             floor = further
     return found, [group for _, group in scored if taken.isdisjoint(group)]
 
 
-def _rest(groups: Sequence[Group], judge: _Judge) -> list[Found]:
+def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
     """Tag what is left as titles and other text; a title may go on in a second line."""
-    found: list[Found] = []
-    taken: set[Piece] = set()
+    found: list[EntityMatch] = []
+    taken: set[CardPiece] = set()
     for group in sorted(groups, key=lambda one: -len(one)):
         text = " ".join(piece.text for piece in group)
-        if taken & set(group) or (len(group) > 1 and not _goes_on(group)):
+        if taken & set(group) or (len(group) > 1 and not _continues(group)):
             continue
-        sureness = 0.0 if _is_printed(text) else title_sureness(text)
-        if len(group) > 1 and sureness < _TITLE:
+        confidence = 0.0 if _is_printed(text) else title_confidence(text)
+        if len(group) > 1 and confidence < _TITLE:
             continue
         taken.update(group)
-        tag = TITLE if sureness >= _TITLE else OTHER
-        found.append(Found(tag, text, sureness if tag == TITLE else judge.other(group), group))
+        tag = TITLE if confidence >= _TITLE else OTHER
+        found.append(
+            EntityMatch(tag, text, confidence if tag == TITLE else judge.other(group), group)
+        )
     return found
 
 
-def _goes_on(group: Group) -> bool:
+def _continues(group: Group) -> bool:
     """Return whether the second line of a title only makes sense with the first."""
     first, second = group[0].text, group[1].text
     opens = first.rstrip().endswith(("&", ",", " of", " and", "-", "/"))
     joins = second.split()[0].lower() in ("of", "and", "&", "for")
-    return title_sureness(first) >= _TITLE and (opens or joins)
+    return title_confidence(first) >= _TITLE and (opens or joins)
 
 
-def _pairs(pieces: Sequence[Piece]) -> list[Group]:
+def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
     """Return pieces that may be one name: words side by side, or lines of the same size."""
     pairs: list[Group] = []
     if len(pieces) > _MOST_LINES:
@@ -145,10 +147,10 @@ def _pairs(pieces: Sequence[Piece]) -> list[Group]:
 class _Judge:
     """Scores groups of pieces of one card."""
 
-    def __init__(self, pieces: Sequence[Piece], clues: Clues, usual: float) -> None:
+    def __init__(self, pieces: Sequence[CardPiece], clues: Clues, usual: float) -> None:
         self._clues = clues
         self.is_card = len(pieces) <= _MOST_OF_CARD
-        titles = [one for one in pieces if title_sureness(one.text) >= _TITLE]
+        titles = [one for one in pieces if title_confidence(one.text) >= _TITLE]
         self._titles = Neighbours(titles)
         self._usual = usual
         self._tallest = max(piece.height for piece in pieces)
@@ -157,45 +159,45 @@ class _Judge:
         """Return how sure a group is to be the person."""
         text = _text(group)
         # Bill Price and Page Street are persons too, on a card.
-        named = self.is_card and key_end(text) == 0 and person_sureness(text) >= _NAMED
+        named = self.is_card and key_end(text) == 0 and person_confidence(text) >= _NAMED
         if _is_printed(text) and not named:
             return 0.0
         if " " not in text:
             # A reader loses the space between large letters now and then: "DanaReyes".
             text = _INNER_CAPITAL.sub(" ", text)
-        sureness = person_sureness(text)
+        confidence = person_confidence(text)
         fit = self._clues.person(text)
         words = folded_words(text)
-        if fit and not sureness and 1 < len(words) <= _NAME_WORDS and _is_plain(text):
-            sureness = 0.3
-        if not sureness:
+        if fit and not confidence and 1 < len(words) <= _NAME_WORDS and _is_plain(text):
+            confidence = 0.3
+        if not confidence:
             return 0.0
         if len(group) > 1:
-            return self._joined_person(group, sureness + 0.4 * fit)
-        sureness += 0.4 * fit + self._size(group) + 0.2 * self._has_title_below(group[0])
-        return sureness - self._against_person(text, words, fit)
+            return self._joined_person(group, confidence + 0.4 * fit)
+        confidence += 0.4 * fit + self._size(group) + 0.2 * self._has_title_below(group[0])
+        return confidence - self._against_person(text, words, fit)
 
     def organisation(self, group: Group) -> float:
         """Return how sure a group is to be the organisation."""
         text = _text(group)
-        own = organisation_sureness(text)
+        own = organisation_confidence(text)
         fit = self._clues.organisation(text)
         if text[0] in "@#" or (_is_printed(text) and not has_legal_form(text)):
             return 0.0
         if len(group) > 1:
             return self._joined_organisation(group, max(own, 0.95 * fit))
-        title = title_sureness(text)
+        title = title_confidence(text)
         if title >= _TITLE and not has_legal_form(text) and fit < _FIT:
             own *= 0.3
-        sureness = max(own, 0.95 * fit)
-        return sureness + self._size(group) + self._only_logo(group, sureness)
+        confidence = max(own, 0.95 * fit)
+        return confidence + self._size(group) + self._only_logo(group, confidence)
 
     def other(self, group: Group) -> float:
         """Return how sure a group is to be none of the tags."""
         text = _text(group)
-        return 1.0 - min(0.6, max(person_sureness(text), organisation_sureness(text)))
+        return 1.0 - min(0.6, max(person_confidence(text), organisation_confidence(text)))
 
-    def _joined_organisation(self, group: Group, sureness: float) -> float:
+    def _joined_organisation(self, group: Group, confidence: float) -> float:
         """Return the score of an organisation in several lines; 0 when one of them is enough.
 
         They belong together when only all of them fit the domain, when the last one is the legal
@@ -205,10 +207,10 @@ class _Judge:
         if len(text) > _LONGEST_NAME or any(_stands_alone(piece) for piece in group[:-1]):
             return 0.0
         parts = max(self._plain_organisation(piece.text) for piece in group)
-        gains = sureness - parts >= _GAIN or has_legal_form(text)
-        if not gains and not (sureness >= _ORG and self._is_logo(group)):
+        gains = confidence - parts >= _GAIN or has_legal_form(text)
+        if not gains and not (confidence >= _ORG and self._is_logo(group)):
             return 0.0
-        return max(sureness, parts) + self._size(group) + 0.02 * len(group)
+        return max(confidence, parts) + self._size(group) + 0.02 * len(group)
 
     def _is_logo(self, group: Group) -> bool:
         """Return whether pieces are capitalised lines of the same letters, larger than most."""
@@ -218,23 +220,23 @@ class _Judge:
         large = min(heights) >= _LOGO_SIZE * self._usual
         alike = max(heights) <= _LOGO_ALIKE * min(heights)
         plain = all(
-            person_sureness(piece.text) < _NAMED and title_sureness(piece.text) < _TITLE
+            person_confidence(piece.text) < _NAMED and title_confidence(piece.text) < _TITLE
             for piece in group
         )
         return capitals and large and alike and plain
 
     def _plain_organisation(self, text: str) -> float:
         """Return how sure a text alone is to be the organisation."""
-        return max(organisation_sureness(text), 0.95 * self._clues.organisation(text))
+        return max(organisation_confidence(text), 0.95 * self._clues.organisation(text))
 
-    def _joined_person(self, group: Group, sureness: float) -> float:
+    def _joined_person(self, group: Group, confidence: float) -> float:
         """Return the score of a name in several pieces, of which none is a name itself."""
-        parts = max(person_sureness(piece.text) if " " in piece.text else 0.0 for piece in group)
+        parts = max(person_confidence(piece.text) if " " in piece.text else 0.0 for piece in group)
         if parts >= _PERSON - 0.1 or any(len(piece.text.split()) > _PART_WORDS for piece in group):
             return 0.0
         text = _text(group)
         against = self._against_person(text, folded_words(text), self._clues.person(text))
-        return sureness + self._size(group) - against
+        return confidence + self._size(group) - against
 
     def _against_person(self, text: str, words: list[str], fit: float) -> float:
         """Return what speaks against a person: words of trades and jobs, a legal form."""
@@ -242,7 +244,7 @@ class _Judge:
         if has_legal_form(text):
             against += 0.7
         known = sum(word in INDUSTRY or word in FIELDS or word in HEADS for word in words)
-        named = person_sureness(text) >= _NAMED
+        named = person_confidence(text) >= _NAMED
         # Baker, Banks and Church are surnames too.
         against += 0.45 * min(known, 2) * (0.5 if fit or (named and known == 1) else 1.0)
         # The domain's owner is the organisation, unless the mail address names the person.
@@ -258,11 +260,11 @@ class _Judge:
             return 0.15
         return 0.1 if height >= _LARGE * self._usual else 0.0
 
-    def _has_title_below(self, piece: Piece) -> bool:
+    def _has_title_below(self, piece: CardPiece) -> bool:
         """Return whether the next line is a job."""
         return any(is_below(piece, other, 2.0) for other in self._titles.around(piece))
 
-    def _only_logo(self, group: Group, sureness: float) -> float:
+    def _only_logo(self, group: Group, confidence: float) -> float:
         """Return what speaks for a short text in large letters, as a logo is."""
         text = _text(group)
         short = (
@@ -273,7 +275,7 @@ class _Judge:
         )
         height = group[0].height
         tall = height >= _LARGE * self._usual and height >= 0.8 * self._tallest
-        return 0.25 if short and tall and sureness < _ORG else 0.0
+        return 0.25 if short and tall and confidence < _ORG else 0.0
 
 
 def _text(group: Group) -> str:
@@ -286,9 +288,9 @@ def _is_printed(text: str) -> bool:
     return is_heading(text) or key_end(text) > 0 or has_amount(text)
 
 
-def _stands_alone(piece: Piece) -> bool:
+def _stands_alone(piece: CardPiece) -> bool:
     """Return whether no name goes on in the next line: behind a legal form or a job."""
-    return has_legal_form(piece.text) or title_sureness(piece.text) >= _TITLE
+    return has_legal_form(piece.text) or title_confidence(piece.text) >= _TITLE
 
 
 def _is_plain(text: str) -> bool:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 
 from chalicelib.engines.ocr.contacts.entries import key_end
-from chalicelib.engines.ocr.contacts.piece import Piece
+from chalicelib.engines.ocr.contacts.piece import CardPiece
 from chalicelib.engines.ocr.kinds.headings import is_heading
-from chalicelib.engines.ocr.kinds.organisation import has_legal_form, organisation_sureness
-from chalicelib.engines.ocr.kinds.person import are_credentials, person_sureness
-from chalicelib.engines.ocr.kinds.title import title_sureness
+from chalicelib.engines.ocr.kinds.organisation import has_legal_form, organisation_confidence
+from chalicelib.engines.ocr.kinds.person import are_credentials, person_confidence
+from chalicelib.engines.ocr.kinds.title import title_confidence
 
 _BETWEEN = re.compile(r" ?[|•·] ?| [-–—/] |, ")
 _SURE = 0.6
 _LONGEST = 120
 
 
-def split_parts(piece: Piece) -> list[Piece]:
+def split_parts(piece: CardPiece) -> list[CardPiece]:
     """Cut a line where one side is surely a person or a company and the other side is not."""
     if len(piece.text) > _LONGEST:
         return [piece]
@@ -29,7 +29,7 @@ def split_parts(piece: Piece) -> list[Piece]:
     return [piece]
 
 
-def without_key(piece: Piece) -> Piece:
+def without_key(piece: CardPiece) -> CardPiece:
     """Cut the key in front of a name or a job: `Full Name: Dana Reyes`, `Attn: Dana Reyes`."""
     end = key_end(piece.text)
     if not end or not is_heading(piece.text[: end - 1]):
@@ -50,8 +50,8 @@ def _kind(text: str) -> str | None:
     """Return the kind of a text when it is sure."""
     if has_legal_form(text):
         return "organisation"
-    if title_sureness(text) >= _SURE:
+    if title_confidence(text) >= _SURE:
         return "title"
-    if organisation_sureness(text) >= _SURE:
+    if organisation_confidence(text) >= _SURE:
         return "organisation"
-    return "person" if person_sureness(text) >= _SURE else None
+    return "person" if person_confidence(text) >= _SURE else None

@@ -17,7 +17,7 @@ _STEEPEST = math.radians(45)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class CardPiece:
     """Some characters of one text line."""
 
     text: str
@@ -40,7 +40,7 @@ class Piece:
         """The upright rectangle around it, in pixels of the page."""
         return around_points(self.corners)
 
-    def part(self, start: int, end: int) -> Piece | None:
+    def part(self, start: int, end: int) -> CardPiece | None:
         """Return the characters from start to end, spaces at the ends cut; None when empty."""
         cut = self.text[start:end]
         start += len(cut) - len(cut.lstrip())
@@ -62,7 +62,7 @@ class Piece:
         places = tuple((one - left) / max(right - left, 1e-9) for one in self.places[start:end])
         line, first = self.order
         order = (line, first + start)
-        return Piece(text, self.probability, corners, place, self.height, order, places)
+        return CardPiece(text, self.probability, corners, place, self.height, order, places)
 
     def _edge(self, place: int) -> float:
         """Return where the character at a place begins along the piece: 0 to 1."""
@@ -73,7 +73,7 @@ class Piece:
         return place / len(self.text)
 
 
-def pieces_of(lines: Sequence[TextLine]) -> list[Piece]:
+def pieces_of(lines: Sequence[TextLine]) -> list[CardPiece]:
     """Return the lines as pieces, cut where the gap between two words is one between columns."""
     angle = page_angle(lines)
     return [
@@ -100,12 +100,12 @@ def page_angle(lines: Iterable[TextLine]) -> float:
     return level[min(bisect_left(sums, total / 2), len(level) - 1)][0]
 
 
-def join_text(pieces: Iterable[Piece]) -> str:
+def join_text(pieces: Iterable[CardPiece]) -> str:
     """Return the texts of pieces with spaces between them."""
     return " ".join(piece.text for piece in pieces)
 
 
-def joined(pieces: Sequence[Piece]) -> Piece:
+def joined(pieces: Sequence[CardPiece]) -> CardPiece:
     """Return pieces as one, of which there is at least one; their order is kept."""
     if len(pieces) == 1:
         return pieces[0]
@@ -122,14 +122,14 @@ def joined(pieces: Sequence[Piece]) -> Piece:
     )
     place = around(piece.place for piece in pieces)
     height = max(piece.height for piece in pieces)
-    return Piece(join_text(pieces), probability, corners, place, height, pieces[0].order)
+    return CardPiece(join_text(pieces), probability, corners, place, height, pieces[0].order)
 
 
-def _whole(line: TextLine, number: int, angle: float) -> Piece:
+def _whole(line: TextLine, number: int, angle: float) -> CardPiece:
     """Return a line as one piece."""
     place = around_points(_turned(point, angle) for point in line.corners)
     known = len(line.places) == len(line.text)
-    return Piece(
+    return CardPiece(
         line.text,
         line.probability,
         line.corners,
@@ -140,7 +140,7 @@ def _whole(line: TextLine, number: int, angle: float) -> Piece:
     )
 
 
-def _columns(piece: Piece) -> list[Piece]:
+def _columns(piece: CardPiece) -> list[CardPiece]:
     """Cut a line that the engine read across columns, where the places of letters tell it."""
     text, places = piece.text, piece.places
     if not places or " " not in text:

@@ -9,10 +9,10 @@ from chalicelib.domain.documents.findings import Contact
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.contacts import labels
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
-from chalicelib.engines.ocr.contacts.exact import Found
+from chalicelib.engines.ocr.contacts.exact import EntityMatch
 from chalicelib.engines.ocr.contacts.finder import as_contact, exact_found, named_found
-from chalicelib.engines.ocr.contacts.piece import Piece, pieces_of
-from chalicelib.engines.ocr.interface import Check, go_on
+from chalicelib.engines.ocr.contacts.piece import CardPiece, pieces_of
+from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.dates import find_dates
 
 DATETIME = "DATETIME"
@@ -31,15 +31,10 @@ _TAGS: Mapping[str, tuple[str, ...]] = {
 _NAMED = ("person", "org")
 
 
-def find_virtual(kind: str, page: ReadPage) -> tuple[Contact, ...]:
-    """Return the texts of one kind on a page: see VirtualTexts.find."""
-    return VirtualTexts(page).find(kind)
-
-
 class VirtualTexts:
     """Texts of all kinds on one page; what two kinds need is looked for once."""
 
-    def __init__(self, page: ReadPage, check: Check = go_on) -> None:
+    def __init__(self, page: ReadPage, check: CancelCheck = never_cancel) -> None:
         """Remember the page.
 
         Args:
@@ -63,7 +58,7 @@ class VirtualTexts:
         found.sort(key=lambda one: (_rank(one), one.pieces[0].order))
         return tuple(as_contact(one) for one in found)
 
-    def _source(self, kind: str) -> list[Found]:
+    def _source(self, kind: str) -> list[EntityMatch]:
         """Return the entities among which those of a kind are."""
         if kind == "datetime":
             return self._dates
@@ -72,22 +67,22 @@ class VirtualTexts:
         return self._names if kind in _NAMED else self._exact[0]
 
     @cached_property
-    def _pieces(self) -> list[Piece]:
+    def _pieces(self) -> list[CardPiece]:
         """The page's lines, cut at columns."""
         return pieces_of(self._page.lines)
 
     @cached_property
-    def _exact(self) -> tuple[list[Found], list[Piece]]:
+    def _exact(self) -> tuple[list[EntityMatch], list[CardPiece]]:
         """Entities whose form gives them away, and what is left."""
         return exact_found(self._pieces, self._check)
 
     @cached_property
-    def _blocks(self) -> tuple[list[Found], list[Piece]]:
+    def _blocks(self) -> tuple[list[EntityMatch], list[CardPiece]]:
         """Postal addresses, and what is left."""
         return address_blocks(self._exact[1], self._check)
 
     @cached_property
-    def _names(self) -> list[Found]:
+    def _names(self) -> list[EntityMatch]:
         """Persons and organisations."""
         blocks, rest = self._blocks
         values = [_value(piece) for piece in rest]
@@ -95,24 +90,24 @@ class VirtualTexts:
         return named_found(kept, [*self._exact[0], *blocks], self._check)
 
     @cached_property
-    def _dates(self) -> list[Found]:
+    def _dates(self) -> list[EntityMatch]:
         """Dates and times."""
-        found: list[Found] = []
+        found: list[EntityMatch] = []
         for piece in self._pieces:
             self._check()
             for span in find_dates(piece.text):
                 part = piece.part(span.start, span.end)
                 if part is not None:
-                    found.append(Found(DATETIME, span.text, span.sureness, (part,)))
+                    found.append(EntityMatch(DATETIME, span.text, span.confidence, (part,)))
         return found
 
 
-def _rank(found: Found) -> tuple[int, float]:
+def _rank(found: EntityMatch) -> tuple[int, float]:
     """Return the place of an entity: telephones before fax numbers, the surest first."""
-    return int(found.tag == labels.FAX), -round(found.sureness, 2)
+    return int(found.tag == labels.FAX), -round(found.confidence, 2)
 
 
-def _value(piece: Piece) -> Piece:
+def _value(piece: CardPiece) -> CardPiece:
     """Return what stands behind the key of a line: `Patient: Dana Reyes`; else the line."""
     head, colon, tail = piece.text.partition(":")
     if not colon or not tail.strip() or len(head.split()) > _KEY_WORDS:

@@ -14,7 +14,7 @@ from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms.field_kinds import fitness
 from chalicelib.engines.ocr.forms.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
-from chalicelib.engines.ocr.forms.rulings import Rulings
+from chalicelib.engines.ocr.forms.rulings import RuledSeparators
 from chalicelib.engines.ocr.forms.spelling import tokens
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     Rects = npt.NDArray[np.float64]
     Measure = Callable[[Rects, Rect, float], Rects]
 
-
-# Words that forms print, and people rarely write into them.
 
 _WORDS = frozenset(
     token.folded
@@ -200,7 +198,9 @@ class Candidate:
 class Neighbourhood:
     """Pieces and labels of a page by their places."""
 
-    def __init__(self, keys: Sequence[FoundKey], remains: Remains, rulings: Rulings) -> None:
+    def __init__(
+        self, keys: Sequence[FoundKey], remains: Remains, rulings: RuledSeparators
+    ) -> None:
         """Note where everything is.
 
         Args:

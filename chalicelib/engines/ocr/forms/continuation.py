@@ -16,16 +16,14 @@ from chalicelib.engines.ocr.forms.candidates import (
 from chalicelib.engines.ocr.forms.field_kinds import is_one_line
 from chalicelib.engines.ocr.forms.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
-from chalicelib.engines.ocr.forms.rulings import Rulings
-from chalicelib.engines.ocr.forms.segments import Segment
-from chalicelib.engines.ocr.kinds.address import address_sureness
+from chalicelib.engines.ocr.forms.rulings import RuledSeparators
+from chalicelib.engines.ocr.forms.segments import LineSegment
+from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
 from chalicelib.engines.ocr.kinds.dates import find_dates
 from chalicelib.engines.ocr.kinds.internet import find_mails
 from chalicelib.engines.ocr.kinds.phone import find_phones
 from chalicelib.engines.ocr.kinds.span import word_set
-
-# Whether the text of a value asks for a next line.
 
 _FINDERS = (find_money, find_numbers, find_dates, find_phones, find_mails)
 _WHOLE = 0.9
@@ -46,7 +44,7 @@ def is_closed(text: str) -> bool:
     return any(span.end - span.start >= length for find in _FINDERS for span in find(text))
 
 
-def goes_on(line: str, below: str, types: Sequence[str]) -> bool:
+def continues(line: str, below: str, types: Sequence[str]) -> bool:
     """Return whether a line of a value is only half of it, or one of an address.
 
     Args:
@@ -64,7 +62,7 @@ def goes_on(line: str, below: str, types: Sequence[str]) -> bool:
         return True
     if "ADDRESS" in types:
         return True
-    return max(address_sureness(line[:_LONGEST]), address_sureness(below[:_LONGEST])) >= _STREET
+    return max(address_confidence(line[:_LONGEST]), address_confidence(below[:_LONGEST])) >= _STREET
 
 
 _MAX_LINES = 20
@@ -101,7 +99,7 @@ class Continuation:
         self,
         keys: Sequence[FoundKey],
         remains: Remains,
-        rulings: Rulings,
+        rulings: RuledSeparators,
         used: Iterable[int],
     ) -> None:
         """Remember what is taken.
@@ -208,7 +206,7 @@ class Continuation:
         must_be_full = (
             hangs
             or self._is_row_of_form(key, last, self._segment(other))
-            or not (goes_on(*texts, types) or self._is_wide(line) or self._is_block(line, other))
+            or not (continues(*texts, types) or self._is_wide(line) or self._is_block(line, other))
         )
         is_end = (
             not self._is_free(other)
@@ -235,7 +233,7 @@ class Continuation:
             for label in left
         )
 
-    def _is_row_of_form(self, key: FoundKey, upper: Segment, lower: Segment) -> bool:
+    def _is_row_of_form(self, key: FoundKey, upper: LineSegment, lower: LineSegment) -> bool:
         """Return whether a line is as far below another as the form's rows are apart."""
         pitch = lower.rect.center[1] - upper.rect.center[1]
         return any(
@@ -251,7 +249,7 @@ class Continuation:
         """
         last = self._segment(line[-1])
         is_long = last.rect.max_x - begin > _LONG * last.height
-        is_half = goes_on(last.text, "", ())
+        is_half = continues(last.text, "", ())
         return (is_long or is_half) and last.rect.max_x > _FULL_LINE * self._right_edge
 
     def _is_block(self, line: Sequence[int], other: int) -> bool:
@@ -299,7 +297,7 @@ class Continuation:
         piece = self._pieces[number]
         return number not in self._used and piece.owner is None and not piece.is_labelled
 
-    def _segment(self, number: int) -> Segment:
+    def _segment(self, number: int) -> LineSegment:
         """Return the place of a piece."""
         return self._pieces[number].segment
 
@@ -314,12 +312,12 @@ def _is_level(first: Rect, second: Rect) -> bool:
     return shared >= 0.5 * min(first.height, second.height)
 
 
-def _is_speck(segment: Segment) -> bool:
+def _is_speck(segment: LineSegment) -> bool:
     """Return whether a text is one uncertain character: a tick, a stain."""
     return len(segment.text) == 1 and segment.line.probability < _CLEAR
 
 
-def _follows(upper: Segment, lower: Segment, begin: float, farthest: float) -> bool:
+def _follows(upper: LineSegment, lower: LineSegment, begin: float, farthest: float) -> bool:
     """Return whether a segment is the next line of a text that begins at a place."""
     height = upper.height
     gap = (lower.rect.min_y - upper.rect.max_y) / height

@@ -13,18 +13,18 @@ from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms.keys import FoundKey, find_keys
 from chalicelib.engines.ocr.forms.pieces import take_out_keys, without_line_numbers
-from chalicelib.engines.ocr.forms.rulings import Rulings
-from chalicelib.engines.ocr.forms.segments import Segment, make_segments, tilt
+from chalicelib.engines.ocr.forms.rulings import RuledSeparators
+from chalicelib.engines.ocr.forms.segments import LineSegment, make_segments, tilt
 from chalicelib.engines.ocr.forms.values import Value, find_values
 from chalicelib.engines.ocr.forms.virtual_fields import find_virtual_fields
-from chalicelib.engines.ocr.interface import Check, go_on
+from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 _EMPTY_CERTAINTY = 0.8
 """How sure an empty value is: something may have been overlooked."""
 
 
 def find_fields(
-    page: ReadPage, template: FormTemplate, check: Check = go_on
+    page: ReadPage, template: FormTemplate, check: CancelCheck = never_cancel
 ) -> tuple[FormField, ...]:
     """Find the keys of a template on a page, and their values.
 
@@ -45,7 +45,7 @@ def find_fields(
 
 
 def _find_printed(
-    page: ReadPage, keys: Sequence[TemplateKey], check: Check
+    page: ReadPage, keys: Sequence[TemplateKey], check: CancelCheck
 ) -> dict[int, FormField]:
     """Return the fields of printed keys by the number of the key."""
     angle = tilt(page.lines)
@@ -53,7 +53,7 @@ def _find_printed(
     found = find_keys(keys, segments, check)
     check()
     remains = without_line_numbers(found, segments, take_out_keys(found, segments))
-    values = find_values(found, keys, remains, Rulings(page.pixels, angle))
+    values = find_values(found, keys, remains, RuledSeparators(page.pixels, angle))
     check()
     return {
         key.number: _field(keys[key.number], key, values.get(place))
@@ -78,7 +78,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value | None) -> FormFie
     )
 
 
-def _probability(segments: Sequence[Segment]) -> float:
+def _probability(segments: Sequence[LineSegment]) -> float:
     """Return the mean probability of some lines, weighted by length."""
     weight = sum(len(segment.text) for segment in segments)
     return sum(segment.line.probability * len(segment.text) for segment in segments) / weight

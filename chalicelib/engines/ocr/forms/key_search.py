@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rapidfuzz import fuzz
 
-from chalicelib.engines.ocr.forms.segments import Segment
+from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import SHORT_KEY, fold, least_ratio, numbers
 from chalicelib.engines.ocr.forms.units import Unit, make_units
-from chalicelib.engines.ocr.interface import Check, go_on
+from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Chains = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 
-
-# Which keys may stand in which lines, told fast by the pairs of letters they share.
 
 _LETTERS = 37
 _RARE = 36
@@ -168,7 +166,7 @@ _SLACK = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class KeyMatch:
     """A place that reads like a key."""
 
     key: int
@@ -188,8 +186,10 @@ Window = tuple[str, Unit, int, int, float]
 
 
 def search_keys(
-    variations: Sequence[Sequence[str]], segments: Sequence[Segment], check: Check = go_on
-) -> list[Reading]:
+    variations: Sequence[Sequence[str]],
+    segments: Sequence[LineSegment],
+    check: CancelCheck = never_cancel,
+) -> list[KeyMatch]:
     """Find every place that reads like one of the keys.
 
     Args:
@@ -210,14 +210,14 @@ def search_keys(
     check()
     for window in (*_search_short(wanted, units), *_search_long(wanted, units, check)):
         places.setdefault(window[0], []).append(window)
-    found: list[Reading] = []
+    found: list[KeyMatch] = []
     for folded, windows in places.items():
         windows.sort(key=lambda each: -each[4])
         for _, unit, first, last, score in windows[:_MAX_PLACES]:
             if len(found) >= _MAX_READINGS:
                 return found
             parts = _parts(unit, segments, first, last)
-            found += [Reading(number, text, parts, score) for number, text in wanted[folded]]
+            found += [KeyMatch(number, text, parts, score) for number, text in wanted[folded]]
     return found
 
 
@@ -235,7 +235,7 @@ def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterat
 
 
 def _search_long(
-    wanted: Mapping[str, Wanted], units: Sequence[Unit], check: Check
+    wanted: Mapping[str, Wanted], units: Sequence[Unit], check: CancelCheck
 ) -> Iterator[Window]:
     """Yield the places of longer keys, which may be misread here and there."""
     long = [folded for folded in wanted if len(folded) > SHORT_KEY]
@@ -311,7 +311,7 @@ def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> b
 
 
 def _parts(
-    unit: Unit, segments: Sequence[Segment], first: int, last: int
+    unit: Unit, segments: Sequence[LineSegment], first: int, last: int
 ) -> tuple[tuple[int, int, int], ...]:
     """Return the characters of a place, segment by segment."""
     bounds: dict[int, tuple[int, int]] = {}

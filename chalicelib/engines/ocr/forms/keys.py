@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
-from chalicelib.engines.ocr.forms.key_search import Reading, search_keys
-from chalicelib.engines.ocr.forms.segments import Segment
+from chalicelib.engines.ocr.forms.key_search import KeyMatch, search_keys
+from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import is_short
 from chalicelib.engines.ocr.forms.virtual_fields import is_printed
-from chalicelib.engines.ocr.interface import Check, go_on
+from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 _LEAST_SCORE = 0.4
 """Score below which a reading is a chance likeness in running text."""
@@ -36,7 +36,7 @@ class FoundKey:
     """Number of the key in the template."""
     parts: tuple[tuple[int, int, int], ...]
     """For each line of it: segment, first character, one past the last."""
-    segments: tuple[Segment, ...]
+    segments: tuple[LineSegment, ...]
     """The same parts as segments."""
     similarity: float
     """How well it is read, 0 to 1."""
@@ -62,7 +62,7 @@ class FoundKey:
 
 
 def find_keys(
-    keys: Sequence[TemplateKey], segments: Sequence[Segment], check: Check = go_on
+    keys: Sequence[TemplateKey], segments: Sequence[LineSegment], check: CancelCheck = never_cancel
 ) -> list[FoundKey]:
     """Find the place of each key, so that all fit as well as possible and none overlap.
 
@@ -140,7 +140,7 @@ def _in_reading_order(
     return sorted(keys, key=lambda each: each.number)
 
 
-def _judge(reading: Reading, segments: Sequence[Segment], taken: Taken) -> FoundKey:
+def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> FoundKey:
     """Tell how much a place looks like a key, other keys of its line left aside."""
     first, start, _ = reading.parts[0]
     last, _, end = reading.parts[-1]

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chalicelib.engines.ocr.forms.keys import FoundKey
-from chalicelib.engines.ocr.forms.segments import Segment
+from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import tokens
-
-# What is left of the lines when the keys are taken out: pieces that may be values, and labels.
 
 _FILLER = " \t:：_.…·•=|~¯—–-*"
 """Marks between a key and its value: colons, underlines and leaders as they are read."""
@@ -23,10 +21,10 @@ _ENUMERATION = re.compile(r"[(\[]?(?:\d{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FormPiece:
     """Text that may be a value."""
 
-    segment: Segment
+    segment: LineSegment
     """Its place and text."""
     owner: int | None = None
     """The key right before it in the same line, as its place in the list of keys."""
@@ -38,13 +36,13 @@ class Piece:
 class Remains:
     """A page without the keys."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FormPiece, ...]
     """Texts that may be values."""
-    labels: tuple[Segment, ...]
+    labels: tuple[LineSegment, ...]
     """Labels that the template does not know; never values."""
 
 
-def take_out_keys(keys: Sequence[FoundKey], segments: Sequence[Segment]) -> Remains:
+def take_out_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> Remains:
     """Divide lines into keys and the rest.
 
     Args:
@@ -59,15 +57,15 @@ def take_out_keys(keys: Sequence[FoundKey], segments: Sequence[Segment]) -> Rema
         for number, start, end in key.parts:
             is_last = number == key.parts[-1][0]
             spans.setdefault(number, []).append((start, end, place if is_last else None))
-    pieces: list[Piece] = []
-    labels: list[Segment] = []
+    pieces: list[FormPiece] = []
+    labels: list[LineSegment] = []
     for number, segment in enumerate(segments):
         if number in spans:
             pieces += _between_keys(segment, sorted(spans[number]))
         elif _is_label(segment.text):
             labels += [segment] if any(map(str.isalnum, segment.text)) else []
         elif piece := _bare(segment, 0, len(segment.text)):
-            pieces.append(Piece(piece, None, _begins_with_label(segment.text)))
+            pieces.append(FormPiece(piece, None, _begins_with_label(segment.text)))
     return Remains(tuple(pieces), tuple(labels))
 
 
@@ -83,18 +81,18 @@ def _begins_with_label(text: str) -> bool:
 
 
 def _between_keys(
-    segment: Segment, spans: Sequence[tuple[int, int, int | None]]
-) -> Iterator[Piece]:
+    segment: LineSegment, spans: Sequence[tuple[int, int, int | None]]
+) -> Iterator[FormPiece]:
     """Yield what stands before, between and behind the keys of a line."""
     head = _bare(segment, 0, spans[0][0])
     if head and not _ENUMERATION.fullmatch(head.text):
-        yield Piece(head, None, _is_label(segment.text[: spans[0][0]]))
+        yield FormPiece(head, None, _is_label(segment.text[: spans[0][0]]))
     ends = [start for start, _, _ in spans[1:]] + [len(segment.text)]
     for (_, end, owner), stop in zip(spans, ends, strict=True):
         start = _past_hint(segment.text, end, stop)
         rest = _bare(segment, start, stop)
         if rest:
-            yield Piece(rest, owner)
+            yield FormPiece(rest, owner)
 
 
 def _past_hint(text: str, start: int, stop: int) -> int:
@@ -121,7 +119,7 @@ def _past_translation(text: str, start: int, stop: int) -> int:
     return colon + 1 if colon >= 0 else stop
 
 
-def _bare(segment: Segment, start: int, end: int) -> Segment | None:
+def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
     """Return a part without the marks around it, None when nothing is left."""
     text = segment.text
     begin = start
@@ -160,7 +158,7 @@ _LONGEST = 4
 
 
 def without_line_numbers(
-    keys: Sequence[FoundKey], segments: Sequence[Segment], remains: Remains
+    keys: Sequence[FoundKey], segments: Sequence[LineSegment], remains: Remains
 ) -> Remains:
     """Take the second printing of line numbers out of what may be a value.
 
@@ -180,7 +178,7 @@ def without_line_numbers(
     return replace(remains, pieces=pieces)
 
 
-def _number(key: FoundKey, segments: Sequence[Segment]) -> str:
+def _number(key: FoundKey, segments: Sequence[LineSegment]) -> str:
     """Return the number at the beginning of a key's line, folded; empty without one."""
     number, start, end = key.parts[0]
     text = segments[number].text[:end]
@@ -192,8 +190,8 @@ def _number(key: FoundKey, segments: Sequence[Segment]) -> str:
 
 
 def _kept(
-    pieces: Iterable[Piece], keys: Sequence[FoundKey], numbers: dict[int, str]
-) -> Iterator[Piece]:
+    pieces: Iterable[FormPiece], keys: Sequence[FoundKey], numbers: dict[int, str]
+) -> Iterator[FormPiece]:
     """Yield the pieces without numbers that stand before values."""
     for piece in pieces:
         words = tokens(piece.segment.text)
@@ -208,7 +206,9 @@ def _kept(
             yield piece
 
 
-def _repeats(piece: Piece, word: str, keys: Sequence[FoundKey], numbers: dict[int, str]) -> bool:
+def _repeats(
+    piece: FormPiece, word: str, keys: Sequence[FoundKey], numbers: dict[int, str]
+) -> bool:
     """Return whether a piece is the number of a key on its left, and nothing else."""
     rect = piece.segment.rect
     return bool(word) and any(

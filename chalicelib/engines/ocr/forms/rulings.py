@@ -29,7 +29,7 @@ _LEAST_SIDE = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Rulings:
+class RuledSeparators:
     """Looks for ruled lines in the pixels of a page; places are those of the levelled page."""
 
     pixels: Pixels | None

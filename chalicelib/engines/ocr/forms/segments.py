@@ -22,7 +22,7 @@ _LEAST_TILT = 0.002
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class LineSegment:
     """A part of a line, or all of it."""
 
     line: TextLine
@@ -44,7 +44,7 @@ class Segment:
         """Height of its rectangle, at least a pixel."""
         return max(1.0, self.rect.height)
 
-    def part(self, start: int, end: int) -> Segment:
+    def part(self, start: int, end: int) -> LineSegment:
         """Return some of its characters, without the white space around them.
 
         Args:
@@ -60,7 +60,7 @@ class Segment:
         left = (edge(self.line, first) - edge(self.line, self.start)) / whole
         right = (edge(self.line, last) - edge(self.line, self.start)) / whole
         rect = self.rect
-        return Segment(
+        return LineSegment(
             self.line,
             first,
             last,
@@ -110,7 +110,7 @@ def edge(line: TextLine, index: int) -> float:
     return places[index] - step
 
 
-def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[Segment, ...]:
+def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment, ...]:
     """Level the lines of a page and divide those that run across columns.
 
     Args:
@@ -148,9 +148,9 @@ def _level(line: TextLine, angle: float) -> Rect:
     return around_points((x * cosine + y * sine, y * cosine - x * sine) for x, y in line.corners)
 
 
-def _divide(line: TextLine, rect: Rect) -> Iterator[Segment]:
+def _divide(line: TextLine, rect: Rect) -> Iterator[LineSegment]:
     """Yield the parts of a line between wide blanks."""
-    whole = Segment(line, 0, len(line.text), rect)
+    whole = LineSegment(line, 0, len(line.text), rect)
     begin = 0
     for at in _wide_blanks(line, rect):
         yield whole.part(begin, at)

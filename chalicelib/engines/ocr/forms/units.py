@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from chalicelib.engines.ocr.forms.segments import Segment
+from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import Token, tokens
 
 MAX_STACK = 3
@@ -43,7 +43,7 @@ class Unit:
         return self.folded[self.begins[first] : end]
 
 
-def make_units(segments: Sequence[Segment]) -> list[Unit]:
+def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
     """Return every single segment, then those that may be lines or parts of one key.
 
     Args:
@@ -76,7 +76,7 @@ def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]]) -> Unit:
     return Unit(chain, every, "".join(word.folded for _, word in every), tuple(begins))
 
 
-def _neighbours_below(segments: Sequence[Segment], inked: Sequence[int]) -> dict[int, int]:
+def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
     """Return for each segment the one that may continue it on the next line."""
     order = sorted(inked, key=lambda number: segments[number].rect.min_y)
     found = {}
@@ -93,7 +93,7 @@ def _neighbours_below(segments: Sequence[Segment], inked: Sequence[int]) -> dict
     return found
 
 
-def _line_gap(upper: Segment, lower: Segment) -> float | None:
+def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
     """Return the blank between two lines of one text in heights, None when they are not."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
@@ -105,7 +105,7 @@ def _line_gap(upper: Segment, lower: Segment) -> float | None:
     return gap if is_alike and is_stacked and -0.6 < gap < _LINE_GAP else None
 
 
-def _neighbours_beside(segments: Sequence[Segment], inked: Sequence[int]) -> dict[int, int]:
+def _neighbours_beside(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
     """Return for each segment the one that continues it on the same line."""
     size = median(segments[number].height for number in inked) if inked else 1.0
     rows: dict[int, list[tuple[float, int]]] = {}
@@ -126,7 +126,7 @@ def _neighbours_beside(segments: Sequence[Segment], inked: Sequence[int]) -> dic
 
 
 def _nearest(
-    segments: Sequence[Segment], number: int, row: Sequence[tuple[float, int]]
+    segments: Sequence[LineSegment], number: int, row: Sequence[tuple[float, int]]
 ) -> list[tuple[float, int]]:
     """Return the left side and number of the first segment of a row that continues another one.
 
@@ -142,7 +142,7 @@ def _nearest(
     return next(([each] for each in near if _continues(segment, segments[each[1]])), [])
 
 
-def _continues(left: Segment, right: Segment) -> bool:
+def _continues(left: LineSegment, right: LineSegment) -> bool:
     """Return whether a segment begins right behind another in the same line."""
     height = min(left.height, right.height)
     is_level = left.rect.min_y < right.rect.center[1] < left.rect.max_y

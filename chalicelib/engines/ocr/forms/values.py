@@ -21,14 +21,12 @@ from chalicelib.engines.ocr.forms.continuation import Continuation
 from chalicelib.engines.ocr.forms.field_kinds import span_of
 from chalicelib.engines.ocr.forms.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
-from chalicelib.engines.ocr.forms.rulings import Rulings
-from chalicelib.engines.ocr.forms.segments import Segment
+from chalicelib.engines.ocr.forms.rulings import RuledSeparators
+from chalicelib.engines.ocr.forms.segments import LineSegment
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-
-# Where the values of a form stand: the form's own evidence.
 
 _PRIOR = (1.0, 0.8, 0.1)
 """Votes for RIGHT, BELOW and ABOVE before anything is seen."""
@@ -114,7 +112,7 @@ _LEAST_SCORE = 0.26
 class Value:
     """What was written for a key."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[LineSegment, ...]
     """Its parts in reading order."""
     certainty: float
     """How sure it is that this is the value, 0 to 1."""
@@ -124,7 +122,7 @@ def find_values(
     keys: Sequence[FoundKey],
     templates: Sequence[TemplateKey],
     remains: Remains,
-    rulings: Rulings,
+    rulings: RuledSeparators,
 ) -> dict[int, Value]:
     """Find the values of all keys of a page together.
 
@@ -163,7 +161,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
     return chosen
 
 
-def _cut(segments: Sequence[Segment], types: Sequence[str]) -> tuple[Segment, ...]:
+def _cut(segments: Sequence[LineSegment], types: Sequence[str]) -> tuple[LineSegment, ...]:
     """Leave only what is of the key's type where the rest is noise."""
     if len(segments) == 1 and (span := span_of(types, segments[0].text)):
         return (segments[0].part(*span),)

@@ -12,7 +12,7 @@ from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import ReadPage, Rect
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.contacts.virtual import VirtualTexts
-from chalicelib.engines.ocr.interface import Check, go_on
+from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 _SAME = 0.5
 """Share of the smaller place that two places have in common when they are the same text."""
@@ -32,7 +32,7 @@ def find_virtual_fields(
     page: ReadPage,
     used: Sequence[Rect],
     done: Container[int] = (),
-    check: Check = go_on,
+    check: CancelCheck = never_cancel,
 ) -> dict[int, FormField]:
     """Find what is on a page for each virtual key.
 

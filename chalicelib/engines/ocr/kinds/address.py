@@ -11,9 +11,7 @@ from chalicelib.engines.ocr.kinds.postcode import (
     is_country,
     state_code,
 )
-from chalicelib.engines.ocr.kinds.span import Span, folded_words, loosened, word_set
-
-# Words that name streets, buildings and parts of them.
+from chalicelib.engines.ocr.kinds.span import folded_words, loosened, word_set
 
 STREET_WORDS = word_set(
     """
@@ -104,16 +102,16 @@ _PROSE = word_set("of the to and or is are was were by with for as per from")
 _MAX_NAME_WORDS = 7
 
 
-def address_sureness(text: str) -> float:
+def address_confidence(text: str) -> float:
     """Return how sure a line is to be part of a postal address: 0 to 1."""
     line = text.strip()
-    sureness = _sureness(line)
-    if sureness >= _FAIR or (loose := loosened(line)) == line:
-        return sureness
-    return max(sureness, 0.95 * _sureness(loose))
+    confidence = _confidence(line)
+    if confidence >= _FAIR or (loose := loosened(line)) == line:
+        return confidence
+    return max(confidence, 0.95 * _confidence(loose))
 
 
-def _sureness(line: str) -> float:
+def _confidence(line: str) -> float:
     """Return how sure a line is whose spaces were all read."""
     if find_state_zips(line):
         return 0.97
@@ -122,7 +120,7 @@ def _sureness(line: str) -> float:
     best = max(_street(line), _unit(line))
     codes = find_postcodes(line)
     if codes:
-        code = max(one.sureness for one in codes)
+        code = max(one.confidence for one in codes)
         best = max(best, code) if best < _SOME else min(0.97, best + 0.1)
     return max(best, _place(line))
 
@@ -145,23 +143,6 @@ def is_unit(text: str) -> bool:
 
 
 _SURE_STREET = 0.85
-
-
-def find_addresses(text: str) -> tuple[Span, ...]:
-    """Return the address of a line as one span, without what is before its number; or none."""
-    start = _start(text)
-    part = text[start:].strip(" ,;:")
-    sureness = address_sureness(part)
-    if sureness < _SOME:
-        return ()
-    start = text.index(part, start) if part else start
-    return (Span(start, start + len(part), part, sureness),)
-
-
-def _start(text: str) -> int:
-    """Return the character after a label that ends with a colon."""
-    head, colon, tail = text.partition(":")
-    return len(head) + 1 if colon and tail.strip() and not any(map(str.isdecimal, head)) else 0
 
 
 def _street(line: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chalicelib.engines.ocr.kinds.phone import mend_digits
+from chalicelib.engines.ocr.kinds.phone import correct_digits
 from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
 
 _CODES = r"(?:USD|EUR|GBP|CAD|AUD|NZD|CHF|JPY|CNY|INR|SGD|HKD|MYR|RM|Rs\.?|US\$|C\$|A\$|S\$)"
@@ -28,17 +28,17 @@ _NUMBER = re.compile(rf"(?<![\w.,])[+\-]?{_DIGITS}(?: ?%)?(?![\w])")
 
 def find_money(text: str) -> tuple[Span, ...]:
     """Return the amounts of money of a line in its order, with sign or currency."""
-    mended = mend_digits(text)
+    mended = correct_digits(text)
     return without_overlaps(
-        Span(match.start(), match.end(), match.group().strip(), sureness)
-        for pattern, sureness in _MONEY
+        Span(match.start(), match.end(), match.group().strip(), confidence)
+        for pattern, confidence in _MONEY
         for match in pattern.finditer(mended)
     )
 
 
 def find_numbers(text: str) -> tuple[Span, ...]:
     """Return the numbers of a line in its order; digits inside words are none."""
-    mended = mend_digits(text)
+    mended = correct_digits(text)
     return tuple(
         Span(match.start(), match.end(), match.group().strip(), 0.9)
         for match in _NUMBER.finditer(mended)

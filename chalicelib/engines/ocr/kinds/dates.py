@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chalicelib.engines.ocr.kinds.phone import mend_digits
+from chalicelib.engines.ocr.kinds.phone import correct_digits
 from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
 
 _MONTHS = (
@@ -77,10 +77,10 @@ TIME_ALONE = 0.5
 
 def find_dates(text: str) -> tuple[Span, ...]:
     """Return dates with the time of day behind them, and times alone, in the line's order."""
-    mended = mend_digits(text)
+    mended = correct_digits(text)
     spans = [
-        _with_time(mended, match.span(), sureness)
-        for pattern, sureness in _FORMS
+        _with_time(mended, match.span(), confidence)
+        for pattern, confidence in _FORMS
         for match in pattern.finditer(mended)
         if _is_in_calendar(match)
     ]
@@ -92,14 +92,14 @@ def find_dates(text: str) -> tuple[Span, ...]:
     return without_overlaps(spans)
 
 
-def _with_time(text: str, bounds: tuple[int, int], sureness: float) -> Span:
+def _with_time(text: str, bounds: tuple[int, int], confidence: float) -> Span:
     """Return the span of a date, and of the time of day when one stands behind it."""
     start, end = bounds
     time = _TIME_AFTER.match(text, end)
     if time is not None:
         end = time.end()
-        sureness = min(0.99, sureness + 0.01)
-    return Span(start, end, text[start:end], sureness)
+        confidence = min(0.99, confidence + 0.01)
+    return Span(start, end, text[start:end], confidence)
 
 
 def _is_in_calendar(match: re.Match[str]) -> bool:

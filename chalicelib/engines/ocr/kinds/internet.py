@@ -6,8 +6,6 @@ import re
 
 from chalicelib.engines.ocr.kinds.span import Span, word_set
 
-# Endings of internet names, and what stands for a dot or an at sign when it is misread.
-
 GENERIC = word_set(
     """
     com net org edu gov mil int info biz name pro mobi jobs travel coop aero museum tel cat asia
@@ -87,8 +85,8 @@ def _around(text: str, match: re.Match[str]) -> Span | None:
     known = len(labels) > 1 and is_ending(labels[-1])
     if not known and (len(labels) == 1 or "@" not in match.group() or not labels[-1].isalpha()):
         return None
-    sureness = 0.99 if known else 0.8
-    return Span(start + cut, end, f"{local[cut:]}@{name}", sureness)
+    confidence = 0.99 if known else 0.8
+    return Span(start + cut, end, f"{local[cut:]}@{name}", confidence)
 
 
 def _local_start(text: str, at: int) -> int:
@@ -110,7 +108,7 @@ def _name_after(text: str, at: int) -> tuple[str, int]:
     place = at
     while len(labels) < _MOST_LABELS:
         label = _LABEL.match(text, place)
-        if label is None or (labels and not _goes_on(text, (end, place), labels, label.group())):
+        if label is None or (labels and not _continues(text, (end, place), labels, label.group())):
             break
         if labels and text[end:place] == " ":
             labels[-1] += " "
@@ -123,7 +121,7 @@ def _name_after(text: str, at: int) -> tuple[str, int]:
     return ".".join(labels).replace(" .", " "), end
 
 
-def _goes_on(text: str, gap: tuple[int, int], labels: list[str], label: str) -> bool:
+def _continues(text: str, gap: tuple[int, int], labels: list[str], label: str) -> bool:
     """Return whether the label after a gap belongs to the same internet name."""
     mark = text[gap[0] : gap[1]]
     if mark == ".":
@@ -157,9 +155,9 @@ _NAMES_OF_THINGS = word_set("asp.net vb.net node.js ph.d")
 def find_websites(text: str) -> tuple[Span, ...]:
     """Return the internet addresses of a line in its order; labels and mails not included."""
     spans: list[Span] = []
-    for pattern, sureness in ((_SCHEME, 0.99), (_WWW, 0.99)):
+    for pattern, confidence in ((_SCHEME, 0.99), (_WWW, 0.99)):
         for match in pattern.finditer(text):
-            _add(spans, _marked(text, match, sureness))
+            _add(spans, _marked(text, match, confidence))
     for match in _BARE.finditer(text):
         _add(spans, _bare(text, match))
     return tuple(sorted(spans, key=lambda span: span.start))
@@ -171,7 +169,7 @@ def _add(spans: list[Span], span: Span | None) -> None:
         spans.append(span)
 
 
-def _marked(text: str, match: re.Match[str], sureness: float) -> Span | None:
+def _marked(text: str, match: re.Match[str], confidence: float) -> Span | None:
     """Return the address after a scheme or after www."""
     name = _NAME.match(text, match.end())
     if name is None:
@@ -183,7 +181,7 @@ def _marked(text: str, match: re.Match[str], sureness: float) -> Span | None:
     if match.re is _WWW:
         head = head[:-1] + "."
     said = head + _mended(parts) + path
-    return Span(match.start(), end + len(path), said, sureness)
+    return Span(match.start(), end + len(path), said, confidence)
 
 
 def _joined(name: str) -> str:
@@ -216,8 +214,8 @@ def _bare(text: str, match: re.Match[str]) -> Span | None:
     if name.lower() in _NAMES_OF_THINGS or not _can_be_name(name, labels[-2], ending):
         return None
     path = _path_after(text, match.end())
-    sureness = 0.95 if ending in ("com", "net", "org", "edu", "gov", "io") or path else 0.85
-    return Span(match.start(), match.end() + len(path), name + path, sureness)
+    confidence = 0.95 if ending in ("com", "net", "org", "edu", "gov", "io") or path else 0.85
+    return Span(match.start(), match.end() + len(path), name + path, confidence)
 
 
 def _can_be_name(name: str, owner: str, ending: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chalicelib.engines.ocr.kinds.span import Span, folded_words, whole_line, word_set
+from chalicelib.engines.ocr.kinds.span import folded_words, word_set
 
 LEGAL_FORMS = word_set(
     """
@@ -62,7 +62,7 @@ _BODIES = word_set(
 _JOINERS = word_set("and & of the for und et y e +")
 
 
-def organisation_sureness(text: str) -> float:
+def organisation_confidence(text: str) -> float:
     """Return how sure a line is to name an organisation: 0 to 1.
 
     A name without legal form or word of a trade gives little: the caller compares it with the
@@ -113,11 +113,6 @@ def has_legal_form(text: str) -> bool:
 
 
 _SPELT = 2
-
-
-def find_organisations(text: str) -> tuple[Span, ...]:
-    """Return the line as one span when legal form or trade speak for an organisation; or none."""
-    return whole_line(text, organisation_sureness)
 
 
 def _joins_names(words: list[str]) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from chalicelib.engines.ocr.kinds.span import Span, whole_line, word_set, words_of
-
-# Given names that are frequent in many countries: one cue among several for a person.
+from chalicelib.engines.ocr.kinds.span import word_set, words_of
 
 GIVEN_NAMES = word_set(
     """
@@ -156,7 +154,7 @@ _FEWEST, _MOST = 2, 4
 _LONGEST = 60
 
 
-def person_sureness(text: str) -> float:
+def person_confidence(text: str) -> float:
     """Return how sure a line is to be a person's name and nothing else: 0 to 1.
 
     A line of capitalised words is about 0.5; given names, initials, honorifics and credentials
@@ -172,11 +170,6 @@ def person_sureness(text: str) -> float:
     if not words or any(char.isdecimal() or char in "@&/+*%$#=" for char in name):
         return 0.0
     return _weighed(words, titled=titled > 0, has_credentials=has_credentials)
-
-
-def find_persons(text: str) -> tuple[Span, ...]:
-    """Return the line as one span when it is a name; or none."""
-    return whole_line(text, person_sureness)
 
 
 def without_credentials(text: str) -> tuple[str, bool]:
@@ -210,17 +203,17 @@ def _weighed(words: list[str], *, titled: bool, has_credentials: bool) -> float:
     if not shaped or count > _MOST + (count != len(full)) + 1 or not _has_long_word(full):
         return 0.0
     given = any(_is_given_name(word) for word in (words[:1] if count == 1 else words[:-1]))
-    sureness = 0.45 if _FEWEST <= count <= _MOST else 0.2
+    confidence = 0.45 if _FEWEST <= count <= _MOST else 0.2
     if count == 1:
-        sureness = 0.1
-    sureness += 0.35 * given + 0.3 * titled + 0.3 * has_credentials
+        confidence = 0.1
+    confidence += 0.35 * given + 0.3 * titled + 0.3 * has_credentials
     if _is_given_name(words[-1]) and not given:
-        sureness += 0.15
+        confidence += 0.15
     if len(full) < count:
-        sureness += 0.2
+        confidence += 0.2
     if any(_is_initial(word) for word in words[:-1]):
-        sureness += 0.2
-    return min(0.97, sureness)
+        confidence += 0.2
+    return min(0.97, confidence)
 
 
 def _is_given_name(word: str) -> bool:

@@ -79,25 +79,25 @@ _FORMS: tuple[tuple[re.Pattern[str], int, float], ...] = (
 
 def find_phones(text: str) -> tuple[Span, ...]:
     """Return the telephone numbers of a line in its order, with extension; labels not included."""
-    mended = mend_digits(text).translate(_DASHES)
+    mended = correct_digits(text).translate(_DASHES)
     spans: list[Span] = []
-    for pattern, fewest, sureness in _FORMS:
+    for pattern, fewest, confidence in _FORMS:
         for match in pattern.finditer(mended):
-            span = _span_of(text, mended, match, fewest, sureness)
+            span = _span_of(text, mended, match, fewest, confidence)
             if span is not None and not any(span.meets(other) for other in spans):
                 spans.append(span)
                 mended = mended[: span.start] + "\0" * (span.end - span.start) + mended[span.end :]
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
-def mend_digits(text: str) -> str:
+def correct_digits(text: str) -> str:
     """Replace letters that stand for digits inside numbers; the length stays the same."""
     return _SLIPPED_CODE.sub(_as_digits, _SLIPPED.sub(_as_digits, text))
 
 
 def digits_of(text: str) -> str:
     """Return the digits of a text, letters that stand for digits mended."""
-    return "".join(char for char in mend_digits(text) if char.isdecimal())
+    return "".join(char for char in correct_digits(text) if char.isdecimal())
 
 
 def _as_digits(match: re.Match[str]) -> str:
@@ -109,19 +109,19 @@ def _as_digits(match: re.Match[str]) -> str:
 
 
 def _span_of(
-    text: str, mended: str, match: re.Match[str], fewest: int, sureness: float
+    text: str, mended: str, match: re.Match[str], fewest: int, confidence: float
 ) -> Span | None:
     """Return a match as a span, cut to what one number can be; None when it is something else."""
     start, end = match.span()
     found = _one_number(match.group())
     end = start + len(found)
-    if not _is_number(found, mended, (start, end), fewest, sureness):
+    if not _is_number(found, mended, (start, end), fewest, confidence):
         return None
     shown = "".join(
         new if old.isalpha() and new.isdecimal() else old
         for old, new in zip(text[start:end], mended[start:end], strict=True)
     )
-    return Span(start, end, shown, sureness)
+    return Span(start, end, shown, confidence)
 
 
 def _one_number(found: str) -> str:
@@ -149,7 +149,7 @@ def _last_gap(found: str, place: int) -> int:
 
 
 def _is_number(
-    found: str, mended: str, bounds: tuple[int, int], fewest: int, sureness: float
+    found: str, mended: str, bounds: tuple[int, int], fewest: int, confidence: float
 ) -> bool:
     """Tell a telephone number from dates, codes and amounts that look like one."""
     count = sum(char.isdecimal() for char in found)
@@ -160,7 +160,7 @@ def _is_number(
     if before[-1:] in set("$£€¥₹#,/_=&") or before in ("$ ", "£ ", "€ "):
         return False
     # A label may touch its number: "F503.555.0143".
-    if before[-1:].isalnum() and (sureness < _CLEAR or before[-1:].isdecimal()):
+    if before[-1:].isalnum() and (confidence < _CLEAR or before[-1:].isdecimal()):
         return False
     # A colon and digits behind it are the minutes of a clock.
     if after[:1] in set("%@_") or (after[:1] in set(",:") and after[1:2].isdecimal()):

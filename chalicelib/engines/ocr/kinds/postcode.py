@@ -6,8 +6,6 @@ import re
 
 from chalicelib.engines.ocr.kinds.span import Span, word_set
 
-# Names and abbreviations of the states of the United States, and of other countries' regions.
-
 US_STATES = {
     "alabama": "AL", "alaska": "AK", "arizona": "AZ", "arkansas": "AR", "california": "CA",
     "colorado": "CO", "connecticut": "CT", "delaware": "DE", "florida": "FL", "georgia": "GA",
@@ -130,9 +128,9 @@ _DIGITS_AT_LEAST = 4
 def find_postcodes(text: str) -> tuple[Span, ...]:
     """Return every postcode of a line: of the United States only with its state."""
     spans = list(find_state_zips(text))
-    for pattern, sureness in _LOOSE:
+    for pattern, confidence in _LOOSE:
         for match in pattern.finditer(text):
-            span = Span(match.start(), match.end(), match.group().strip(" ,-–:"), sureness)
+            span = Span(match.start(), match.end(), match.group().strip(" ,-–:"), confidence)
             if not any(span.meets(other) for other in spans):
                 spans.append(span)
     return tuple(sorted(spans, key=lambda span: span.start))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-
-# Word lists as they are written in the modules of this package.
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -33,7 +31,7 @@ class Span:
     """The character after its last one."""
     text: str
     """What it says, slips of reading mended: no spaces inside a mail address."""
-    sureness: float
+    confidence: float
     """How sure the kind is: 0 to 1."""
 
     def meets(self, other: Span) -> bool:
@@ -42,29 +40,14 @@ class Span:
 
 
 _LIKELY = 0.4
-"""A line is taken for a name from this sureness on."""
-
-
-def whole_line(text: str, sureness_of: Callable[[str], float]) -> tuple[Span, ...]:
-    """Return a line without the punctuation around it as one span when it is sure enough.
-
-    Args:
-        text: the line.
-        sureness_of: tells how sure it is that a text is of the kind, 0 to 1.
-    """
-    name = text.strip(" ,;:-")
-    sureness = sureness_of(name)
-    if sureness < _LIKELY:
-        return ()
-    start = text.index(name)
-    return (Span(start, start + len(name), name, sureness),)
+"""A line is taken for a name from this confidence on."""
 
 
 def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Keep the surest, then the longest, of spans that overlap; in the order of the line."""
     kept: list[Span] = []
     taken: set[int] = set()
-    for span in sorted(spans, key=lambda one: (-one.sureness, one.start - one.end, one.start)):
+    for span in sorted(spans, key=lambda one: (-one.confidence, one.start - one.end, one.start)):
         places = range(span.start, span.end)
         if taken.isdisjoint(places):
             taken.update(places)

@@ -65,7 +65,7 @@ _SMALL = FIELDS | word_set("at in on to de des du la y e und für law large")
 _SHORT_SENTENCE = 3
 
 
-def title_sureness(text: str) -> float:
+def title_confidence(text: str) -> float:
     """Return how sure a line is to name a job: 0 to 1."""
     text = loosened(text)
     words = folded_words(text)

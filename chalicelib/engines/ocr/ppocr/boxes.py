@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
 
 
-# Connected pixels of a mask, as the outlines that rectangles are laid around.
-
-
 @dataclass(frozen=True, eq=False)
 class Runs:
     """Pixels side by side, row by row from the top, each row from the left."""

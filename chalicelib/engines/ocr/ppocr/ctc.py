@@ -19,7 +19,7 @@ _TIMES = "×"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RecognisedText:
     """What was read in one crop."""
 
     text: str
@@ -30,11 +30,11 @@ class Reading:
     """For each character where its middle is: 0 at the crop's left side, 1 at its right."""
 
 
-NOTHING = Reading("", 0.0, ())
+NOTHING = RecognisedText("", 0.0, ())
 """A crop without text."""
 
 
-def decode(probabilities: Floats, alphabet: Sequence[str], share: float) -> Reading:
+def decode(probabilities: Floats, alphabet: Sequence[str], share: float) -> RecognisedText:
     """Turn the steps of one crop into text: repetitions count once, blanks separate.
 
     Args:
@@ -77,7 +77,7 @@ def _letter_x(neighbours: str) -> str:
 
 def _without_extra_spaces(
     characters: list[str], certain: list[float], middles: list[float]
-) -> Reading:
+) -> RecognisedText:
     """Leave out spaces at the ends and behind spaces."""
     kept: list[int] = []
     for index, character in enumerate(characters):
@@ -87,7 +87,7 @@ def _without_extra_spaces(
         kept.pop()
     if not kept:
         return NOTHING
-    return Reading(
+    return RecognisedText(
         "".join(characters[index] for index in kept),
         min(1.0, sum(certain[index] for index in kept) / len(kept)),
         tuple(min(1.0, middles[index]) for index in kept),

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     Pixels = npt.NDArray[np.uint8]
 
 
-# How large a page is looked at when its lines are found.
-
 PAGE, RECEIPT = 1280, 960
 """Longest side of a page with small print, and of a tall slip of paper, in pixels."""
 MOST_GROWTH = 1.5

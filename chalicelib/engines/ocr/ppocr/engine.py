@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from chalicelib.domain.documents.page import Point, Quad
-    from chalicelib.engines.ocr.interface import Check
-    from chalicelib.engines.ocr.ppocr.ctc import Reading
+    from chalicelib.engines.ocr.interface import CancelCheck
+    from chalicelib.engines.ocr.ppocr.ctc import RecognisedText
     from chalicelib.engines.ocr.ppocr.detector import Detector
     from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
 
@@ -44,7 +44,7 @@ class PpOcr:
         self._detector = detector
         self._recogniser = recogniser
 
-    def read(self, pixels: Pixels, check: Check) -> tuple[TextLine, ...]:
+    def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
         """Find and read every text line of a page. See: TextEngine."""
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
@@ -53,7 +53,7 @@ class PpOcr:
         found = self._detector.find(image)
         check()
 
-        def recognise(quads: Sequence[Quad]) -> list[Reading]:
+        def recognise(quads: Sequence[Quad]) -> list[RecognisedText]:
             return self._recognised(image, quads, check)
 
         read = chosen_quads(found, recognise)
@@ -65,7 +65,7 @@ class PpOcr:
         return tuple(in_reading_order(lines))
 
     def read_crops(
-        self, pixels: Pixels, quads: Sequence[Quad], check: Check
+        self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
         """Read places that are known to hold one line each. See: TextEngine."""
         check()
@@ -79,7 +79,9 @@ class PpOcr:
             for quad, reading in zip(scaled, readings, strict=True)
         )
 
-    def _recognised(self, image: Image.Image, quads: Sequence[Quad], check: Check) -> list[Reading]:
+    def _recognised(
+        self, image: Image.Image, quads: Sequence[Quad], check: CancelCheck
+    ) -> list[RecognisedText]:
         """Read places of an image."""
         widths = [crop_width(quad) for quad in quads]
         return self._recogniser.read(widths, lambda index: cut_crop(image, quads[index]), check)
@@ -102,7 +104,7 @@ def _scaled(quad: Quad, scale: float) -> Quad:
     return first, second, third, fourth
 
 
-def _line(quad: Quad, reading: Reading, scale: float, image: Image.Image) -> TextLine:
+def _line(quad: Quad, reading: RecognisedText, scale: float, image: Image.Image) -> TextLine:
     """Describe what was read in the coordinates of the page, inside the page."""
     top_left, top_right, _, bottom_left = quad
     box = around_points(_inside(point, image, scale) for point in quad)

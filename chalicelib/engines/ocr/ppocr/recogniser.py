@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.ocr.ppocr.crops import HEIGHT
-from chalicelib.engines.ocr.ppocr.ctc import NOTHING, Reading, decode
+from chalicelib.engines.ocr.ppocr.ctc import NOTHING, RecognisedText, decode
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from PIL import Image
 
-    from chalicelib.engines.ocr.interface import Check
+    from chalicelib.engines.ocr.interface import CancelCheck
 
     Floats = npt.NDArray[np.float32]
 
-
-# Divides very long lines where they are blank, and joins what was read in the parts.
 
 LONGEST = 2_400
 """Widest crop that is read in one piece, in pixels."""
@@ -49,7 +47,7 @@ def cut_places(crop: Image.Image) -> Cuts:
     return [*cuts, (start, crop.width, is_spaced)]
 
 
-def joined(cuts: Cuts, readings: Sequence[Reading], width: int) -> Reading:
+def joined(cuts: Cuts, readings: Sequence[RecognisedText], width: int) -> RecognisedText:
     """Return what was read in the parts of one crop, width pixels wide, as one line."""
     text, places, weighted = "", list[float](), 0.0
     for (start, end, is_spaced), reading in zip(cuts, readings, strict=True):
@@ -63,7 +61,7 @@ def joined(cuts: Cuts, readings: Sequence[Reading], width: int) -> Reading:
         places += [(start + place * (end - start)) / width for place in reading.places]
     if not text:
         return NOTHING
-    return Reading(text, weighted / sum(len(r.text) for r in readings), tuple(places))
+    return RecognisedText(text, weighted / sum(len(r.text) for r in readings), tuple(places))
 
 
 def _blank_columns(crop: Image.Image) -> list[bool]:
@@ -116,7 +114,7 @@ class Recogniser:
         self._session = session
         self._alphabet = tuple(alphabet)
 
-    def read(self, widths: Sequence[int], cut: Cut, check: Check) -> list[Reading]:
+    def read(self, widths: Sequence[int], cut: Cut, check: CancelCheck) -> list[RecognisedText]:
         """Read crops, those of like width together.
 
         Args:
@@ -127,7 +125,7 @@ class Recogniser:
         Returns:
             What was read, in the order of the widths.
         """
-        readings: dict[int, Reading] = {}
+        readings: dict[int, RecognisedText] = {}
         order = sorted(range(len(widths)), key=widths.__getitem__)
         short = [index for index in order if widths[index] <= LONGEST]
         for batch in _batches(short, widths):
@@ -138,7 +136,7 @@ class Recogniser:
             readings[index] = self._read_long(cut(index), check)
         return [readings[index] for index in range(len(widths))]
 
-    def _read_long(self, crop: Image.Image, check: Check) -> Reading:
+    def _read_long(self, crop: Image.Image, check: CancelCheck) -> RecognisedText:
         """Read a crop in parts, one at a time."""
         cuts = cut_places(crop)
         parts = []
@@ -147,7 +145,7 @@ class Recogniser:
             parts += self._read_batch([crop.crop((start, 0, end, HEIGHT))])
         return joined(cuts, parts, crop.width)
 
-    def _read_batch(self, crops: list[Image.Image]) -> list[Reading]:
+    def _read_batch(self, crops: list[Image.Image]) -> list[RecognisedText]:
         """Read crops of like width in one run."""
         width = max(_LEAST_WIDTH, *(crop.width for crop in crops))
         width = -(-width // _GRID) * _GRID

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad
     from chalicelib.engines.ocr.ppocr.boxes import Rectangle
-    from chalicelib.engines.ocr.ppocr.ctc import Reading
+    from chalicelib.engines.ocr.ppocr.ctc import RecognisedText
 
-    Read = Callable[[Sequence[Quad]], list[Reading]]
+    Read = Callable[[Sequence[Quad]], list[RecognisedText]]
     Sense = Callable[[Rectangle], Rectangle]
-    Result = tuple[Quad, Reading]
+    Result = tuple[Quad, RecognisedText]
 
 _TALL = 1.5
 """Height of a place that may be read downwards, in widths."""

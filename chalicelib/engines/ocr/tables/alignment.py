@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
-from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
+from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
@@ -34,7 +34,7 @@ _WRAPPED = 0.55
 def aligned_grid(
     pieces: Sequence[TextLine],
     separators: Sequence[float] = (),
-) -> Grid:
+) -> TableGrid:
     """Return places for pieces of text, of which there is one.
 
     Args:
@@ -51,7 +51,7 @@ def aligned_grid(
             _grow(by_row.setdefault(number, {}), number, first, last, piece.box)
     slots = [slot for own in by_row.values() for slot in own.values()]
     box = around(piece.box for piece in pieces)
-    return Grid(box, in_order([*slots, *_empty(slots, _bands(rows, merged), columns)]))
+    return TableGrid(box, in_order([*slots, *_empty(slots, _bands(rows, merged), columns)]))
 
 
 def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
@@ -108,10 +108,10 @@ def _row_numbers(
     numbers = [0]
     for index in range(1, len(rows)):
         same_band = bands[index] == bands[index - 1]
-        goes_on = same_band and (
-            is_banded or _goes_on(owners[index - 1], owners[index], between[index - 1], usual)
+        continues = same_band and (
+            is_banded or _continues(owners[index - 1], owners[index], between[index - 1], usual)
         )
-        numbers.append(numbers[-1] + (0 if goes_on else 1))
+        numbers.append(numbers[-1] + (0 if continues else 1))
     return numbers
 
 
@@ -121,7 +121,7 @@ def _row_distance(between: Sequence[float]) -> float:
     return float(median(ordered[len(ordered) // 2 :])) if ordered else 0.0
 
 
-def _goes_on(
+def _continues(
     above: Sequence[tuple[int, int]],
     below: Sequence[tuple[int, int]],
     white: float,

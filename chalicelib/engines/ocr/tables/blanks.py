@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.page import Quad, Rect, TextLine
 from chalicelib.engines.ocr.ink import Ink, find_ink
-from chalicelib.engines.ocr.interface import Check, TextEngine
+from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot
 from chalicelib.engines.ocr.tables.rows import Span
 
@@ -31,7 +31,7 @@ _MARGIN = 0.35  # white left around the ink for the engine, in text heights
 
 
 def read_blanks(
-    filled: FilledGrid, pixels: Pixels, text_height: float, engine: TextEngine, check: Check
+    filled: FilledGrid, pixels: Pixels, text_height: float, engine: TextEngine, check: CancelCheck
 ) -> FilledGrid:
     """Read the places without text in which there is ink.
 

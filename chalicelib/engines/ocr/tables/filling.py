@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import TextLine, around
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
 from chalicelib.engines.ocr.tables.rows import group_rows
 
 if TYPE_CHECKING:
@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-# Puts pieces of text into the places of a grid, by overlap, and orders them there.
-
 _BANDS = 400  # heights of a usual place that the tallest one is sought in
 
 
-def fill(grid: Grid, pieces: Sequence[TextLine]) -> FilledGrid:
+def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
     """Put each piece into the place that it overlaps most.
 
     A piece that overlaps none goes to the nearest one; a network's places are where it guesses
@@ -41,7 +39,7 @@ def fill(grid: Grid, pieces: Sequence[TextLine]) -> FilledGrid:
     return _filled(grid, pieces, _nearest(grid, pieces))
 
 
-def fill_by_rows(grid: Grid, pieces: Sequence[TextLine]) -> tuple[FilledGrid, int]:
+def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> tuple[FilledGrid, int]:
     """Put pieces into guessed places; the pieces of one row of text stay in one row.
 
     A network's guesses drift by a row in long tables; most pieces of a row tell where it is.
@@ -72,7 +70,7 @@ def fill_by_rows(grid: Grid, pieces: Sequence[TextLine]) -> tuple[FilledGrid, in
     return _filled(grid, pieces, [numbers[id(piece)] for piece in pieces]), moved
 
 
-def _filled(grid: Grid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:
+def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:
     """Put each piece into the place of its number."""
     texts: list[list[TextLine]] = [[] for _ in grid.slots]
     for piece, number in zip(pieces, numbers, strict=True):
@@ -80,7 +78,7 @@ def _filled(grid: Grid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> F
     return FilledGrid(grid, tuple(in_reading_order(lines) for lines in texts))
 
 
-def _nearest(grid: Grid, pieces: Sequence[TextLine]) -> list[int]:
+def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
     """Return for each piece the number of its place."""
     slots = np.array(
         [(s.box.min_x, s.box.min_y, s.box.max_x, s.box.max_y) for s in grid.slots], np.float64
@@ -144,9 +142,9 @@ def join_wrapped(told: FilledGrid, aligned: FilledGrid) -> FilledGrid:
     numbers = [0]
     for above, below in pairwise(rows):
         known = {cells[id(line)] for line in above}
-        goes_on = bool(below) and all(cells[id(line)] in known for line in below)
-        numbers.append(numbers[-1] + (0 if goes_on else 1))
-        if goes_on:
+        continues = bool(below) and all(cells[id(line)] in known for line in below)
+        numbers.append(numbers[-1] + (0 if continues else 1))
+        if continues:
             below.extend(above)
     if numbers[-1] == len(numbers) - 1:
         return told

@@ -15,11 +15,11 @@ import numpy as np
 
 from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
-from chalicelib.engines.ocr.interface import Check, TextEngine
+from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.tables.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.blanks import read_blanks
 from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, text_of, without_empty_lanes
+from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of, without_empty_lanes
 from chalicelib.engines.ocr.tables.growing import Region
 from chalicelib.engines.ocr.tables.heading import kinds
 from chalicelib.engines.ocr.tables.lattice import find_lattices, lattice_grid
@@ -34,7 +34,7 @@ from chalicelib.engines.ocr.tables.rulings import (
     find_rulings,
 )
 from chalicelib.engines.ocr.tables.sifting import conflicts, is_absurd, is_ruled_table, is_table
-from chalicelib.engines.ocr.tables.skew import LEAST, Turn, find_angle
+from chalicelib.engines.ocr.tables.skew import LEAST, PageRotation, find_angle
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -50,7 +50,7 @@ _MOST_CONFLICTS = 0.04
 
 
 def find_tables(
-    page: ReadPage, engine: TextEngine, structure: StructureModel | None, check: Check
+    page: ReadPage, engine: TextEngine, structure: StructureModel | None, check: CancelCheck
 ) -> tuple[Table, ...]:
     """Find the tables of a page.
 
@@ -66,7 +66,7 @@ def find_tables(
     """
     if page.pixels is None or not page.lines:
         return ()
-    turn = Turn(find_angle(page.lines), page.width, page.height)
+    turn = PageRotation(find_angle(page.lines), page.width, page.height)
     if page.is_exact or abs(turn.angle) < LEAST:
         return tuple(_tables(_Sheet(page, engine, structure, check, page.pixels)))
     pixels = turn.pixels(page.pixels)
@@ -82,7 +82,7 @@ class _Sheet:
     page: ReadPage
     engine: TextEngine
     structure: StructureModel | None
-    check: Check
+    check: CancelCheck
     pixels: Pixels
 
 
@@ -217,7 +217,7 @@ def _table(filled: FilledGrid) -> Table:
     return Table(box, tuple(cells))
 
 
-def _probability(lines: Sequence[TextLine], grid: Grid) -> float:
+def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
     """Return the mean of lines by length; that of the structure without lines."""
     weight = sum(len(line.text) for line in lines)
     if not weight:
@@ -225,7 +225,7 @@ def _probability(lines: Sequence[TextLine], grid: Grid) -> float:
     return sum(line.probability * len(line.text) for line in lines) / weight
 
 
-def _turned_back(table: Table, turn: Turn) -> Table:
+def _turned_back(table: Table, turn: PageRotation) -> Table:
     """Return a table on the page as it was."""
     cells = tuple(replace(cell, box=turn.back(cell.box)) for cell in table.cells)
     return Table(turn.back(table.box), cells)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from chalicelib.domain.documents.page import Rect, TextLine, around
+from chalicelib.domain.documents.page import Rect, TextLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class TableGrid:
     """The places of one table."""
 
     box: Rect
@@ -65,7 +65,7 @@ class Grid:
 class FilledGrid:
     """A table's places and the lines of text in them."""
 
-    grid: Grid
+    grid: TableGrid
     """The places."""
     texts: tuple[tuple[TextLine, ...], ...] = field(default=())
     """For each place the lines in it, in reading order."""
@@ -128,8 +128,3 @@ def _used(filled: FilledGrid, *, is_row: bool) -> dict[int, int]:
             spanning.append(lanes)
     used.update(lanes.start for lanes in spanning if not used.intersection(lanes))
     return {lane: number for number, lane in enumerate(sorted(used))}
-
-
-def text_box(lines: Sequence[TextLine]) -> Rect:
-    """Return the smallest rectangle around lines, of which there is one."""
-    return around(line.box for line in lines)

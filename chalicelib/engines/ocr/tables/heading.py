@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 
-# What the text of a cell looks like, and that of running prose.
-
 _WORDS = 6
 _CHARACTERS = 38
 

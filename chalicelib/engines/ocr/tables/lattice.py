@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
+from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _groups(crossing: Mask) -> Iterator[tuple[list[int], list[int]]]:
         left = left & ~rows
 
 
-def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> Grid | None:
+def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | None:
     """Return the places of a lattice; None when it is a mere box or a pattern.
 
     Args:
@@ -110,7 +110,7 @@ def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> Grid | None:
     beside |= _parted(lines, edges_x, edges_y, beside)
     owner = _join_places(under, beside)
     box = Rect(edges_x[0], edges_y[0], edges_x[-1], edges_y[-1])
-    return Grid(box, in_order(_slots(owner, edges_x, edges_y)))
+    return TableGrid(box, in_order(_slots(owner, edges_x, edges_y)))
 
 
 def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:

@@ -13,9 +13,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
-from chalicelib.engines.ocr.gaps import Division, divide_exact, divide_inked
+from chalicelib.engines.ocr.gaps import LineSplit, divide_exact, divide_inked
 from chalicelib.engines.ocr.ink import Ink, find_ink
-from chalicelib.engines.ocr.interface import Check, TextEngine
+from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def text_height(lines: Iterable[TextLine]) -> float:
 
 
 def cut_page(
-    page: ReadPage, rulings: Sequence[Ruling], engine: TextEngine, check: Check
+    page: ReadPage, rulings: Sequence[Ruling], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
     """Cut the lines of an upright page into pieces.
 
@@ -92,17 +92,17 @@ def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
     return min(_WIDEST_GAP, max(GAP, _CLEARLY * usual))
 
 
-def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> Division:
+def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineSplit:
     """Divide a line at gaps that are wide for its text and for that of the page."""
     if ink is None or ink.height <= 0:
-        return Division((line,))
+        return LineSplit((line,))
     height = ink.height * line.box.width
     least = gap * max(height, _LOW * usual) + _BLUR
     return divide_inked(line, ink, least / max(1.0, height))
 
 
 def _read_again(
-    pixels: Pixels, divisions: Sequence[Division], engine: TextEngine, check: Check
+    pixels: Pixels, divisions: Sequence[LineSplit], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
     """Read the pieces again whose text is unclear, all at once."""
     quads = [quad for division in divisions for quad in division.places]

@@ -24,7 +24,7 @@ _SHORT = 2.0  # lines below so many heights do not tell the slope
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PageRotation:
     """A turn about the middle of a page, whose size stays."""
 
     angle: float

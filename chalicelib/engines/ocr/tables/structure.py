@@ -17,7 +17,7 @@ import numpy as np
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.interface import check_files
-from chalicelib.engines.ocr.tables.grid import Grid, Slot, in_order
+from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,7 +57,7 @@ class StructureModel:
         self._session = session
         self._tokens = tuple(tokens)
 
-    def grid(self, pixels: Pixels, origin: tuple[float, float] = (0.0, 0.0)) -> Grid:
+    def grid(self, pixels: Pixels, origin: tuple[float, float] = (0.0, 0.0)) -> TableGrid:
         """Return the places of the table that a picture shows.
 
         Args:
@@ -74,7 +74,7 @@ class StructureModel:
         box = Rect(origin[0], origin[1], origin[0] + width, origin[1] + height)
         opened = list(self._read(places[0], tokens[0].argmax(axis=1), box))
         sure = float(tokens[0].max(axis=1).mean()) if len(tokens[0]) else 0.0
-        return Grid(box, in_order(_place(opened)), min(1.0, max(0.0, sure)))
+        return TableGrid(box, in_order(_place(opened)), min(1.0, max(0.0, sure)))
 
     def _read(self, places: Floats, numbers: npt.NDArray[np.int64], box: Rect) -> Iterator[_Opened]:
         """Yield the cells that a sequence of tokens opens."""

@@ -19,7 +19,7 @@ from chalicelib.errors import BadRequest, TimedOut
 if TYPE_CHECKING:
     from PIL import Image
 
-    from chalicelib.engines.ocr.interface import Check
+    from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.tesseract.program import Executable
 
 SECONDS = 20
@@ -75,7 +75,7 @@ class Caller:
         self._executable = executable
         self._pytesseract = pytesseract
 
-    def words(self, image: Image.Image, mode: int, check: Check) -> list[Word]:
+    def words(self, image: Image.Image, mode: int, check: CancelCheck) -> list[Word]:
         """Read a picture.
 
         Args:

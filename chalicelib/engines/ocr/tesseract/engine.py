@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from chalicelib.domain.documents.page import Quad, TextLine
-    from chalicelib.engines.ocr.interface import Check
+    from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.tesseract.caller import Word
 
     Pixels = npt.NDArray[np.uint8]
@@ -49,7 +49,7 @@ class Tesseract:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
-    def read(self, pixels: Pixels, check: Check) -> tuple[TextLine, ...]:
+    def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
         """Find and read every text line of a page, in reading order. See: TextEngine.
 
         The program reads upright text only: a page that gives nonsense is read in the other
@@ -73,7 +73,7 @@ class Tesseract:
         return tuple(in_reading_order(best.lines))
 
     def read_crops(
-        self, pixels: Pixels, quads: Sequence[Quad], check: Check
+        self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
         """Read places that are known to hold one line each. See: TextEngine.
 
@@ -93,7 +93,7 @@ class Tesseract:
             lines += sheet.lines(_probable(words))
         return tuple(lines)
 
-    def _upright(self, pixels: Pixels, check: Check) -> _Reading:
+    def _upright(self, pixels: Pixels, check: CancelCheck) -> _Reading:
         """Read a page as it stands."""
         prepared = prepare(pixels)
         if not has_ink(prepared.image):
@@ -107,7 +107,7 @@ class Tesseract:
             lines.append(line_of(run, (box.min_x, box.max_x), place))
         return _Reading(words, lines)
 
-    def _turned(self, pixels: Pixels, turns: int, check: Check) -> _Reading:
+    def _turned(self, pixels: Pixels, turns: int, check: CancelCheck) -> _Reading:
         """Read a page turned by quarters clockwise; the lines lie on the page as it stands."""
         turned = turned_pixels(pixels, turns)
         reading = self._upright(turned, check)

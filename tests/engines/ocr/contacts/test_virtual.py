@@ -3,7 +3,7 @@
 import pytest
 
 from chalicelib.domain.documents.form_template import VIRTUAL_KEYS
-from chalicelib.engines.ocr.contacts.virtual import find_virtual
+from chalicelib.engines.ocr.contacts.virtual import VirtualTexts
 from tests.engines.ocr.contacts.cards import page_of, text_line
 
 PAGE = page_of(
@@ -37,20 +37,20 @@ PAGE = page_of(
 )
 def test_best_comes_first(kind, text):
     """The surest text of each kind comes first, without the words around it."""
-    assert find_virtual(kind, PAGE)[0].text == text
+    assert VirtualTexts(PAGE).find(kind)[0].text == text
 
 
 def test_date_before_time_alone():
     """A date is surer than a time of day alone; both are answered."""
-    assert [one.text for one in find_virtual("datetime", PAGE)][1:] == ["16:30"]
+    assert [one.text for one in VirtualTexts(PAGE).find("datetime")][1:] == ["16:30"]
 
 
 def test_every_virtual_key_has_a_finder():
     """Each of the template's virtual keys is known, and an empty page has none of them."""
     for kind in VIRTUAL_KEYS:
-        assert find_virtual(kind, page_of([])) == ()
+        assert VirtualTexts(page_of([])).find(kind) == ()
     with pytest.raises(KeyError):
-        find_virtual("colour", PAGE)
+        VirtualTexts(PAGE).find("colour")
 
 
 @pytest.mark.parametrize("step", [20, 27])
@@ -71,7 +71,7 @@ def test_address_ends_where_it_ends(rows, addresses, step):
         text_line(row.replace("=", address), 60, 40 + step * place)
         for place, row in enumerate(rows)
     ]
-    found = [one.text for one in find_virtual("address", page_of(lines))]
+    found = [one.text for one in VirtualTexts(page_of(lines)).find("address")]
     assert found == [address] * addresses
 
 
@@ -88,7 +88,7 @@ def test_address_ends_where_it_ends(rows, addresses, step):
 def test_address_without_label_is_whole(rows):
     """Buildings, quarters and countries belong to the street between them."""
     lines = [text_line(row, 60, 40 + 27 * place) for place, row in enumerate(rows)]
-    assert [one.text for one in find_virtual("address", page_of(lines))] == [" ".join(rows)]
+    assert [one.text for one in VirtualTexts(page_of(lines)).find("address")] == [" ".join(rows)]
 
 
 def test_address_behind_its_key():
@@ -98,5 +98,5 @@ def test_address_behind_its_key():
             text_line("Ship to: 12 Elm Street", 60, 40),
             text_line("Phoenix, AZ 85001", left, 67),
         ]
-        (found,) = find_virtual("address", page_of(lines))
+        (found,) = VirtualTexts(page_of(lines)).find("address")
         assert found.text == "12 Elm Street Phoenix, AZ 85001"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms.rulings import Rulings
+from chalicelib.engines.ocr.forms.rulings import RuledSeparators
 from tests.engines.ocr.forms.drawn import DrawnForm
 
 UPPER, LOWER = Rect(100, 100, 300, 120), Rect(100, 150, 260, 170)
@@ -24,7 +24,7 @@ def test_line_between_two_lines(rule: tuple[int, int, int, int], is_found: bool)
     form = DrawnForm()
     form.rule(*rule)
 
-    assert Rulings(form.read().pixels).between_lines(UPPER, LOWER) is is_found
+    assert RuledSeparators(form.read().pixels).between_lines(UPPER, LOWER) is is_found
 
 
 def test_line_between_two_columns() -> None:
@@ -32,9 +32,9 @@ def test_line_between_two_columns() -> None:
     form = DrawnForm()
     form.write(360, 100, "Illinois")
 
-    assert Rulings(form.read().pixels).between_columns(LEFT, RIGHT) is False
+    assert RuledSeparators(form.read().pixels).between_columns(LEFT, RIGHT) is False
     form.rule(400, 60, 400, 200)
-    assert Rulings(form.read().pixels).between_columns(LEFT, RIGHT) is True
+    assert RuledSeparators(form.read().pixels).between_columns(LEFT, RIGHT) is True
 
 
 def test_tilted_rule() -> None:
@@ -43,13 +43,13 @@ def test_tilted_rule() -> None:
     form = DrawnForm()
     form.rule(40, 135 + 40 * slope, 500, 135 + 500 * slope)
 
-    rulings = Rulings(form.read().pixels, math.radians(2.0))
+    rulings = RuledSeparators(form.read().pixels, math.radians(2.0))
 
     assert rulings.between_lines(UPPER, LOWER) is True
 
 
 def test_nothing_is_known_without_pixels_or_off_the_page() -> None:
     """None says that nobody can tell."""
-    assert Rulings(None).between_lines(UPPER, LOWER) is None
-    small = Rulings(np.full((20, 20, 3), 255, dtype=np.uint8))
+    assert RuledSeparators(None).between_lines(UPPER, LOWER) is None
+    small = RuledSeparators(np.full((20, 20, 3), 255, dtype=np.uint8))
     assert small.between_columns(LEFT, RIGHT) is None

@@ -5,7 +5,7 @@ import pytest
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
 from chalicelib.engines.ocr.kinds.dates import find_dates
 from chalicelib.engines.ocr.kinds.internet import find_mails, find_websites
-from chalicelib.engines.ocr.kinds.phone import digits_of, find_phones, mend_digits
+from chalicelib.engines.ocr.kinds.phone import correct_digits, digits_of, find_phones
 
 
 def texts(spans):
@@ -69,7 +69,7 @@ def test_span_is_where_the_number_stands():
 
 def test_only_letters_inside_numbers_are_mended():
     """Words keep their letters, numbers get digits; the length stays the same."""
-    assert mend_digits("Bob Ill 1O l22B") == "Bob Ill 10 1228"
+    assert correct_digits("Bob Ill 1O l22B") == "Bob Ill 10 1228"
     assert digits_of("O20 Soll") == "020"
 
 
@@ -142,12 +142,14 @@ def test_date(date):
 )
 def test_other_digits_are_no_date(line):
     """Days and months that do not exist, numbers and versions are no dates."""
-    assert [one.text for one in find_dates(line) if one.sureness > 0.5] == []
+    assert [one.text for one in find_dates(line) if one.confidence > 0.5] == []
 
 
 def test_full_date_is_surer_than_a_part():
     """A date with its year is surer than one without, and both than a time alone."""
-    full, part, time = (find_dates(text)[0].sureness for text in ("4 July 2020", "4 July", "10:30"))
+    full, part, time = (
+        find_dates(text)[0].confidence for text in ("4 July 2020", "4 July", "10:30")
+    )
     assert full > part > time
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from chalicelib.engines.ocr.ppocr.ctc import NOTHING, Reading
+from chalicelib.engines.ocr.ppocr.ctc import NOTHING, RecognisedText
 from chalicelib.engines.ocr.ppocr.recogniser import LONGEST, cut_places, joined
 from tests.engines.ocr.ppocr.pages import drawn, go_on, the_engine
 
@@ -46,7 +46,7 @@ def test_parts_are_bounded(width):
 def test_parts_are_joined():
     """Texts follow each other with the spaces between, places count along the whole line."""
     cuts = [(0, 50, False), (50, 100, True), (100, 200, False)]
-    readings = [Reading("ab", 0.8, (0.2, 0.8)), NOTHING, Reading("c", 0.5, (0.5,))]
+    readings = [RecognisedText("ab", 0.8, (0.2, 0.8)), NOTHING, RecognisedText("c", 0.5, (0.5,))]
 
     line = joined(cuts, readings, 200)
 

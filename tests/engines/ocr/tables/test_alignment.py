@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.filling import fill
-from chalicelib.engines.ocr.tables.grid import Grid, text_of
+from chalicelib.engines.ocr.tables.grid import TableGrid, text_of
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
 
@@ -14,7 +14,7 @@ def piece(text: str, x: float, y: float, width: float = 60) -> TextLine:
     return TextLine(text, 1.0, Rect(x, y, x + width, y + 16))
 
 
-def told(grid: Grid, pieces: list[TextLine]) -> list[tuple[int, int, int, str]]:
+def told(grid: TableGrid, pieces: list[TextLine]) -> list[tuple[int, int, int, str]]:
     """Return row, column, columns covered and text of each place."""
     filled = fill(grid, pieces)
     return [

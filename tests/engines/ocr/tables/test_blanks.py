@@ -11,7 +11,7 @@ from chalicelib.engines.ocr.interface import TextEngine
 from chalicelib.engines.ocr.ppocr.loading import load_ppocr
 from chalicelib.engines.ocr.tables.blanks import read_blanks
 from chalicelib.engines.ocr.tables.filling import fill
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
 from tests.engines.ocr.tables.drawn import MODELS, Reader, Sheet
 
 
@@ -33,7 +33,7 @@ def sheet_with(missed: str) -> tuple[Sheet, FilledGrid]:
         for row in range(3)
         for column in range(2)
     )
-    return sheet, fill(Grid(Rect(20, 14, 310, 130), slots), sheet.lines)
+    return sheet, fill(TableGrid(Rect(20, 14, 310, 130), slots), sheet.lines)
 
 
 @pytest.mark.parametrize("missed", ["7", "48"])

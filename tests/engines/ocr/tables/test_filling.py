@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot, text_of
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid, text_of
 
 
 def piece(text: str, x: float, y: float, height: float = 16) -> TextLine:
@@ -12,14 +12,14 @@ def piece(text: str, x: float, y: float, height: float = 16) -> TextLine:
     return TextLine(text, 1.0, Rect(x, y, x + 40, y + height))
 
 
-def grid(rows: int, drift: float = 0.0, row_span: int = 1) -> Grid:
+def grid(rows: int, drift: float = 0.0, row_span: int = 1) -> TableGrid:
     """Return rows of two places, 30 apart, that drift down from row to row."""
     slots = [
         Slot(r, c, Rect(100 * c, r * (30 + drift), 100 * c + 60, r * (30 + drift) + 16), row_span)
         for r in range(rows)
         for c in range(2)
     ]
-    return Grid(Rect(0, 0, 200, 30 * rows), tuple(slots))
+    return TableGrid(Rect(0, 0, 200, 30 * rows), tuple(slots))
 
 
 def texts(filled: FilledGrid) -> list[str]:
@@ -31,13 +31,13 @@ def test_overlap_decides_and_else_the_nearest() -> None:
     """Text beside all places goes to the nearest, rather in its row than in its column."""
     pieces = [piece("a", 10, 3), piece("b", 75, 30), piece("c", 300, 0), piece("d", 0, 500)]
     assert texts(fill(grid(2), pieces)) == ["a", "c", "d", "b"]
-    assert texts(fill(Grid(Rect(0, 0, 1, 1), ()), pieces)) == []
+    assert texts(fill(TableGrid(Rect(0, 0, 1, 1), ()), pieces)) == []
     assert texts(fill(grid(1), [])) == ["", ""]
 
 
 def test_lines_of_one_place_are_in_reading_order() -> None:
     """From the top, and from the left in a row."""
-    tall = Grid(Rect(0, 0, 200, 200), (Slot(0, 0, Rect(0, 0, 200, 200)),))
+    tall = TableGrid(Rect(0, 0, 200, 200), (Slot(0, 0, Rect(0, 0, 200, 200)),))
     pieces = [piece("d", 50, 40), piece("b", 60, 1), piece("c", 0, 40), piece("a", 0, 0)]
     assert texts(fill(tall, pieces)) == ["a b c d"]
 
@@ -48,7 +48,7 @@ def test_a_row_of_text_stays_together() -> None:
     slots = grid(3).slots
     wrong = Slot(1, 1, Rect(100, 55, 160, 80))
     third = Slot(2, 1, Rect(100, 81, 160, 95))
-    guessed = Grid(Rect(0, 0, 200, 90), (*slots[:2], slots[2], wrong, slots[4], third))
+    guessed = TableGrid(Rect(0, 0, 200, 90), (*slots[:2], slots[2], wrong, slots[4], third))
     wide = [*pieces, piece("2x", 45, 60), piece("1x", 45, 30)]
     found, moved = fill_by_rows(guessed, wide)
     assert moved >= 1

@@ -5,10 +5,9 @@ from __future__ import annotations
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import (
     FilledGrid,
-    Grid,
     Slot,
+    TableGrid,
     in_order,
-    text_box,
     text_of,
     without_empty_lanes,
 )
@@ -21,9 +20,9 @@ def test_counts_and_order() -> None:
     """Spans count, and places are sorted row by row."""
     slots = in_order([Slot(1, 0, BOX, 2, 1), Slot(0, 1, BOX), Slot(0, 0, BOX, 1, 1)])
     assert [(slot.row, slot.column) for slot in slots] == [(0, 0), (0, 1), (1, 0)]
-    grid = Grid(BOX, slots)
+    grid = TableGrid(BOX, slots)
     assert (grid.row_count, grid.column_count) == (3, 2)
-    assert (Grid(BOX, ()).row_count, Grid(BOX, ()).column_count) == (0, 0)
+    assert (TableGrid(BOX, ()).row_count, TableGrid(BOX, ()).column_count) == (0, 0)
 
 
 def test_empty_rows_and_columns_go() -> None:
@@ -34,7 +33,7 @@ def test_empty_rows_and_columns_go() -> None:
     )
     inked = {(0, 0), (1, 0), (1, 2), (3, 0)}
     texts = tuple((LINE,) if (slot.row, slot.column) in inked else () for slot in slots)
-    found = without_empty_lanes(FilledGrid(Grid(BOX, slots), texts))
+    found = without_empty_lanes(FilledGrid(TableGrid(BOX, slots), texts))
     assert [(s.row, s.column, s.column_span) for s in found.grid.slots] == [
         (0, 0, 2), (1, 0, 1), (1, 1, 1), (2, 0, 1), (2, 1, 1),
     ]  # fmt: skip
@@ -43,7 +42,6 @@ def test_empty_rows_and_columns_go() -> None:
 
 
 def test_text_of_a_place() -> None:
-    """Lines are joined by a space; their box is around all."""
+    """Lines are joined by a space."""
     other = TextLine("y", 1.0, Rect(5, 12, 30, 20))
     assert text_of([LINE, other]) == "x y"
-    assert text_box([LINE, other]) == Rect(0, 0, 30, 20)

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
 from chalicelib.engines.ocr.tables.heading import is_numeric, kinds
 
 BOX = Rect(0, 0, 10, 10)
@@ -20,7 +20,7 @@ def filled(rows: list[list[str]], head_rows: int = 0) -> FilledGrid:
         for c in range(len(row))
     )
     texts = tuple((TextLine(t, 1.0, BOX),) if t else () for row in rows for t in row)
-    return FilledGrid(Grid(BOX, slots), texts)
+    return FilledGrid(TableGrid(BOX, slots), texts)
 
 
 @pytest.mark.parametrize("text", ["12", "1,250.00", "$3", "12.5%", "(40)", "-", "3-5", "RM 5.30"])

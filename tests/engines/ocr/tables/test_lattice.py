@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.grid import Grid
+from chalicelib.engines.ocr.tables.grid import TableGrid
 from chalicelib.engines.ocr.tables.lattice import Lattice, find_lattices, lattice_grid
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
 
@@ -25,7 +25,7 @@ def lattice_of(
     return list(find_lattices(Rulings(make[0], make[1]), 20))
 
 
-def shape(grid: Grid | None) -> list[tuple[int, int, int, int]]:
+def shape(grid: TableGrid | None) -> list[tuple[int, int, int, int]]:
     """Return rows, columns and spans of all places."""
     assert grid is not None
     return [(s.row, s.column, s.row_span, s.column_span) for s in grid.slots]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
 from chalicelib.engines.ocr.tables.sifting import conflicts, is_absurd, is_ruled_table, is_table
 
 
@@ -25,7 +25,7 @@ def filled(rows: list[list[str]], *, pitch: float = 30) -> FilledGrid:
                     for n, part in enumerate(parts)
                 )
             )
-    return FilledGrid(Grid(Rect(0, 0, 100, 100), tuple(slots)), tuple(texts))
+    return FilledGrid(TableGrid(Rect(0, 0, 100, 100), tuple(slots)), tuple(texts))
 
 
 NUMBERS = [["Item", "Units", "Share"], ["Pen", "3", "4%"], ["Ink", "5", "6%"], ["Cap", "1", "9%"]]

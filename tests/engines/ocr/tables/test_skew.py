@@ -7,7 +7,7 @@ import math
 import pytest
 
 from chalicelib.domain.documents.page import Quad, Rect, TextLine, around_points
-from chalicelib.engines.ocr.tables.skew import Turn, find_angle
+from chalicelib.engines.ocr.tables.skew import PageRotation, find_angle
 from tests.engines.ocr.tables.drawn import Sheet
 
 
@@ -36,7 +36,7 @@ def test_the_angle_is_the_median_by_width() -> None:
 def test_there_and_back(degrees: float) -> None:
     """A line becomes an upright box of its size, and returns to where it was."""
     line = leaning(100, 100, 200, degrees)
-    turn = Turn(math.radians(degrees), 1000, 700)
+    turn = PageRotation(math.radians(degrees), 1000, 700)
     upright = turn.upright(line)
     assert upright.quad is None
     assert (upright.box.width, upright.box.height) == pytest.approx((200, 20), abs=0.01)
@@ -55,7 +55,7 @@ def test_pixels_turn_with_the_lines() -> None:
     line = leaning(300, 200, 200, 4)
     assert line.quad is not None
     sheet.pen.polygon(line.quad, fill=(0, 0, 0))
-    turn = Turn(math.radians(4), 1000, 700)
+    turn = PageRotation(math.radians(4), 1000, 700)
     pixels = sheet.page().pixels
     assert pixels is not None
     turned, box = turn.pixels(pixels), turn.upright(line).box

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.filling import join_wrapped
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Grid, Slot, text_of
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid, text_of
 
 BOX = Rect(0, 0, 10, 10)
 
@@ -17,7 +17,7 @@ def piece(text: str, y: float) -> TextLine:
 def filled(places: list[tuple[int, int, list[TextLine]]]) -> FilledGrid:
     """Return a filled grid from rows, columns and lines."""
     slots = tuple(Slot(row, column, BOX) for row, column, _ in places)
-    return FilledGrid(Grid(BOX, slots), tuple(tuple(lines) for _, _, lines in places))
+    return FilledGrid(TableGrid(BOX, slots), tuple(tuple(lines) for _, _, lines in places))
 
 
 A, B, C, D = piece("a", 0), piece("b", 0), piece("more", 10), piece("next", 30)
@@ -42,6 +42,6 @@ def test_rows_that_are_apart_stay() -> None:
 def test_nothing_is_joined_where_places_would_overlap() -> None:
     """A spanning place that meets a single one keeps the network's rows."""
     slots = (Slot(0, 0, BOX, 1, 2), Slot(1, 0, BOX), Slot(1, 1, BOX))
-    told = FilledGrid(Grid(BOX, slots), ((A,), (C,), ()))
+    told = FilledGrid(TableGrid(BOX, slots), ((A,), (C,), ()))
     aligned = filled([(0, 0, [A, C])])
     assert join_wrapped(told, aligned) is told
