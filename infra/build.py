@@ -104,11 +104,11 @@ def build(plan: Plan, progress: Progress) -> dict[str, Any]:
         weight = report.weigh(work / "tree", packed, (finished / ZIP).stat().st_size)
         report.check(weight, plan.limits)
         digest = file_sha256(finished / ZIP)
-        said = report.describe(plan.target, digest, weight, shipped, (byte_code, stripping))
-        _write(finished, template, said)
+        description = report.describe(plan.target, digest, weight, shipped, (byte_code, stripping))
+        _write(finished, template, description)
         sources.note(finished, fingerprint, finished / ZIP)
         os.replace(finished, plan.folder)
-    return said
+    return description
 
 
 def _prepare_packages(
@@ -147,11 +147,11 @@ def _gather(plan: Plan, work: Path, progress: Progress) -> dict[str, Any]:
     return template
 
 
-def _write(folder: Path, template: dict[str, Any], said: dict[str, Any]) -> None:
+def _write(folder: Path, template: dict[str, Any], description: dict[str, Any]) -> None:
     """Write the template and both forms of the report."""
     (folder / TEMPLATE).write_text(json.dumps(template, indent=2) + "\n", "utf-8")
-    (folder / "report.json").write_text(json.dumps(said, indent=2) + "\n", "utf-8")
-    (folder / "report.txt").write_text(report.render(said), "utf-8")
+    (folder / "report.json").write_text(json.dumps(description, indent=2) + "\n", "utf-8")
+    (folder / "report.txt").write_text(report.render(description), "utf-8")
 
 
 def _is_current(plan: Plan) -> bool:
@@ -198,14 +198,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _say(f"WARNING: {warning}")
         if options.if_changed and _is_current(plan):
             return 0
-        said = build(plan, _say)
+        description = build(plan, _say)
     except (PackageError, OSError) as error:
         _say(f"error: {error}")
         return _FAILED
     except KeyboardInterrupt:
         _say("interrupted; nothing was written")
         return _FAILED
-    print(report.render(said), end="")
+    print(report.render(description), end="")
     print(f"written to {plan.folder}")
     return 0
 

@@ -96,8 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(deploy(options, target))
             else:
                 destroy(options, target)
-    except DeployError as trouble:
-        _say(f"infra.deploy: {trouble}")
+    except DeployError as error:
+        _say(f"infra.deploy: {error}")
         return _FAILED
     except (KeyboardInterrupt, EOFError):
         _say("infra.deploy: interrupted; CloudFormation goes on with what it has begun")

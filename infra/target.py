@@ -63,7 +63,7 @@ def chosen_target(
     options.aws = True
     from infra.deploying.account import DeployError
     from infra.deploying.account import Target as Stage
-    from infra.deploying.find import find_stage
+    from infra.deploying.stack import find_stage
 
     stage = Stage(options.stage, options.region or None, environment.get("AWS_ENDPOINT_URL"))
     try:
@@ -83,9 +83,9 @@ def explained_causes(target: CommandTarget) -> Iterator[None]:
     try:
         yield
     except (StorageUnavailable, BotoCoreError, ClientError) as error:
-        from infra.deploying.causes import told
+        from infra.deploying.account import explain
 
-        raise CommandError(told(error, target.settings.region)) from error
+        raise CommandError(explain(error, target.settings.region)) from error
 
 
 def find_target(

@@ -1,9 +1,9 @@
-"""The AWS account and region that a deployment goes to, and what it is called there."""
+"""The AWS account and region that a deployment goes to, what it is called there, and its errors."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +30,8 @@ _BAD_KEYS = (
     "SignatureDoesNotMatch",
     "UnrecognizedClientException",
 )
+_MISSING = ("ResourceNotFoundException", "NoSuchBucket")
+_ABSENT = ("404", "NoSuchKey", *_MISSING)
 _REFUSED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
 
 
@@ -132,30 +134,74 @@ def explained(target: Target) -> Iterator[None]:
     where = target.region or "the configured region"
     try:
         yield
-    except (NoCredentialsError, PartialCredentialsError, ProfileNotFound) as trouble:
+    except (NoCredentialsError, PartialCredentialsError, ProfileNotFound) as error:
         raise DeployError(
             "there are no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
             "AWS_SECRET_ACCESS_KEY, or run `aws configure`"
-        ) from trouble
-    except NoRegionError as trouble:
-        raise DeployError("no AWS region is named: pass REGION=…") from trouble
-    except EndpointConnectionError as trouble:
-        raise DeployError(f"AWS cannot be reached in {where}: {trouble}") from trouble
-    except ClientError as trouble:
-        raise DeployError(_reason(trouble)) from trouble
-    except BotoCoreError as trouble:
-        raise DeployError(f"a call of AWS failed: {trouble}") from trouble
+        ) from error
+    except NoRegionError as error:
+        raise DeployError("no AWS region is named: pass REGION=…") from error
+    except EndpointConnectionError as error:
+        raise DeployError(f"AWS cannot be reached in {where}: {error}") from error
+    except ClientError as error:
+        raise DeployError(_reason(error)) from error
+    except BotoCoreError as error:
+        raise DeployError(f"a call of AWS failed: {error}") from error
 
 
-def _reason(trouble: ClientError) -> str:
+def _reason(refusal: ClientError) -> str:
     """Say what a refused call means."""
-    error = trouble.response.get("Error", {})
-    code, text = str(error.get("Code", "")), str(error.get("Message", ""))
+    details = refusal.response.get("Error", {})
+    code, text = str(details.get("Code", "")), str(details.get("Message", ""))
     if code in _BAD_KEYS:
         return f"AWS refuses the credentials ({code}): renew them, for example by `aws sso login`"
     if code in _REFUSED:
         return (
-            f"the credentials may not call {trouble.operation_name}: use an administrator's, "
+            f"the credentials may not call {refusal.operation_name}: use an administrator's, "
             f"or add that right ({text})"
         )
-    return f"{trouble.operation_name} failed: {code}: {text}"
+    return f"{refusal.operation_name} failed: {code}: {text}"
+
+
+def is_there(call: Callable[[], object]) -> bool:
+    """Make a call; tell whether what it names is there.
+
+    Raises:
+        ClientError: it failed for another reason.
+    """
+    try:
+        call()
+    except ClientError as error:
+        if error.response["Error"]["Code"] in _ABSENT:
+            return False
+        raise
+    return True
+
+
+def explain(error: BaseException, region: str) -> str:
+    """Return one line: the cause that lies behind an error, or the error itself.
+
+    Args:
+        error: what a command met; the service's own errors hide their cause from callers.
+        region: where the command works.
+    """
+    cause = next((c for c in _chain(error) if isinstance(c, BotoCoreError | ClientError)), None)
+    if cause is None:
+        return str(error)
+    if isinstance(cause, ClientError) and cause.response["Error"]["Code"] in _MISSING:
+        return (
+            f"there is no such table or bucket in {region}: name the stage by --stage and "
+            "--region, or set PRESAGE_NAME, PRESAGE_BUCKET and AWS_REGION"
+        )
+    try:
+        with explained(Target("", region)):
+            raise cause
+    except DeployError as explained_error:
+        return str(explained_error)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and everything that led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.stores.fetching.model_downloads import Catalogue, ModelFile, write_catalogue
-from infra.deploying.account import DeployError, Target
-from infra.deploying.presence import is_there
+from infra.deploying.account import DeployError, Target, is_there
 from infra.deploying.stack import runtimes_of
 from infra.model_files.installed import RECORD
 from infra.packaging.target import RUNTIMES, no_wheels
@@ -43,10 +42,8 @@ def check_package(folder: Path) -> None:
     try:
         with zipfile.ZipFile(folder / ZIP) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
-    except zipfile.BadZipFile as trouble:
-        raise DeployError(
-            f"{folder / ZIP} is damaged: build it again by `make package`"
-        ) from trouble
+    except zipfile.BadZipFile as error:
+        raise DeployError(f"{folder / ZIP} is damaged: build it again by `make package`") from error
     if size > MAX_UNPACKED_BYTES:
         raise DeployError(
             f"the package has {size:,} bytes unpacked, Lambda takes {MAX_UNPACKED_BYTES:,}: "

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from infra.backups.objects import delete_all
-from infra.deploying.account import Target
+from infra.deploying.account import Target, is_there
 from infra.deploying.artifacts import has_bucket
-from infra.deploying.presence import is_there
 from infra.resources import table_resources
 
 Say = Callable[[str], None]

@@ -46,8 +46,8 @@ def smoke_test(
         try:
             ensure_account(settings, EMAIL, key_file)
             token = _repeat(lambda: request_token(url, EMAIL, key_file, 5), pause_seconds)
-        except (CommandError, ServiceError) as trouble:
-            raise DeployError(f"the smoke test got no token: {trouble}") from trouble
+        except (CommandError, ServiceError) as error:
+            raise DeployError(f"the smoke test got no token: {error}") from error
     say("account and token: ok")
     asked = {"modelId": MODEL, "document": "the parcel came early, wonderful"}
     service = Service(url, token)
@@ -69,10 +69,8 @@ def _repeat(ask: Callable[[], Answer], pause_seconds: float) -> Answer:
         number += 1
         try:
             return ask()
-        except (CallFailed, NoToken) as trouble:
+        except (CallFailed, NoToken) as error:
             is_over = number == _TRIES or time.monotonic() + pause_seconds > deadline
-            if is_over or trouble.status in _FINAL:
-                raise DeployError(
-                    f"the smoke test failed: {trouble}; see docs/runbook.md"
-                ) from trouble
+            if is_over or error.status in _FINAL:
+                raise DeployError(f"the smoke test failed: {error}; see docs/runbook.md") from error
         time.sleep(pause_seconds)

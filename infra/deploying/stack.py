@@ -10,7 +10,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from infra.deploying.account import DeployError, Target
+from chalicelib.config import Settings
+from infra.deploying.account import DeployError, Target, explained
 from infra.template.functions import FUNCTION_TYPE
 
 CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]
@@ -195,8 +196,8 @@ class Stack:
         """Return what CloudFormation knows of the stack, empty when there is none."""
         try:
             found = self._client.describe_stacks(StackName=name or self._target.stack)
-        except ClientError as trouble:
-            if "does not exist" in str(trouble):
+        except ClientError as error:
+            if "does not exist" in str(error):
                 return {}
             raise
         return dict(found["Stacks"][0]) if found["Stacks"] else {}
@@ -299,7 +300,42 @@ class Stack:
                     if event["EventId"] == after:
                         return found[::-1]
                     found.append(event)
-        except ClientError as trouble:
-            if "does not exist" not in str(trouble):
+        except ClientError as error:
+            if "does not exist" not in str(error):
                 raise
         return found[::-1]
+
+
+def find_stage(target: Target, environment: Mapping[str, str]) -> tuple[Settings, str]:
+    """Return the settings by which a stage's data is reached, and where it listens.
+
+    Args:
+        target: the stage.
+        environment: what the stack does not say.
+
+    Raises:
+        DeployError: there is no such stack, or it is half-deployed.
+        SettingsError: a variable cannot be read.
+    """
+    with explained(target):
+        stack = Stack(target, lambda _: None)
+        status, outputs = stack.status(), stack.outputs()
+        where = f"the stack {target.stack} in {target.region_name}"
+        if not status:
+            raise DeployError(
+                f"{where} does not exist: pass the stage and --region that "
+                f"`make deploy STAGE={target.stage}` was given"
+            )
+        if not {"BucketName", "EndpointURL"} <= set(outputs):
+            raise DeployError(
+                f"{where} is half-deployed ({status}): deploy it by "
+                f"`make deploy STAGE={target.stage}` first"
+            )
+        url = outputs.get("DomainUrl") or target.reachable(outputs["EndpointURL"])
+    given = {
+        "PRESAGE_NAME": target.stack,
+        "PRESAGE_BUCKET": outputs["BucketName"],
+        "PRESAGE_TOKEN_SECRET_NAME": outputs.get("SigningKeyArn", ""),
+        "AWS_REGION": target.region_name,
+    }
+    return Settings.from_environment({**environment, **given}), url.rstrip("/")

@@ -37,15 +37,15 @@ def fingerprint(project: Path, *options: str) -> str:
 
 def note(folder: Path, found: str, zip_file: Path) -> None:
     """Write beside a package from what it was built."""
-    said = {"sources": found, "zip": file_sha256(zip_file)}
-    (folder / FILE).write_text(json.dumps(said) + "\n", "utf-8")
+    record = {"sources": found, "zip": file_sha256(zip_file)}
+    (folder / FILE).write_text(json.dumps(record) + "\n", "utf-8")
 
 
 def is_current(folder: Path, found: str, zip_file: Path) -> bool:
     """Tell whether a package is whole and was built from these sources."""
     try:
-        said = json.loads((folder / FILE).read_text("utf-8"))
-        return bool(said == {"sources": found, "zip": file_sha256(zip_file)})
+        record = json.loads((folder / FILE).read_text("utf-8"))
+        return bool(record == {"sources": found, "zip": file_sha256(zip_file)})
     except (OSError, ValueError):
         return False
 

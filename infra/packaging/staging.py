@@ -103,8 +103,8 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
     environment.setdefault(_REGION, _ANY_REGION)
     done = subprocess.run(command, cwd=stage, env=environment, capture_output=True, text=True)
     if done.returncode:
-        said = (done.stderr or done.stdout).strip()
-        raise PackageError(f"chalice package failed: {said}")
+        output_text = (done.stderr or done.stdout).strip()
+        raise PackageError(f"chalice package failed: {output_text}")
     with zipfile.ZipFile(output / "deployment.zip") as archive:
         archive.extractall(tree)
     found: dict[str, Any] = json.loads((output / "sam.json").read_text("utf-8"))

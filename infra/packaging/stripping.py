@@ -39,8 +39,8 @@ def strip(folder: Path, architecture: Architecture) -> Stripping:
         shorter = _strip_one(program, path)
         files += shorter > 0
         saved += shorter
-    said = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
-    return Stripping((said.splitlines() or [program])[0], files, saved)
+    version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+    return Stripping((version.splitlines() or [program])[0], files, saved)
 
 
 def find_program(architecture: Architecture) -> str | None:

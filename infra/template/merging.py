@@ -23,7 +23,7 @@ from infra.template.parameters import (
     parameters,
     reserved_id,
 )
-from infra.template.roles import role_id, roles
+from infra.template.rights import role_id, roles
 from infra.template.storage import storage
 
 MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk

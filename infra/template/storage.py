@@ -113,8 +113,11 @@ def _incoming_policy() -> Part:
 
 def _bucket() -> Part:
     """Describe the bucket."""
-    told = resources.incoming_notification(attribute(queue_id(INCOMING)))
-    rules = [{"Name": r["Name"], "Value": r["Value"]} for r in told["Filter"]["Key"]["FilterRules"]]
+    notification = resources.incoming_notification(attribute(queue_id(INCOMING)))
+    rules = [
+        {"Name": r["Name"], "Value": r["Value"]}
+        for r in notification["Filter"]["Key"]["FilterRules"]
+    ]
     return {
         "Type": "AWS::S3::Bucket",
         **KEEP,
@@ -141,10 +144,10 @@ def _bucket() -> Part:
                 "QueueConfigurations": [
                     {
                         "Event": event,
-                        "Queue": told["QueueArn"],
+                        "Queue": notification["QueueArn"],
                         "Filter": {"S3Key": {"Rules": rules}},
                     }
-                    for event in told["Events"]
+                    for event in notification["Events"]
                 ]
             },
         },

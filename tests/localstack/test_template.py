@@ -14,7 +14,7 @@ from infra.provision import GLOBAL_DATASETS, install_globals
 from infra.resources import MAX_RECEIVES
 from infra.template.functions import BY_QUEUE, FUNCTIONS, visibility_seconds
 from infra.template.names import BUCKET, SECRET
-from infra.template.roles import role_id
+from infra.template.rights import role_id
 from tests.localstack import described
 from tests.localstack.stack import Made
 

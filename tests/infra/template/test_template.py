@@ -16,7 +16,7 @@ from infra.template.alarms import all_alarms
 from infra.template.functions import FUNCTIONS, Function
 from infra.template.gateway import LOG_FIELDS, gateway_responses
 from infra.template.parameters import parameters
-from infra.template.roles import statements
+from infra.template.rights import statements
 
 MAX_TEMPLATE_BYTES = 1_000_000
 """CloudFormation takes no more."""
