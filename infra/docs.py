@@ -1,4 +1,4 @@
-"""The command `python -m infra.docs`: writes the table of docs/api.md from the operations."""
+"""The command `python -m infra.docs`: writes the tables of docs/ that follow from the code."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from operator import itemgetter
 from pathlib import Path
 
 from chalicelib.routes import OPERATIONS
+from infra import costs
 
-PAGE = Path(__file__).parents[1] / "docs" / "api.md"
+DOCS = Path(__file__).parents[1] / "docs"
 _BEGIN, _END = "<!-- written by python -m infra.docs -->\n", "<!-- end -->\n"
 
 
-def page(text: str) -> str:
-    """Return the page with its table made anew.
+def pages() -> dict[Path, str]:
+    """Return the pages that have such a table, with the table made anew."""
+    tables = {DOCS / "api.md": _calls(), DOCS / "deploy.md": costs.lines({})}
+    return {page: _replaced(page.read_text(encoding="utf-8"), t) for page, t in tables.items()}
 
-    Args:
-        text: of the page, with the two marks between which the table stands.
-    """
+
+def _replaced(text: str, table: Iterator[str] | list[str]) -> str:
+    """Put lines between the two marks of a page."""
     head, rest = text.split(_BEGIN)
     tail = rest.split(_END)[1]
-    return "".join([head, _BEGIN, *(f"{line}\n" for line in _table()), _END, tail])
+    return "".join([head, _BEGIN, *(f"{line}\n" for line in table), _END, tail])
 
 
-def _table() -> Iterator[str]:
-    """Yield the lines of the table."""
+def _calls() -> Iterator[str]:
+    """Yield the table of all calls."""
     yield "| call | what it does |"
     yield "|---|---|"
     for operation in OPERATIONS:
@@ -35,8 +38,9 @@ def _table() -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the page."""
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write the pages."""
+    for page, text in pages().items():
+        page.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -7,34 +7,30 @@ from urllib.parse import quote
 import pytest
 
 from tests.live import INTENT, SENTIMENT, SHOP, Caller
+from tests.reads import reads
 
 NUMBERS = ["-1", "0", "9223372036854775807", "9223372036854775808", "9" * 400, "abc", "1.0", "1e3"]
 NUMBERS += ["0x10", "١٢٣", "null", "true", " ", "1 OR 1=1", "../1", "%00", "1;2", "{}", "🙂", "+1"]
 TEXTS = ["-1", "0", "9" * 19, "a" * 26, "A" * 26, "A" * 25, "A" * 5000, "../x", "' OR ''='", "🙂"]
 TEXTS += ["\x00", "%", "null", "{}", "AAAAAAAAAAAAAAAAAAAAAAAAA1", "communitysentiment"]
 
+DATASET_READS = [
+    path
+    for family in ("language", "vision")
+    for path in reads(family, dataset_id="{}", label_id=1)
+    if "{}" in path
+]
 DATASET_ROUTES = [
-    ("GET", "/v2/language/datasets/{}", None),
+    *(("GET", path, None) for path in DATASET_READS),
     ("DELETE", "/v2/language/datasets/{}", None),
-    ("GET", "/v2/language/datasets/{}/examples", None),
-    ("GET", "/v2/language/datasets/{}/models", None),
-    ("GET", "/v2/language/datasets/{}/receipts", None),
-    ("GET", "/v2/language/examples/{}/label/1", None),
     ("PUT", "/v2/language/datasets/{}/upload", {"path": "http://x/"}),
     ("POST", "/v2/language/datasets/{}/examples", {"document": "x", "label": "refund"}),
-    ("GET", "/v2/vision/datasets/{}", None),
     ("DELETE", "/v2/vision/datasets/{}", None),
-    ("GET", "/v2/vision/datasets/{}/examples", None),
-    ("GET", "/v2/vision/datasets/{}/models", None),
-    ("GET", "/v2/vision/examples/{}/label/1", None),
 ]
+MODEL_READS = [path for family in ("language", "vision") for path in reads(family, model_id="{}")]
 MODEL_ROUTES = [
-    ("GET", "/v2/language/train/{}", None),
-    ("GET", "/v2/language/models/{}", None),
-    ("GET", "/v2/language/models/{}/lc", None),
-    ("GET", "/v2/language/models/{}/card", None),
+    *(("GET", path, None) for path in MODEL_READS),
     ("DELETE", "/v2/language/models/{}", None),
-    ("GET", "/v2/vision/models/{}", None),
     ("DELETE", "/v2/vision/models/{}", None),
     ("GET", "/v2/language/deletion/{}", None),
 ]

@@ -5,28 +5,19 @@ from __future__ import annotations
 import pytest
 
 from tests.flows.client import LANGUAGE
+from tests.reads import reads
 
 UNKNOWN_MODEL = "A" * 26
 UNKNOWN_DATASET = 999_999_999
 
 
-def reads(dataset_id, label_id, model_id, deletion_id):
+def calls(*ids):
     """Every route that names an object in its path or query."""
-    dataset, model = f"{LANGUAGE}/datasets/{dataset_id}", f"{LANGUAGE}/models/{model_id}"
+    names = dict(zip(("dataset_id", "label_id", "model_id", "deletion_id"), ids, strict=True))
     return [
-        ("GET", dataset),
-        ("GET", f"{dataset}/examples"),
-        ("GET", f"{dataset}/models"),
-        ("GET", f"{dataset}/receipts"),
-        ("GET", f"{LANGUAGE}/examples/{dataset_id}/label/{label_id}"),
-        ("GET", f"{LANGUAGE}/examples?labelId={label_id}"),
-        ("GET", f"{LANGUAGE}/train/{model_id}"),
-        ("GET", model),
-        ("GET", f"{model}/lc"),
-        ("GET", f"{model}/card"),
-        ("GET", f"{LANGUAGE}/deletion/{deletion_id}"),
-        ("DELETE", dataset),
-        ("DELETE", model),
+        *(("GET", path) for path in reads("language", **names)),
+        ("DELETE", f"{LANGUAGE}/datasets/{names['dataset_id']}"),
+        ("DELETE", f"{LANGUAGE}/models/{names['model_id']}"),
     ]
 
 
@@ -65,7 +56,7 @@ def test_foreign_ids_answer_like_unknown_ones(client, owner, foreign):
     """Every route answers 404 with one and the same body, whether an id is foreign or unknown."""
     dataset_id, _, model_id, deletion_id = foreign
     unknown = (UNKNOWN_DATASET, UNKNOWN_DATASET, UNKNOWN_MODEL, UNKNOWN_MODEL)
-    for (method, path), (_, other) in zip(reads(*foreign), reads(*unknown), strict=True):
+    for (method, path), (_, other) in zip(calls(*foreign), calls(*unknown), strict=True):
         found = scrubbed(client.send(method, path), *foreign)
         assert found == scrubbed(client.send(method, other), *unknown), path
         assert found[0] == 404, path

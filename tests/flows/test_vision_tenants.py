@@ -11,6 +11,7 @@ from tests.flows.pictures import folders_zip
 from tests.flows.test_picture_examples import UNSIGNED, fetch
 from tests.flows.test_tenants import UNKNOWN_DATASET, UNKNOWN_MODEL, scrubbed
 from tests.pictures import draw, make_zip
+from tests.reads import reads
 
 PICTURE = draw()
 
@@ -39,23 +40,19 @@ def calls(dataset_id, label_id, model_id, deletion_id):
     told = {"modelId": model_id, "expectedLabel": "ball"}
     picture, archive = {"data": ("a.png", PICTURE)}, {"data": ("a.zip", make_zip({}))}
     shown = {"sampleContent": ("a.png", PICTURE)}
-    reads = [
-        dataset,
-        f"{dataset}/examples",
+    names = {
+        "dataset_id": dataset_id,
+        "label_id": label_id,
+        "model_id": model_id,
+        "deletion_id": deletion_id,
+    }
+    paths = [
+        *reads("vision", **names),
         f"{dataset}/examples?source=feedback",
-        f"{dataset}/models",
-        f"{dataset}/receipts",
-        f"{VISION}/examples/{dataset_id}/label/{label_id}",
         f"{VISION}/examples/{dataset_id}/label/0",
-        f"{VISION}/examples?labelId={label_id}",
-        f"{VISION}/train/{model_id}",
-        model,
-        f"{model}/lc",
-        f"{model}/card",
-        f"{VISION}/deletion/{deletion_id}",
     ]
     return [
-        *(("GET", path, {}, None) for path in reads),
+        *(("GET", path, {}, None) for path in paths),
         ("DELETE", dataset, {}, None),
         ("DELETE", model, {}, None),
         ("PUT", f"{dataset}/upload", {}, archive),

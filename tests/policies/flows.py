@@ -10,6 +10,7 @@ from chalicelib.stores.aws.tables import DatasetRow, ModelRow
 from tests.builders import a_csv, some_rows
 from tests.pictures import detection_files, draw, label_folders, make_zip
 from tests.policies.deployed import API, Caller, Deployed, cut
+from tests.reads import reads
 
 ROWS = [*some_rows({"book": 9, "cancel": 9}), ("cancel please number 3 now", "book")]
 OPINIONS = some_rows({"positive": 6, "negative": 6, "neutral": 6})
@@ -322,13 +323,7 @@ def looked_at(caller: Caller, family: str, dataset_id: int, model: str) -> None:
     label = found["labelSummary"]["labels"][0]["id"]
     for path in (
         f"{dataset}/examples?source=all",
-        f"{family}/examples/{dataset_id}/label/{label}",
-        f"{family}/examples?labelId={label}",
-        f"{dataset}/receipts",
-        f"{dataset}/models",
-        f"{family}/models/{model}",
-        f"{family}/models/{model}/lc",
-        f"{family}/models/{model}/card",
+        *reads(family.split("/")[-1], dataset_id=dataset_id, label_id=label, model_id=model),
     ):
         caller.get(path)
 
