@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def pages() -> dict[Path, str]:
     return {page: _replaced(page.read_text(encoding="utf-8"), t) for page, t in tables.items()}
 
 
-def _replaced(text: str, table: Iterator[str] | list[str]) -> str:
+def _replaced(text: str, table: Iterable[str]) -> str:
     """Put lines between the two marks of a page."""
     head, rest = text.split(_BEGIN)
     tail = rest.split(_END)[1]
