@@ -135,7 +135,6 @@ def main(
 
 
 def _service(settings: Settings) -> AccountService:
-    """Build the service on the settings' tables."""
     clients = Clients(settings)
     return AccountService(AccountStore(clients), RefreshTokenStore(clients), system_clock)
 
@@ -143,7 +142,6 @@ def _service(settings: Settings) -> AccountService:
 def _reset_key(
     settings: Settings, email: str, key_file: Path, overlap_seconds: float = 0
 ) -> Account:
-    """Give an account a new key, written into a new file."""
     with _new_key_file(key_file) as write:
         changed = _service(settings).reset_key(email, overlap_seconds)
         write(changed.private_pem or "")
@@ -177,11 +175,7 @@ def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
 
 
 def _public_pem(key_file: Path) -> str:
-    """Read a private key file and give the key's public half.
-
-    Raises:
-        CommandError: it cannot be read, or holds no acceptable key.
-    """
+    """Read a private key file and give the key's public half."""
     try:
         return public_pem_of(key_file.read_text("ascii"))
     except OSError as error:
@@ -192,12 +186,7 @@ def _public_pem(key_file: Path) -> str:
 
 
 def _ask_token(url: str, assertion: str) -> str:
-    """Exchange an assertion for a token.
-
-    Raises:
-        CommandError: the URL is none.
-        NoToken: the service refused or did not answer.
-    """
+    """Exchange an assertion for a token."""
     if not url.startswith(("http://", "https://")):
         raise CommandError(f"PRESAGE_URL must begin with http:// or https://, not {url!r}")
     fields = {"grant_type": GRANT_TYPE, "assertion": assertion}
@@ -214,7 +203,6 @@ def _ask_token(url: str, assertion: str) -> str:
 
 
 def _create(target: CommandTarget, options: argparse.Namespace) -> None:
-    """Create an account."""
     account = create_account(
         target.settings, options.email, options.key_file, options.plan, options.source
     )
@@ -222,7 +210,6 @@ def _create(target: CommandTarget, options: argparse.Namespace) -> None:
 
 
 def _list(target: CommandTarget, options: argparse.Namespace) -> None:
-    """Print a line for each account."""
     accounts = _service(target.settings).list_all()
     print(f"{'id':>6}  {'status':7}{'plan':16}{'source':11}{'created':11}e-mail")
     for account in accounts:
@@ -234,13 +221,11 @@ def _list(target: CommandTarget, options: argparse.Namespace) -> None:
 
 
 def _plan(target: CommandTarget, options: argparse.Namespace) -> None:
-    """Change an account's plan."""
     account = _service(target.settings).change_plan(options.email, options.plan, options.source)
     print(f"{account.email} has {account.plan} of {account.source}")
 
 
 def _examples(target: CommandTarget, options: argparse.Namespace) -> None:
-    """Set an account's own limit of calls that return examples."""
     account = _service(target.settings).set_example_calls(options.email, options.calls)
     print(f"{account.email} has {account.example_calls_per_month} example calls a month")
 
@@ -284,25 +269,21 @@ def _audit(target: CommandTarget, options: argparse.Namespace) -> bool:
 
 
 def _say(line: str) -> None:
-    """Show a line of progress at once."""
     print(line, file=sys.stderr, flush=True)
 
 
 def _reset(target: CommandTarget, options: argparse.Namespace) -> None:
-    """Give an account a new key."""
     account = _reset_key(target.settings, options.email, options.key_file, options.overlap)
     ends = f"ends in {options.overlap:g} seconds" if options.overlap else "is dead"
     print(f"{account.email} has a new key in {options.key_file}; the former one {ends}")
 
 
 def _close(target: CommandTarget, options: argparse.Namespace) -> None:
-    """Close an account."""
     account = _service(target.settings).close(options.email, options.keep)
     print(f"closed {account.email}; its data is deleted after {account.delete_after:%Y-%m-%d}")
 
 
 def _token(target: CommandTarget, options: argparse.Namespace) -> None:
-    """Print an access token and nothing else."""
     print(request_token(target.url, options.email, options.key_file, options.minutes))
 
 
@@ -346,7 +327,6 @@ _Command = argparse.ArgumentParser
 
 
 def _add_audit(parser: argparse.ArgumentParser) -> None:
-    """Add what is to be compared."""
     from infra.auditing.report import TOLERANCE
 
     parser.add_argument("email", metavar="EMAIL", nargs="?", help="one account; otherwise all")
@@ -358,7 +338,6 @@ def _add_audit(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_plan(parser: argparse.ArgumentParser) -> None:
-    """Add the plan of a new account."""
     parser.add_argument("--plan", metavar="NAME", default=DEFAULT_PLAN, help="name of the plan")
     parser.add_argument("--source", choices=list(PLANS), default=DEFAULT_SOURCE, help="its family")
 

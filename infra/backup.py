@@ -47,11 +47,7 @@ def main(
 
 
 def _verify(folder: BackupFolder) -> None:
-    """Read every file of a backup.
-
-    Raises:
-        BackupError: there is none, or it is damaged.
-    """
+    """Read every file of a backup."""
     manifest = folder.manifest()
     if manifest is None:
         raise BackupError(f"{folder.path} holds no backup.")
@@ -60,7 +56,6 @@ def _verify(folder: BackupFolder) -> None:
 
 
 def _say(line: str) -> None:
-    """Show a line of progress at once."""
     print(line, file=sys.stderr, flush=True)
 
 

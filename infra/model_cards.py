@@ -58,7 +58,6 @@ def _section(name: str, card: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _figures(card: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the figures that a card has, as text."""
     accuracy = card.get("metrics", {}).get("testAccuracy")
     if accuracy:
         value, low, high = (accuracy[key] for key in ("value", "low", "high"))

@@ -31,19 +31,16 @@ def default_directory() -> Path:
 
 
 def _say(line: str) -> None:
-    """Show a line of progress at once."""
     print(line, file=sys.stderr, flush=True)
 
 
 def _chosen(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return the names that the command is about: those given, a set, or all."""
     if options.only:
         return tuple(options.only)
     return {"fast": FAST, "accurate": ACCURATE, "all": tuple(MODELS)}[options.set]
 
 
 def _install(options: argparse.Namespace) -> int:
-    """Install what is asked for and not there."""
     names = _chosen(options)
     if not missing(options.dir, files.with_needs(names)):
         _say(f"{_SAID[options.set]} model files are installed in {options.dir}")
@@ -54,7 +51,6 @@ def _install(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    """Print a line for each model; the exit code says whether any is missing."""
     absent = missing(options.dir, tuple(MODELS))
     for name, model in MODELS.items():
         state = "missing" if name in absent else "installed"

@@ -44,7 +44,6 @@ def install_globals(settings: Settings, progress: Callable[[str], None] = lambda
 
 
 def _install(container: Container, family: str, dataset_type: str) -> None:
-    """Upload one global dataset."""
     name = GLOBAL_DATASETS[dataset_type]
     file = GLOBAL_FOLDER / f"{dataset_type}.{'csv' if family == LANGUAGE else 'zip'}"
     source = UploadSource(content=file.read_bytes(), file_name=file.name)

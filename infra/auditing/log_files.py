@@ -76,10 +76,8 @@ def _open(path: Path) -> list[TextIO]:
 
 
 def _text(path: Path) -> TextIO:
-    """Open a file as text, whatever its bytes."""
     return path.open(encoding="utf-8", errors="replace")
 
 
 def _inodes(folder: Path) -> dict[Path, int]:
-    """List the files of a folder and what they are."""
     return {path: path.stat().st_ino for path in log_files(folder)}

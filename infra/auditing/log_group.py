@@ -75,7 +75,6 @@ class LogGroup:
         )
 
     def _failed(self, error: Exception) -> CommandError:
-        """Say in one line that the log group cannot be read."""
         return CommandError(
             f"{self.name} cannot be read ({error}); it takes the rights "
             "logs:DescribeLogGroups and logs:FilterLogEvents"

@@ -20,7 +20,6 @@ PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 
 
 def _moving(_: Clients) -> AbstractContextManager[Any]:
-    """Let everybody go on."""
     return nullcontext()
 
 
@@ -78,7 +77,6 @@ def _dump_table(
     table: TableResource,
     settings: Settings,
 ) -> None:
-    """Copy one table."""
     names: list[str] = []
     rows = 0
     keys = table.key_names

@@ -169,21 +169,17 @@ class BackupFolder:
             raise BackupError(f"{path} is damaged: its sha256 differs; restore from another copy.")
 
     def _draft(self) -> Any:
-        """Open a file for a piece that has no name yet."""
         return tempfile.NamedTemporaryFile(dir=self.path, prefix="draft-", delete=False)
 
     def _keep(self, draft: Path, name: str) -> None:
-        """Give a piece its name."""
         place = self._place(name)
         place.parent.mkdir(mode=0o700, exist_ok=True)
         draft.replace(place)
 
     def _place(self, name: str) -> Path:
-        """Path of a piece."""
         return self.path / PIECES / name[:2] / name
 
     def _remove_all_but(self, named: set[str]) -> None:
-        """Remove pieces and drafts that nothing names."""
         for place in (self.path / PIECES).glob("*/*"):
             if place.name not in named:
                 place.unlink()
@@ -191,7 +187,6 @@ class BackupFolder:
             draft.unlink(missing_ok=True)
 
     def _is_backup(self) -> bool:
-        """Tell whether the folder was made by this module."""
         return (self.path / PIECES).is_dir() or (self.path / MANIFEST).is_file()
 
     def remove(self) -> None:
@@ -200,11 +195,7 @@ class BackupFolder:
 
 
 def _parse(text: str, path: Path) -> Manifest:
-    """Read a manifest.
-
-    Raises:
-        BackupError: it is damaged or of another version.
-    """
+    """Read a manifest."""
     try:
         found = json.loads(text)
         version, digest = found.pop("format"), found.pop("sha256")
@@ -221,5 +212,4 @@ def _parse(text: str, path: Path) -> Manifest:
 
 
 def _digest(content: dict[str, Any]) -> str:
-    """Digest of a manifest's members."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

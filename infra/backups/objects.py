@@ -52,7 +52,6 @@ def copy(
     """
 
     def take(entry: Found) -> list[StoredObject]:
-        """Take one object."""
         key, *state = entry
         old = before.get(key)
         same = old and [old.size, old.etag, old.modified] == state

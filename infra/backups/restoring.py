@@ -75,7 +75,6 @@ def restore(
 
 
 def _rows(folder: BackupFolder, manifest: Manifest, short: str) -> Iterable[tables.Item]:
-    """Yield the rows of one table of a backup."""
     for name in manifest.tables.get(short, ()):
         yield from tables.read_piece(folder.read(name))
 
@@ -86,11 +85,7 @@ def _in_order(resources: Mapping[str, TableResource]) -> list[str]:
 
 
 def _check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> None:
-    """Refuse a backup with tables that this version does not know.
-
-    Raises:
-        BackupError: names them.
-    """
+    """Refuse a backup with tables that this version does not know."""
     unknown = sorted(set(manifest.tables) - set(resources))
     if unknown:
         raise BackupError(
@@ -100,11 +95,7 @@ def _check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> 
 
 
 def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
-    """Refuse a stack that has data.
-
-    Raises:
-        BackupError: names the first table or the bucket that has some.
-    """
+    """Refuse a stack that has data."""
     for table in found:
         if clients.dynamodb.scan(TableName=table.name, Limit=1)["Items"]:
             raise BackupError(
@@ -133,5 +124,4 @@ def _clear(clients: Clients, settings: Settings, found: Iterable[TableResource])
 
 
 def _short(table: TableResource, settings: Settings) -> str:
-    """Name of a table without the stack's prefix."""
     return table.name.removeprefix(f"{settings.name}-")

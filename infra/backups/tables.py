@@ -103,11 +103,7 @@ def _in_batches(dynamodb: Any, table: str, requests: Iterable[Item]) -> int:
 
 
 def _send(call: Callable[..., Any], table: str, batch: list[Item]) -> None:
-    """Send one batch until all of it is done.
-
-    Raises:
-        BackupError: the table keeps refusing some of it.
-    """
+    """Send one batch until all of it is done."""
     for attempt in range(_TRIES):
         answer = call(RequestItems={table: batch})
         batch = answer.get("UnprocessedItems", {}).get(table, [])

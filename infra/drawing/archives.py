@@ -95,7 +95,6 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 
 
 def _cell(label: str, corners: tuple[int, int, int, int]) -> str:
-    """Write one box as the upload format wants it."""
     left, top, right, bottom = corners
     box = {"label": label, "x": left, "y": top, "width": right - left, "height": bottom - top}
     return json.dumps(box)

@@ -50,7 +50,6 @@ class Canvas:
         return stream.getvalue()
 
     def _paint_ground(self) -> None:
-        """Paint a background of two colours, a few patches and a horizon."""
         rng = self.rng
         horizon = rng.uniform(0.3, 0.8) * self.height
         self._band(0, horizon, muted(rng))
@@ -61,7 +60,6 @@ class Canvas:
             self.ellipse(centre, radii, muted(rng), rng.uniform(0, math.pi))
 
     def _band(self, top: float, bottom: float, fill: Colour) -> None:
-        """Fill a horizontal band."""
         self.polygon([(0, top), (self.width, top), (self.width, bottom), (0, bottom)], fill)
 
 

@@ -39,7 +39,6 @@ def draw_fruits(labels: list[str], rng: Random) -> tuple[bytes, list[tuple[str, 
 
 
 def _outline(label: str, centre: Point, radius: float, turn: float) -> list[Point]:
-    """List points around a fruit."""
     if label == "banana":
         return _crescent(centre, radius, turn)
     radii = (radius, radius * (1.3 if label == "pear" else 1.0))
@@ -47,7 +46,6 @@ def _outline(label: str, centre: Point, radius: float, turn: float) -> list[Poin
 
 
 def _corners(points: list[Point]) -> Corners:
-    """Return the box around points, in whole pixels inside the picture."""
     xs, ys = [x for x, _ in points], [y for _, y in points]
     return (
         max(0, math.floor(min(xs))),
@@ -58,12 +56,10 @@ def _corners(points: list[Point]) -> Corners:
 
 
 def _overlap(one: Corners, other: Corners) -> bool:
-    """Say whether two boxes share a pixel."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _crescent(centre: Point, radius: float, turn: float) -> list[Point]:
-    """List points around a bent shape."""
     angles = [math.pi * (0.08 + 0.84 * place / 20) for place in range(21)]
     outer = [(radius * 1.25 * math.cos(a), radius * math.sin(a) - radius * 0.4) for a in angles]
     inner = [
@@ -73,13 +69,11 @@ def _crescent(centre: Point, radius: float, turn: float) -> list[Point]:
 
 
 def _shade(canvas: Canvas, centre: Point, radius: float) -> None:
-    """Put a bright spot where light falls."""
     spot = (centre[0] - radius * 0.35, centre[1] - radius * 0.35)
     canvas.ellipse(spot, (radius * 0.16, radius * 0.12), (250, 246, 230), 0.5)
 
 
 def _apple(canvas: Canvas, centre: Point, radius: float, turn: float) -> None:
-    """Red, with a stalk."""
     canvas.ellipse(centre, (radius, radius), near((190, 35, 40), canvas.rng), turn)
     stalk = [rotated((0, -radius * 0.4), centre, turn), rotated((0, -radius), centre, turn)]
     canvas.line(stalk, radius * 0.12, _STALK)
@@ -87,7 +81,6 @@ def _apple(canvas: Canvas, centre: Point, radius: float, turn: float) -> None:
 
 
 def _orange(canvas: Canvas, centre: Point, radius: float, turn: float) -> None:
-    """Orange, with a dot."""
     canvas.ellipse(centre, (radius, radius), near((240, 140, 25), canvas.rng), turn)
     dot = rotated((radius * 0.1, -radius * 0.55), centre, turn)
     canvas.ellipse(dot, (radius * 0.1, radius * 0.08), (90, 110, 40))
@@ -108,7 +101,6 @@ def _pear(canvas: Canvas, centre: Point, radius: float, turn: float) -> None:
 
 
 def _banana(canvas: Canvas, centre: Point, radius: float, turn: float) -> None:
-    """Yellow and bent."""
     canvas.polygon(_crescent(centre, radius, turn), near((240, 210, 60), canvas.rng))
 
 

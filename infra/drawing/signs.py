@@ -52,7 +52,6 @@ class _Sign:
 
 
 def _stop(sign: _Sign) -> None:
-    """A red octagon with a white edge and a line of letters."""
     sign.regular(8, 1.0, _WHITE, math.pi / 8)
     sign.regular(8, 0.92, _RED, math.pi / 8)
     for place in range(4):
@@ -60,19 +59,16 @@ def _stop(sign: _Sign) -> None:
 
 
 def _yield(sign: _Sign) -> None:
-    """A white triangle on its tip with a red edge."""
     sign.regular(3, 1.05, _RED, math.pi)
     sign.regular(3, 0.66, _WHITE, math.pi)
 
 
 def _no_entry(sign: _Sign) -> None:
-    """A red disc with a white bar."""
     sign.regular(40, 1.0, _RED)
     sign.bar(1.3, 0.34, _WHITE)
 
 
 def _parking(sign: _Sign) -> None:
-    """A blue square with a white P."""
     sign.bar(1.8, 1.8, _BLUE)
     sign.bar(0.24, 1.2, _WHITE, (-0.26, 0))
     sign.bar(0.56, 0.22, _WHITE, (0.02, -0.49))
@@ -81,7 +77,6 @@ def _parking(sign: _Sign) -> None:
 
 
 def _speed_limit(sign: _Sign) -> None:
-    """A white disc with a red ring and two digits."""
     sign.regular(40, 1.0, _RED)
     sign.regular(40, 0.76, _WHITE)
     for left in (-0.28, 0.28):
@@ -90,7 +85,6 @@ def _speed_limit(sign: _Sign) -> None:
 
 
 def _priority_road(sign: _Sign) -> None:
-    """A yellow diamond with a white edge."""
     sign.regular(4, 1.05, _WHITE)
     sign.regular(4, 0.8, _YELLOW)
 

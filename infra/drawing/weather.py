@@ -40,35 +40,30 @@ class _Symbol:
 
 
 def _sun(symbol: _Symbol) -> None:
-    """A disc with rays."""
     for x, y in ring_points((0, 0), 1.3, 8, 0.2):
         symbol.stroke([(x * 0.7, y * 0.7), (x, y)], 0.14, _YELLOW)
     symbol.disc(0, 0, 0.7, _YELLOW)
 
 
 def _cloud(symbol: _Symbol) -> None:
-    """Three discs and a bar."""
     symbol.stroke([(-0.7, 0.25), (0.7, 0.25)], 0.62, _GREY)
     for x, y, radius in ((-0.6, 0.1, 0.45), (0, -0.2, 0.62), (0.6, 0.1, 0.48)):
         symbol.disc(x, y, radius, _GREY)
 
 
 def _rain(symbol: _Symbol) -> None:
-    """A cloud with falling lines."""
     for x in (-0.55, 0, 0.55):
         symbol.stroke([(x, 0.6), (x - 0.2, 1.3)], 0.16, _BLUE)
     _cloud(symbol)
 
 
 def _snow(symbol: _Symbol) -> None:
-    """A cloud with falling discs."""
     for x, y in ((-0.6, 0.9), (0.05, 1.2), (0.6, 0.85), (-0.25, 1.5)):
         symbol.disc(x, y, 0.15, _WHITE)
     _cloud(symbol)
 
 
 def _storm(symbol: _Symbol) -> None:
-    """A cloud with a flash."""
     symbol.stroke([(0.15, 0.4), (-0.2, 0.95), (0.15, 0.95), (-0.15, 1.55)], 0.18, _YELLOW)
     _cloud(symbol)
 

@@ -19,9 +19,6 @@ def labelled(container: Container, view: DatasetView, source: str) -> Iterator[L
         container: reads the stack.
         view: the data set.
         source: `upload` or `feedback`.
-
-    Raises:
-        StorageUnavailable: the storage did not answer.
     """
     dataset, names = view.dataset, {label.label_id: label.name for label in view.labels}
     for example in container.stores.examples.read_all(dataset.dataset_id, source, dataset.counts):

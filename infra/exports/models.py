@@ -15,11 +15,7 @@ from chalicelib.web import describe
 
 
 def export_model(container: Container, model: Model, place: Path) -> None:
-    """Write everything that a model has; one that never succeeded has its record alone.
-
-    Raises:
-        StorageUnavailable: the storage did not answer.
-    """
+    """Write everything that a model has; one that never succeeded has its record alone."""
     place.mkdir(parents=True)
     _write(place / "model.json", msgspec.to_builtins(describe.model(model)))
     if not model.version:
@@ -37,5 +33,4 @@ def export_model(container: Container, model: Model, place: Path) -> None:
 
 
 def _write(path: Path, value: object) -> None:
-    """Write a JSON file for people and machines."""
     path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

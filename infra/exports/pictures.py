@@ -46,9 +46,6 @@ class PictureArchive:
         Args:
             label: of the folder; empty for none.
             example: whose picture.
-
-        Raises:
-            StorageUnavailable: the storage did not answer.
         """
         content = self._pictures.get(self._dataset_id, example.picture)
         if content is None:
@@ -87,9 +84,6 @@ def export_pictures(
         source: `upload` or `feedback`; the file is called by it.
         place: folder to write to.
         notes: takes what cannot be written as it is.
-
-    Raises:
-        StorageUnavailable: the storage did not answer.
     """
     path = place / f"{source}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
@@ -102,7 +96,6 @@ def export_pictures(
 
 
 def _write_folders(archive: PictureArchive, examples: Iterable[Labelled]) -> int:
-    """Write each picture into the folder of its label; return how many."""
     return sum(archive.add_picture(label, example) is not None for example, label in examples)
 
 
@@ -132,7 +125,6 @@ def _annotations(rows: list[list[str]]) -> bytes:
 
 
 def _cell(example: Example, label: str) -> str:
-    """Write one box as its cell."""
     box = example.box
     if box is None:
         raise ValueError(f"example {example.example_id} of a detection has no box")

@@ -23,9 +23,6 @@ def export_texts(
         view: the data set.
         source: `upload` or `feedback`; the file is called by it.
         place: folder to write to.
-
-    Raises:
-        StorageUnavailable: the storage did not answer.
     """
     path, count = place / f"{source}.csv", 0
     with path.open("w", encoding="utf-8", newline="") as file:

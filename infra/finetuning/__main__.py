@@ -26,7 +26,6 @@ _BUILD = Path(__file__).parents[2] / "build" / "finetuning"
 
 
 def _say(line: str) -> None:
-    """Show a line of progress at once."""
     print(line, file=sys.stderr, flush=True)
 
 

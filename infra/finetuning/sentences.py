@@ -36,5 +36,4 @@ def split_sentences(ratings: Path) -> Sentences:
 
 
 def _is_held(text: str) -> bool:
-    """Tell whether a sentence is held out."""
     return hashlib.sha256(text.encode("utf-8")).digest()[0] < _HELD_OF_256

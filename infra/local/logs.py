@@ -48,11 +48,7 @@ class _File(logging.Handler):
                 print(f"log lines are lost: {error}", file=sys.stderr)
 
     def _turn(self, needed: int) -> None:
-        """Open the file; one without room for so many bytes becomes a former one first.
-
-        Raises:
-            OSError: it cannot be opened or moved.
-        """
+        """Open the file; one without room for so many bytes becomes a former one first."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

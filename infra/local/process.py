@@ -45,7 +45,6 @@ def die_with_parent() -> None:
 
 
 def _become(name: str, parent: int) -> None:
-    """Turn a fresh fork into a child of its own."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -73,6 +72,5 @@ def _run(work: Callable[[], None]) -> int:
 
 
 def _prctl(option: int, value: int | bytes) -> None:
-    """Call prctl where there is one."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value)

@@ -78,11 +78,7 @@ class SnapshotSaver:
 
     @contextmanager
     def _paused_writes(self, clients: Clients) -> Iterator[None]:
-        """Let everybody but these clients wait.
-
-        Raises:
-            WritesNotPaused: it was refused, or took so long that others went on in between.
-        """
+        """Let everybody but these clients wait."""
         token = str(self._ask("POST")["token"])
 
         def show_token(request: Any, **_: Any) -> None:
@@ -96,15 +92,10 @@ class SnapshotSaver:
             self._ask("DELETE", token)
 
     def _writes(self) -> int:
-        """Ask how many writes there have been."""
         return int(self._ask("GET")["writes"])
 
     def _ask(self, method: str, token: str = "") -> dict[str, Any]:
-        """Call the gate of the emulated AWS.
-
-        Raises:
-            WritesNotPaused: it refused.
-        """
+        """Call the gate of the emulated AWS."""
         request = urllib.request.Request(  # noqa: S310 - the stack's own address
             f"{self._settings.endpoint_url}{PATH}", method=method, headers={HEADER: token}
         )

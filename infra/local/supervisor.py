@@ -86,11 +86,7 @@ class Supervisor:
         return self._status
 
     def _bind(self) -> None:
-        """Take the ports and the state folder.
-
-        Raises:
-            CannotStart: a port is used, or a stack runs with this state folder.
-        """
+        """Take the ports and the state folder."""
         self._state.prepare()
         other = self._state.read_stack()
         if other is not None:
@@ -162,12 +158,10 @@ class Supervisor:
             self._bring_models(settings)
 
     def _bring_models(self, settings: Settings) -> None:
-        """Install what only the accurate profile needs beside the running stack."""
         pid = process.fork("presage-models", lambda: children.run_models(settings))
         self._tasks[pid] = None
 
     def _add(self, name: str, work: Callable[[], None]) -> None:
-        """Start one long-lived child."""
         pid = process.fork(f"presage-{name}", work)
         self._processes[name] = ChildProcess(work, pid, time.monotonic())
 
@@ -180,7 +174,6 @@ class Supervisor:
         return self._tasks[pid] == 0
 
     def _wait(self, seconds: float) -> None:
-        """Sleep until a signal or the time is over, then look after the children."""
         select.select([self._signals], [], [], seconds)
         with contextlib.suppress(BlockingIOError):
             os.read(self._signals, 4096)
@@ -226,13 +219,11 @@ class Supervisor:
         )
 
     def _fail(self, text: str) -> None:
-        """Stop because of a failure."""
         say(text)
         self._status = 1
         self._is_stopping = True
 
     def _watch_signals(self) -> None:
-        """Let signals end a wait; Ctrl-C and SIGTERM stop the stack."""
         self._signals, written = os.pipe()
         for end in (self._signals, written):
             os.set_blocking(end, False)
@@ -242,7 +233,6 @@ class Supervisor:
             signal.signal(number, self._on_stop)
 
     def _on_stop(self, *_: Any) -> None:
-        """Take note of a request to stop."""
         self._is_stopping = True
 
     def _stop(self) -> None:
@@ -320,7 +310,6 @@ def _end(pids: set[int], deadline: float) -> None:
 
 
 def _send(pid: int, number: int) -> bool:
-    """Send a signal to a child; tell whether it still exists."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -329,7 +318,6 @@ def _send(pid: int, number: int) -> bool:
 
 
 def _why(status: int) -> str:
-    """Spell out a wait status."""
     if os.WIFSIGNALED(status):
         return signal.Signals(os.WTERMSIG(status)).name
     return f"status {os.waitstatus_to_exitcode(status)}"

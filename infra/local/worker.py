@@ -110,7 +110,6 @@ class Lane:
                 time.sleep(RETRY_SECONDS)
 
     def _poll_seconds(self) -> int:
-        """How long the first queue may be waited for while the others wait, too."""
         is_watched = self._can_watch or len(self._sources) == 1
         return POLL_SECONDS if is_watched else BLIND_POLL_SECONDS
 
@@ -167,13 +166,11 @@ class Lane:
             say(f"a heartbeat failed: {error}")
 
     def _arn(self, url: str) -> str:
-        """Look a queue's ARN up."""
         answer = self._sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
         return str(answer["Attributes"]["QueueArn"])
 
 
 def _sqs_client(settings: Settings) -> Any:
-    """Make a client that waits longer than the longest poll."""
     config = Config(read_timeout=POLL_SECONDS + 10, retries={"total_max_attempts": 2})
     return boto3.session.Session(region_name=settings.region).client(
         "sqs", endpoint_url=settings.endpoint_url, config=config
@@ -236,7 +233,6 @@ def _stop(started: Sequence[Lane]) -> None:
 
 
 def _one_line(error: BaseException) -> str:
-    """Describe an exception and where it was raised, in one line."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next

@@ -27,7 +27,6 @@ def missing(directory: Path, names: Sequence[str] = FAST) -> list[str]:
 
 
 def _is_intact(directory: Path, model: InstallableModel) -> bool:
-    """Say whether a model is installed whole, noting new times of unchanged files."""
     if installed.broken_files(directory, model):
         return False
     installed.touch_record(directory, model)
@@ -119,11 +118,7 @@ def _needed_bytes(directory: Path, models: Sequence[InstallableModel]) -> int:
 
 
 def _check_room(directory: Path, models: Sequence[InstallableModel], progress: Progress) -> None:
-    """Say how much room is needed.
-
-    Raises:
-        DiskFull: the disk has less.
-    """
+    """Say how much room is needed."""
     if not models:
         return
     needed = _needed_bytes(directory, models)
@@ -153,7 +148,6 @@ def _install_one(directory: Path, model: InstallableModel, progress: Progress) -
 def _build_use(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Convert the Universal Sentence Encoder and compare it with its reference vectors."""
     from infra.model_files.conversion import convert_use, text_encoders
     from infra.model_files.verification import text_references
 
@@ -187,7 +181,6 @@ def _build_minilm(
 def _build_mpnet(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Convert all-mpnet-base-v2, compare it, round it to 8 bits and compare it again."""
     from infra.model_files.conversion import convert_mpnet, text_encoders
 
     text_encoders.build(model, convert_mpnet, source, result, progress)
@@ -196,7 +189,6 @@ def _build_mpnet(
 def _build_e5(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Convert multilingual-e5-small, compare it, round it to 8 bits and compare it again."""
     from infra.model_files.conversion import convert_e5, text_encoders
 
     text_encoders.build(model, convert_e5, source, result, progress)
@@ -205,7 +197,6 @@ def _build_e5(
 def _build_backbone(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Convert a backbone and compare it with its reference outputs."""
     from infra.model_files.conversion import backbones
 
     backbones.build(model, source, result, progress)
@@ -214,7 +205,6 @@ def _build_backbone(
 def _build_vision_prebuilt(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Choose labels of an installed backbone."""
     from infra.model_files.prebuilt import vision_prebuilt
 
     vision_prebuilt.build(model, directory, result)
@@ -223,7 +213,6 @@ def _build_vision_prebuilt(
 def _build_ocr(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Convert a network that reads text or tables and compare it with its references."""
     from infra.model_files.conversion import ocr_models
 
     ocr_models.build(model, source, result, progress)
@@ -232,7 +221,6 @@ def _build_ocr(
 def _build_ocr_card(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Write the card of a model made of installed networks that read text."""
     from infra.model_files.prebuilt import ocr_cards
 
     ocr_cards.build(model, directory, result)
@@ -241,7 +229,6 @@ def _build_ocr_card(
 def _build_sentiment_encoder(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Put the fine-tuned layers into the installed encoder and compare its answers."""
     from infra.model_files.prebuilt import sentiment_model
 
     sentiment_model.build_encoder(model, directory, result, progress)
@@ -250,7 +237,6 @@ def _build_sentiment_encoder(
 def _build_sentiment(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Write the prebuilt sentiment model."""
     from infra.model_files.prebuilt import sentiment_model
 
     sentiment_model.build(model, directory, result)
@@ -259,7 +245,6 @@ def _build_sentiment(
 def _build_intents(
     model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
 ) -> None:
-    """Fit the prebuilt intent model."""
     from infra.model_files.prebuilt import intent_model
 
     intent_model.build(model, directory, result, progress)

@@ -24,7 +24,6 @@ STAGING = ".staging"
 
 
 def _describe(path: Path) -> dict[str, Any]:
-    """Return size, time and digest of a file."""
     facts = path.stat()
     return {
         "bytes": facts.st_size,
@@ -52,7 +51,6 @@ def write_record(directory: Path, folder: Path, model: InstallableModel) -> None
 
 
 def _digests(directory: Path, model: InstallableModel) -> dict[str, str]:
-    """Return the recorded digests of an installed model's files by name."""
     files = _recorded_files(read_record(directory, model))
     return {name: str(known.get("sha256")) for name, known in files.items()}
 

@@ -38,7 +38,6 @@ def read_intents() -> list[tuple[str, str]]:
 
 
 def _read_chat() -> Iterator[tuple[str, str]]:
-    """Yield the sentences of the global data set that belong to an intent."""
     with CHAT.open(encoding="utf-8", newline="") as file:
         for text, label in csv.reader(file):
             if label != OUTSIDE:

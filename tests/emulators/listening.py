@@ -46,12 +46,10 @@ def open_to_others(addresses: Iterable[Address]) -> list[Address]:
 
 
 def _processes() -> Iterator[int]:
-    """Yield the ids of all processes."""
     return (int(name) for name in os.listdir(_PROC) if name.isdigit())
 
 
 def _parent(pid: int) -> int | None:
-    """Return the parent of a process; None when it has ended."""
     try:
         # The name stands in brackets and may hold anything, so what follows the last one counts.
         return int((_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
@@ -76,7 +74,6 @@ def _inodes(pid: int) -> Iterator[str]:
 
 
 def _table(path: Path) -> Iterator[tuple[Address, str]]:
-    """Yield address and socket number of what listens, from one of the kernel's tables."""
     for line in path.read_text().splitlines()[1:]:
         fields = line.split()
         if fields[3] == _LISTENING:

@@ -74,10 +74,6 @@ class LocalStackServer(EmulatorServer):
         }
 
     def _wait_until_ready(self) -> None:
-        """Wait until LocalStack answers, then until its DynamoDB does, which starts at a call.
-
-        Raises:
-            EmulatorError: one of them does not.
-        """
+        """Wait until LocalStack answers, then until its DynamoDB does, which starts at a call."""
         super()._wait_until_ready()
         self.wait_for("start its DynamoDB", "POST", "/", b"{}", _LIST_TABLES)

@@ -70,11 +70,7 @@ def lock_of(name: str, python: str, packages: Wheels) -> str:
 
 
 def _resolve(python: Path, requirements: Path, work: Path) -> list[dict[str, Any]]:
-    """Let pip choose the packages for a Python.
-
-    Raises:
-        EmulatorError: it found none that fit.
-    """
+    """Let pip choose the packages for a Python."""
     report = work / "report.json"
     commands = (
         [str(python), "-I", "-m", "venv", "--without-pip", str(work / "venv")],

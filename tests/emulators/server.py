@@ -194,11 +194,7 @@ class EmulatorServer(ABC):
         )
 
     def _wait_until_ready(self) -> None:
-        """Wait for the first answer.
-
-        Raises:
-            EmulatorError: it has ended or there is none in time.
-        """
+        """Wait for the first answer."""
         self.wait_for("answer", "GET", self.health)
         self._progress(f"{self.name}: answers on {self.url}")
 
@@ -219,7 +215,6 @@ class EmulatorServer(ABC):
 
 
 def _is_answered(port: int, *request: Any) -> bool:
-    """Send a request and say whether its answer is a success."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=READY_SECONDS)
     try:
         connection.request(*request)
@@ -231,20 +226,17 @@ def _is_answered(port: int, *request: Any) -> bool:
 
 
 def _free_port() -> int:
-    """Find a port that nobody uses."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         return int(found.getsockname()[1])
 
 
 def _await_end(pids: list[int]) -> None:
-    """Wait until killed processes are gone, at most for the time of a stop."""
     deadline = time.monotonic() + STOP_SECONDS
     while any(_exists(pid) for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
 def _exists(pid: int) -> bool:
-    """Tell whether a process exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -94,7 +94,6 @@ class Guard:
         return []
 
     def _admitted(self, environ: dict[str, Any], is_write: bool) -> AbstractContextManager[None]:
-        """Wait while somebody copies everything."""
         token = environ.get("HTTP_" + HEADER.upper().replace("-", "_"))
         return self._write_pause.passing(token, is_write)
 
@@ -139,7 +138,6 @@ class Guard:
         return answer
 
     def _wait(self, queue: str, seconds: int, environ: dict[str, Any]) -> None:
-        """Wait until a message is there, the time is over or the client has gone."""
         others = environ.get("HTTP_" + WAKE_HEADER.upper().replace("-", "_"), "")
         watched = (queue, *(name for name in others.split(",") if name))
         poll = Poll(watched, min(seconds, 20), environ["werkzeug.socket"])
@@ -154,7 +152,6 @@ def _service(environ: dict[str, Any]) -> str | None:
 
 
 def _is_row_write(environ: dict[str, Any]) -> bool:
-    """Tell whether a DynamoDB call may change a row."""
     action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
     return not action.startswith(READING_TARGETS)
 
@@ -171,7 +168,6 @@ def _json_body(environ: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _replace_body(environ: dict[str, Any], request: dict[str, Any]) -> None:
-    """Put another JSON request in place of the one that came."""
     body = json.dumps(request).encode("utf-8")
     environ["wsgi.input"] = io.BytesIO(body)
     environ["CONTENT_LENGTH"] = str(len(body))

@@ -55,7 +55,6 @@ def execute(result: DynamoResult, context: Any) -> Any:
 
 
 def _wire(value: object) -> str:
-    """Write bytes as the wire does."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     raise TypeError(f"{type(value).__name__} cannot be written to the wire")

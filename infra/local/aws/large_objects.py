@@ -145,7 +145,6 @@ def _headers(moto: Application, environ: dict[str, Any]) -> tuple[str, list[tupl
     started: list[tuple[str, list[tuple[str, str]]]] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
-        """Take status and headers."""
         started.append((status, headers))
 
     parts = moto({**environ, "REQUEST_METHOD": "HEAD"}, start_response)

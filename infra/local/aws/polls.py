@@ -76,7 +76,6 @@ class Polls:
                     self._sent.wait(min(left, TICK_SECONDS))
 
     def _has_message(self, name: str) -> bool:
-        """Look whether a queue has a message that may be received."""
         queue = sqs_backends[ACCOUNT][self._region].queues.get(name)
         return queue is not None and any(
             message.visible and not message.delayed for message in queue._messages

@@ -66,11 +66,7 @@ def check_form(environ: dict[str, Any], secret_key: str) -> Form:
 
 
 def _check_policy(form: Form, secret_key: str) -> None:
-    """Check a form against the policy in it.
-
-    Raises:
-        PolicyBroken: signature, expiry or a condition does not hold.
-    """
+    """Check a form against the policy in it."""
     fields = form.fields
     policy_text = fields.get("policy", "")
     expected = _signature(policy_text, fields.get("x-amz-credential", ""), secret_key)
@@ -89,11 +85,7 @@ def _check_policy(form: Form, secret_key: str) -> None:
 
 
 def _read_form(environ: dict[str, Any]) -> Form:
-    """Read a form; only its fields and a small file are held in memory.
-
-    Raises:
-        PolicyBroken: a field is too long; a file without a name is one.
-    """
+    """Read a form; only its fields and a small file are held in memory."""
     stream = environ["wsgi.input"]
     parser = FormDataParser(stream_factory=_spool, max_form_memory_size=SPOOL_BYTES)
     try:
@@ -115,7 +107,6 @@ def _read_form(environ: dict[str, Any]) -> Form:
 
 
 def _spool(*_: object, **__: object) -> Spool:
-    """Make a file that lies in memory while it is small."""
     return tempfile.SpooledTemporaryFile(SPOOL_BYTES)
 
 
@@ -128,11 +119,7 @@ def _signature(policy_text: str, credential: str, secret_key: str) -> str:
 
 
 def _check_conditions(conditions: list[Any], fields: dict[str, str], size: int) -> None:
-    """Check every condition, and that every field has one.
-
-    Raises:
-        PolicyBroken: one does not hold, or a field has none.
-    """
+    """Check every condition, and that every field has one."""
     covered = set(FREE_FIELDS)
     for condition in conditions:
         operator, name, value = _read_condition(condition)
@@ -151,7 +138,6 @@ def _check_conditions(conditions: list[Any], fields: dict[str, str], size: int) 
 
 
 def _read_condition(condition: Any) -> tuple[str, str, str]:
-    """Read a condition in either of its two spellings."""
     if isinstance(condition, dict) and len(condition) == 1:
         name, value = next(iter(condition.items()))
         return "eq", str(name).lower(), str(value)
@@ -162,7 +148,6 @@ def _read_condition(condition: Any) -> tuple[str, str, str]:
 
 
 def _check_size(size: int, smallest: int, largest: int) -> None:
-    """Check the file's size in bytes."""
     if size > largest:
         message = "Your proposed upload exceeds the maximum allowed size"
         raise PolicyBroken(message, "EntityTooLarge", "400 Bad Request")

@@ -102,6 +102,5 @@ def _signature(
 
 
 def _header(environ: dict[str, Any], name: str) -> str:
-    """Read a header by its name on the wire."""
     key = name.upper().replace("-", "_")
     return str(environ.get(key if key.startswith("CONTENT_") else f"HTTP_{key}", ""))

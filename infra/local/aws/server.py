@@ -61,11 +61,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
                 content.close()
 
     def _read_body(self, environ: dict[str, Any]) -> IO[bytes]:
-        """Read the body to its end and set its length.
-
-        Raises:
-            TruncatedBody: the connection ended before the body did.
-        """
+        """Read the body to its end and set its length."""
         spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - the caller closes it
         if "chunked" in environ.pop("HTTP_TRANSFER_ENCODING", "").lower():
             source = DechunkedInput(cast(IO[bytes], self.rfile))
@@ -107,7 +103,6 @@ class Handler(werkzeug_app.MotoRequestHandler):
 
 
 def _length_of_head(headers: list[tuple[str, str]]) -> str | None:
-    """Find the length that an answer without a body announces."""
     return next((value for name, value in headers if name.lower() == "content-length"), None)
 
 
@@ -118,7 +113,6 @@ def call(
     started: list[Any] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
-        """Take status and headers."""
         started[:] = [status, headers]
         return None
 

@@ -73,10 +73,8 @@ class WritePause:
         return True
 
     def _is_closed(self) -> bool:
-        """Tell whether calls must wait."""
         return self._token is not None and time.monotonic() < self._until
 
     def _open(self) -> None:
-        """Let everybody pass."""
         self._token = None
         self._changed.notify_all()

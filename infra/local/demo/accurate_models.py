@@ -43,5 +43,4 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Unwind what is going on."""
     sys.exit(1)

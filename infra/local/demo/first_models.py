@@ -61,7 +61,6 @@ def train_first(service: Service, sample: DemoSample, progress: Callable[[str], 
 
 
 def _former_dataset(service: Service, base: str, sample: DemoSample) -> str | None:
-    """Find the data set that a former start has uploaded."""
     found = service.get(f"{base}/datasets")["data"]
     wanted = (sample.file.stem, sample.type, True)
     same = (d for d in found if (d["name"], d["type"], d["available"]) == wanted)
@@ -69,7 +68,6 @@ def _former_dataset(service: Service, base: str, sample: DemoSample) -> str | No
 
 
 def _former_model(service: Service, base: str, dataset_id: str) -> str | None:
-    """Find the model that a former start has trained."""
     found = service.get(f"{base}/datasets/{dataset_id}/models")["data"]
     return next((str(m["modelId"]) for m in found if m["status"] == "SUCCEEDED"), None)
 
@@ -77,11 +75,7 @@ def _former_model(service: Service, base: str, dataset_id: str) -> str | None:
 def _upload(
     service: Service, base: str, sample: DemoSample, progress: Callable[[str], None]
 ) -> str:
-    """Upload a sample and return its data set.
-
-    Raises:
-        CallFailed: a call was refused or took too long.
-    """
+    """Upload a sample and return its data set."""
     fields = {"type": sample.type, "name": sample.file.stem}
     dataset_id = str(service.post(f"{base}/datasets/upload", fields, sample.file)["id"])
     dataset = service.wait(f"{base}/datasets/{dataset_id}", _is_uploaded, UPLOAD_SECONDS)
@@ -92,11 +86,7 @@ def _upload(
 
 
 def _train(service: Service, base: str, dataset_id: str, sample: DemoSample) -> str:
-    """Train a data set and return the model.
-
-    Raises:
-        CallFailed: a call was refused or took too long.
-    """
+    """Train a data set and return the model."""
     request = {"name": sample.file.stem, "datasetId": dataset_id}
     model_id = str(service.post(f"{base}/train", request)["modelId"])
     status = service.wait(f"{base}/train/{model_id}", _is_trained, TRAINING_SECONDS)
@@ -106,7 +96,6 @@ def _train(service: Service, base: str, dataset_id: str, sample: DemoSample) -> 
 
 
 def _ask(service: Service, sample: DemoSample, model_id: str) -> dict[str, Any]:
-    """Ask a model its question."""
     fields = {"modelId": model_id}
     if sample.family == "vision":
         return service.post("/v2/vision/predict", fields, PICTURE, part="sampleContent")
@@ -114,10 +103,8 @@ def _ask(service: Service, sample: DemoSample, model_id: str) -> dict[str, Any]:
 
 
 def _is_uploaded(dataset: dict[str, Any]) -> bool:
-    """Tell whether an upload is over."""
     return str(dataset["statusMsg"]) != "UPLOADING"
 
 
 def _is_trained(status: dict[str, Any]) -> bool:
-    """Tell whether a training is over."""
     return status["status"] not in ("QUEUED", "RUNNING")

@@ -80,7 +80,6 @@ def _install_models(settings: Settings, progress: ProgressPrinter) -> None:
 
 
 def _install_globals(settings: Settings, progress: ProgressPrinter) -> None:
-    """Install the data sets that every account may read."""
     try:
         install_globals(settings, progress)
     except RuntimeError as error:
@@ -109,7 +108,6 @@ def _instructions(
 
 
 def _reading(base: str) -> str:
-    """Write the call that reads the sample page."""
     page = _short_path(SAMPLES / "sample_page.png")
     return (
         '  curl -H "Authorization: Bearer $TOKEN" -F modelId=OCRModel -F task=text '
@@ -135,6 +133,5 @@ def _commands(base: str, sample: DemoSample, trained: Trained) -> list[str]:
 
 
 def _short_path(path: Path) -> str:
-    """Write a path as short as the current folder allows."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

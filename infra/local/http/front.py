@@ -118,11 +118,7 @@ class Front:
         return HttpAnswer(502, headers, error_body(text, ServiceError.code))
 
     def _call(self, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-        """Run the application, for as long as the limits allow.
-
-        Raises:
-            TimeoutError: it has no answer yet.
-        """
+        """Run the application, for as long as the limits allow."""
         if self._limits.seconds is None:
             return dict(self._app(event, context))
         running = self._runner.submit(self._app, event, context)
@@ -147,12 +143,10 @@ def _read_request(environ: dict[str, Any]) -> HttpRequest:
 
 
 def _json_bytes(value: object) -> int:
-    """Return the size of an event or a result as Lambda hands it over."""
     return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def _reason(status: int) -> str:
-    """Phrase that follows the status on the wire."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -160,7 +154,6 @@ def _reason(status: int) -> str:
 
 
 def _refusal(error: ServiceError) -> HttpAnswer:
-    """Answer in the application's place."""
     headers = [("Content-Type", "application/json")]
     return HttpAnswer(error.status, headers, error_body(error.message, error.code))
 

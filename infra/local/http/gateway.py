@@ -91,7 +91,6 @@ def _rank(template: str) -> list[bool]:
 
 
 def _parameters(segments: list[str], parts: list[str]) -> dict[str, str] | None:
-    """Read the variables of a template out of a path, or None when it does not fit."""
     found: dict[str, str] = {}
     for segment, part in zip(segments, parts, strict=True):
         if segment.startswith("{") and part:
@@ -153,7 +152,6 @@ def _request_context(request: HttpRequest, match: Match, request_id: str) -> dic
 
 
 def _passed_headers(request: HttpRequest) -> list[tuple[str, str]]:
-    """Keep what a gateway passes on and add what it adds."""
     passed = [(n, v) for n, v in request.headers if n.lower() not in HOP_BY_HOP]
     return [
         *((n, v) for n, v in passed if not n.lower().startswith("x-forwarded-")),
@@ -163,7 +161,6 @@ def _passed_headers(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]] | None:
-    """Collect the values of repeated names in their order; None when there are none."""
     grouped: dict[str, list[str]] = {}
     for name, value in pairs:
         grouped.setdefault(name, []).append(value)
@@ -184,7 +181,6 @@ def _body(request: HttpRequest, binary_types: Sequence[str]) -> tuple[str | None
 
 
 def _is_binary(content_type: str, binary_types: Sequence[str]) -> bool:
-    """Tell whether a content type is listed, also as `image/*` or `*/*`."""
     kind = content_type.partition(";")[0].strip().lower()
     family = kind.partition("/")[0]
     return any(listed in (kind, f"{family}/*", "*/*") for listed in binary_types)

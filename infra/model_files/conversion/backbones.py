@@ -39,13 +39,11 @@ def build(model: InstallableModel, source: Path, result: Path, progress: Progres
 
 
 def _convert_lite2(source: Path, result: Path) -> None:
-    """Write graph and label names of EfficientNet-Lite2."""
     convert_lite2.convert(source, result)
     _write(result / LABELS_FILE, imagenet_names(source / "names.json"))
 
 
 def _convert_nanodet(source: Path, result: Path) -> None:
-    """Write graph and label names of NanoDet-g."""
     convert_nanodet.convert(source, result)
     _write(result / LABELS_FILE, COCO)
 
@@ -70,5 +68,4 @@ def write_facts(model: InstallableModel, folder: Path) -> None:
 
 
 def _write(path: Path, value: object) -> None:
-    """Write a JSON file for people and machines."""
     path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

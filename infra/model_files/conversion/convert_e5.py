@@ -111,11 +111,7 @@ def kept_ids(vocabulary: list[list[Any]]) -> npt.NDArray[np.int64]:
 
 
 def _read_tokenizer(source: Path) -> dict[str, Any]:
-    """Read the source's `tokenizer.json`.
-
-    Raises:
-        BrokenFile: it is not the tokeniser that is expected.
-    """
+    """Read the source's `tokenizer.json`."""
     tokenizer: dict[str, Any] = json.loads((source / "tokenizer.json").read_text("utf-8"))
     vocabulary = tokenizer["model"]["vocab"]
     if [piece for piece, _ in vocabulary[:_SPECIAL]] != ["<s>", "<pad>", "</s>", "<unk>"]:

@@ -124,7 +124,6 @@ def _add_input(graph: Graph) -> str:
 
 
 def _add_head(graph: Graph, weights: Weights, source: str) -> None:
-    """Add the outputs `embedding` and `logits`."""
     wide = _add_convolution(graph, weights, ("_conv_head", "_bn1"), source)
     pooled = graph.add("GlobalAveragePool", [_add_activation(graph, wide)], "pooled")
     graph.add("Flatten", [pooled], "embedding", axis=1)

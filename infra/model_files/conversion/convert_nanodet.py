@@ -101,11 +101,7 @@ class _Conversion:
             raise BrokenFile(f"The TensorFlow.js model lacks {source}.") from error
 
     def _convert(self, node: Node) -> None:
-        """Add what one node means.
-
-        Raises:
-            BrokenFile: it is of a kind, or used in a way, that this network does not have.
-        """
+        """Add what one node means."""
         if node.kind in _SHAPES_ONLY:
             return
         if node.kind == "SplitV":
@@ -116,11 +112,7 @@ class _Conversion:
         self._values[node.name] = self._makers[node.kind](node)
 
     def _require(self, node: Node, holds: bool) -> None:
-        """Stop at a node whose use is not the one converted here.
-
-        Raises:
-            BrokenFile: it does not hold.
-        """
+        """Stop at a node whose use is not the one converted here."""
         if not holds:
             raise BrokenFile(f"The TensorFlow.js model uses {node.name} in a way not known here.")
 
@@ -227,7 +219,6 @@ class _Conversion:
         return _Value(name, "NHWC", side)
 
     def _join(self, node: Node) -> _Value:
-        """Put channels behind one another."""
         parts = [self.value(name) for name in node.inputs[:-1]]
         axis = int(self._weights[node.inputs[-1]])
         self._require(node, axis == 1 and all(part.layout == "NCHW" for part in parts))
@@ -264,7 +255,6 @@ class _Conversion:
             self._values[node.name + suffix] = replace(value, name=name)
 
     def _sigmoid(self, node: Node) -> _Value:
-        """Turn numbers into scores between 0 and 1."""
         value = self._bare(node)
         name = self.graph.add("Sigmoid", [value.name], _short(node.name))
         return replace(value, name=name)
@@ -280,12 +270,10 @@ class _Conversion:
         return _Value(self.graph.add("Reshape", inputs, _short(node.name)), "NCL")
 
     def _same(self, node: Node) -> _Value:
-        """Return a value under another name."""
         return self._bare(node)
 
 
 def _short(name: str) -> str:
-    """Return a node's name without the part that all have."""
     return name.removeprefix(_PREFIX).removeprefix("onnx_tf_prefix_")
 
 

@@ -49,7 +49,6 @@ def _add_layer(graph: Graph, weights: Weights, rows: str, order: tuple[int, int]
 
 
 def _joined(weights: Weights, prefix: str) -> npt.NDArray[np.generic]:
-    """Put the weights of the three branches side by side."""
     return np.concatenate([weights[f"{prefix}{length}"] for length, _ in _BRANCHES], axis=-1)
 
 
@@ -73,7 +72,6 @@ def _add_branches(graph: Graph, weights: Weights, tokens: str) -> list[str]:
 
 
 def _add_normalisation(graph: Graph, rows: str, scale: str, bias: str, epsilon: float) -> str:
-    """Add a layer normalisation over the last axis."""
     inputs = [rows, scale, bias]
     return graph.add("LayerNormalization", inputs, f"{rows}_norm", axis=-1, epsilon=epsilon)
 

@@ -35,14 +35,12 @@ def build(model: InstallableModel, source: Path, result: Path, progress: Progres
 
 
 def _check_ppocr(source: Path, result: Path) -> None:
-    """Check both graphs, and the cut recogniser against the whole one."""
     ocr_references.check_cut(source / convert_ppocr.RECOGNISER, result / convert_ppocr.RECOGNISER)
     for name in (convert_ppocr.DETECTOR, convert_ppocr.RECOGNISER):
         ocr_references.check_model(result / name, f"ppocr/{name}")
 
 
 def _check_slanet(source: Path, result: Path) -> None:
-    """Check the graph."""
     ocr_references.check_model(result / convert_slanet.MODEL, f"slanet/{convert_slanet.MODEL}")
 
 

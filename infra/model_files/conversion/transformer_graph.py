@@ -78,7 +78,6 @@ def _add_embedding(graph: Graph, shape: Shape, weights: Weights) -> str:
 
 
 def _add_normalisation(graph: Graph, shape: Shape, weights: Weights, rows: str, name: str) -> str:
-    """Add a layer normalisation over the last axis."""
     parts = [f"{name}_scale", f"{name}_shift"]
     inputs = [rows, *(graph.constant(part, weights(part)) for part in parts)]
     output = f"{name}_normal"
@@ -99,7 +98,6 @@ def _add_bias(graph: Graph, weights: Weights) -> str:
 
 
 def _add_dense(graph: Graph, weights: Weights, rows: str, name: str) -> str:
-    """Add a matrix product with its bias."""
     matrix = graph.constant(f"{name}_weight", weights(f"{name}_weight"))
     shift = graph.constant(f"{name}_bias", weights(f"{name}_bias"))
     product = graph.add("MatMul", [rows, matrix], name)

@@ -109,11 +109,7 @@ def build(model: InstallableModel, directory: Path, result: Path) -> None:
 
 
 def _indexes(name: str, choice: _Choice, known: Sequence[str]) -> list[int]:
-    """Return the places of the chosen labels in the network's output.
-
-    Raises:
-        BrokenFile: the network's labels have other names there.
-    """
+    """Return the places of the chosen labels in the network's output."""
     if choice.labels is None:
         return list(range(len(known)))
     for index, label in choice.labels.items():

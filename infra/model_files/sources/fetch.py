@@ -92,12 +92,7 @@ def fetch(
 
 
 def _run_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> None:
-    """Let npm download the source into the folder `partial`.
-
-    Raises:
-        FetchFailed: npm could not get it, or does not run here.
-        DiskFull: no room was left.
-    """
+    """Let npm download the source into the folder `partial`."""
     try:
         said = npm.download(source, wheel, partial, progress)
     except (OSError, zipfile.BadZipFile, KeyError) as error:
@@ -107,13 +102,7 @@ def _run_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> 
 
 
 def _run_pip(source: Source, partial: Path, progress: Progress, pip: Sequence[str]) -> None:
-    """Let pip download the source into the folder `partial`.
-
-    Raises:
-        FetchFailed: pip could not get it.
-        DiskFull: no room was left.
-        BrokenFile: the index has another file.
-    """
+    """Let pip download the source into the folder `partial`."""
     # With the digest given, pip refuses another file before it looks into it; a source
     # distribution's metadata is read with the installed setuptools, never a downloaded one.
     wanted = partial / "wanted.txt"
@@ -129,7 +118,6 @@ def _run_pip(source: Source, partial: Path, progress: Progress, pip: Sequence[st
 
 
 def _other_file(source: Source, downloads: Path) -> BrokenFile:
-    """Return the error for a package that is not the one the manifest names."""
     return BrokenFile(
         f"The index gives another {source.package} {source.version} than the one this release "
         f"was made with (sha256 {source.sha256}). {_ways_out(source, downloads)}"
@@ -163,7 +151,6 @@ def _telling(lines: Sequence[str]) -> str:
 
 
 def _ways_out(source: Source, downloads: Path) -> str:
-    """Say how to go on without the index."""
     return (
         f"Or get {source.file} elsewhere, put it into {downloads} and start again; "
         f"the model's makers publish it as {source.upstream}."
@@ -201,17 +188,12 @@ def extract(source: Source, archive: Path, target: Path) -> None:
 
 
 def _again(archive: Path) -> str:
-    """Say how to get an archive anew."""
     return f"Delete {archive} and start again."
 
 
 @contextmanager
 def _open_member(archive: Path, path: str) -> Iterator[IO[bytes]]:
-    """Open one file of a wheel or of a compressed tar archive.
-
-    Raises:
-        KeyError: the archive has no such file.
-    """
+    """Open one file of a wheel or of a compressed tar archive."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel, wheel.open(path) as member:
             yield member

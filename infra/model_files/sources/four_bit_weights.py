@@ -63,7 +63,6 @@ class FourBitWeights:
             place += _ENTRY.size
 
     def _bytes(self, start: int, count: int) -> bytes:
-        """Return some bytes of the file; fewer at its end."""
         return self._data[start : start + count].tobytes()
 
     def vector(self, name: str) -> Floats:
@@ -95,11 +94,7 @@ class FourBitWeights:
         return 4 * self.width if name.endswith(".fo.w") else self.width
 
     def _content(self, name: str, kind: int) -> bytes:
-        """Return a tensor's bytes.
-
-        Raises:
-            BrokenFile: it is missing, cut or of another type.
-        """
+        """Return a tensor's bytes."""
         found, _, start, count = self._entries.get(name, (-1, 0, 0, 0))
         content = self._bytes(start, count)
         if found != kind or len(content) != count:

@@ -46,7 +46,6 @@ def download(source: Source, wheel: Path, partial: Path, progress: Progress) -> 
 
 
 def _unpack(wheel: Path, programs: Path) -> None:
-    """Take Node.js and npm out of the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(programs, [n for n in archive.namelist() if n.startswith(_NPM)])
     unpack_node(wheel, programs)

@@ -103,11 +103,7 @@ def read_tensors(file: IO[bytes]) -> Iterator[tuple[str, npt.NDArray[np.generic]
 
 
 def _exactly(file: IO[bytes], count: int) -> bytes:
-    """Read a number of bytes.
-
-    Raises:
-        BrokenFile: the file ends before.
-    """
+    """Read a number of bytes."""
     content = file.read(count)
     if count < 0 or len(content) != count:
         raise BrokenFile("The safetensors file ends too early.")

@@ -43,7 +43,6 @@ class SentencePieceModel:
 
 
 def _read_varint(data: memoryview, position: int) -> tuple[int, int]:
-    """Return the variable-length integer at `position` and the position behind it."""
     value = shift = 0
     while True:
         byte = data[position]
@@ -55,11 +54,7 @@ def _read_varint(data: memoryview, position: int) -> tuple[int, int]:
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Yield field number and value of one protocol-buffer message, in file order.
-
-    Raises:
-        ValueError: the bytes are no protocol-buffer message.
-    """
+    """Yield field number and value of one protocol-buffer message, in file order."""
     position = 0
     while position < len(data):
         tag, position = _read_varint(data, position)

@@ -46,11 +46,7 @@ class TfjsModel:
 
 
 def _read_weights(manifest: list[dict[str, Any]], content: bytes) -> dict[str, Array]:
-    """Cut the weights out of the binary file.
-
-    Raises:
-        BrokenFile: the file is longer or shorter than its description.
-    """
+    """Cut the weights out of the binary file."""
     weights: dict[str, Array] = {}
     place = 0
     for described in (weight for group in manifest for weight in group["weights"]):
@@ -70,11 +66,7 @@ def _read_weights(manifest: list[dict[str, Any]], content: bytes) -> dict[str, A
 
 
 def _read_nodes(described: list[dict[str, Any]]) -> tuple[Node, ...]:
-    """Return the nodes that compute something, each behind its inputs.
-
-    Raises:
-        BrokenFile: the nodes wait for each other in a circle.
-    """
+    """Return the nodes that compute something, each behind its inputs."""
     waiting = [
         Node(node["name"], node["op"], tuple(node.get("input", ())), node.get("attr", {}))
         for node in described

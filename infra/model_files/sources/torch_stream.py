@@ -51,11 +51,7 @@ class _Tensor:
 
 
 def _rebuild_tensor(*described: Any) -> _Tensor:
-    """Stand in for PyTorch's function of that purpose; gradients and hooks are dropped.
-
-    Raises:
-        BrokenFile: the description is none.
-    """
+    """Stand in for PyTorch's function of that purpose; gradients and hooks are dropped."""
     storage, offset, shape, strides = described[:4]
     sizes = (offset, *shape, *strides)
     if not isinstance(storage, _Storage) or len(shape) != len(strides):
@@ -99,11 +95,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _next(file: BinaryIO) -> Any:
-    """Read one pickle of the stream.
-
-    Raises:
-        BrokenFile: there is none, or it names what it may not.
-    """
+    """Read one pickle of the stream."""
     try:
         return _Unpickler(file).load()
     except BrokenFile:
@@ -122,11 +114,7 @@ def _next(file: BinaryIO) -> Any:
 
 
 def _read_blocks(file: BinaryIO, storages: Mapping[str, _Storage]) -> dict[str, Array]:
-    """Read the blocks of numbers behind the pickles, in the order the file says.
-
-    Raises:
-        BrokenFile: a block is missing, unknown, of another length or cut short.
-    """
+    """Read the blocks of numbers behind the pickles, in the order the file says."""
     keys = _next(file)
     if not isinstance(keys, list) or sorted(map(repr, keys)) != sorted(map(repr, storages)):
         raise BrokenFile("The PyTorch file lists other blocks than its tensors refer to.")
@@ -143,11 +131,7 @@ def _read_blocks(file: BinaryIO, storages: Mapping[str, _Storage]) -> dict[str, 
 
 
 def _view(tensor: _Tensor, block: Array) -> Array:
-    """Return a tensor's numbers, C-contiguous.
-
-    Raises:
-        BrokenFile: the tensor reaches beyond its block.
-    """
+    """Return a tensor's numbers, C-contiguous."""
     last = sum(
         (size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True)
     )
@@ -162,11 +146,7 @@ def _view(tensor: _Tensor, block: Array) -> Array:
 
 
 def _check_head(head: Sequence[Any]) -> None:
-    """Check the three pickles in front of the table.
-
-    Raises:
-        BrokenFile: it is another kind of file, or written on a big-endian machine.
-    """
+    """Check the three pickles in front of the table."""
     magic, protocol, system = head
     little = isinstance(system, dict) and system.get("little_endian") is True
     if (magic, protocol, little) != (_MAGIC, _PROTOCOL, True):
