@@ -249,7 +249,7 @@ def _audit(target: CommandTarget, options: argparse.Namespace) -> bool:
     """Compare counters with log lines; tell whether they agree."""
     from chalicelib.stores.accounts.quotas import QuotaStore
     from infra.auditing.command import Audit, compare
-    from infra.auditing.log_group import LogGroup
+    from infra.auditing.log_lines import LogGroup
     from infra.auditing.report import parse_month
 
     service = _service(target.settings)

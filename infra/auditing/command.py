@@ -9,10 +9,9 @@ from pathlib import Path
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.stores.accounts.quotas import PREDICTIONS, QuotaStore
-from infra.auditing import log_files, report
-from infra.auditing.log_group import LogGroup
+from infra.auditing import log_lines, report
+from infra.auditing.log_lines import LogGroup, Tally
 from infra.auditing.report import Month
-from infra.auditing.tally import Tally
 
 _SKEW = timedelta(minutes=5)
 """By how much the clocks of functions and log may differ."""
@@ -73,9 +72,9 @@ def compare(
 def _read(audit: Audit, tally: Tally) -> datetime | None:
     """Count the lines; return from when on there are any."""
     if isinstance(audit.log, Path):
-        with log_files.opened(audit.log) as files:
-            tally.add(log_files.lines_of(files))
-            return log_files.first_time(files)
+        with log_lines.opened(audit.log) as files:
+            tally.add(log_lines.lines_of(files))
+            return log_lines.first_time(files)
     end = min(audit.now, audit.month.end + report.LATE) + _SKEW
     first = audit.log.first_time(audit.now)
     tally.add(audit.log.lines(audit.month.start - _SKEW, end, audit.month.key))

@@ -17,7 +17,7 @@ from chalicelib.domain.accounts.usage import (
     next_month_start,
 )
 from chalicelib.services.usage import KEPT_AFTER_RESET
-from infra.auditing.tally import Tally
+from infra.auditing.log_lines import Tally
 from infra.target import CommandError
 
 TOLERANCE = 3

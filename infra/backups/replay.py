@@ -12,6 +12,34 @@ from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED
 from chalicelib.stores.jobs.deletions import OPEN
 from infra.backups.tables import Item
 
+DATASETS, MODELS = "datasets", "models"
+_BY_ID = ("labels", "receipts")
+_BY_SEQUENCE = "examples"
+
+
+class Owners:
+    """The datasets and models of a backup."""
+
+    def __init__(self, datasets: Iterable[Item], models: Iterable[Item]) -> None:
+        self._known = {
+            DATASETS: {row["dataset_id"]["N"] for row in datasets},
+            MODELS: {row["model_id"]["S"] for row in models},
+        }
+
+    def own_row(self, table: str, row: Item) -> bool:
+        """Tell whether what a row belongs to is there."""
+        if table in _BY_ID:
+            return row["dataset_id"]["N"] in self._known[DATASETS]
+        if table == _BY_SEQUENCE:
+            return row["sequence"]["S"].split("#")[0] in self._known[DATASETS]
+        return True
+
+    def own_object(self, key: str) -> bool:
+        """Tell whether what an object belongs to is there."""
+        kind, _, rest = key.partition("/")
+        return kind not in self._known or rest.partition("/")[0] in self._known[kind]
+
+
 DELETIONS, COUNTERS = "deletions", "counters"
 KEPT = (DELETIONS, COUNTERS)
 """Tables whose rows a restore never forgets."""

@@ -12,7 +12,7 @@ from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
 from infra.backups import objects, replay, tables
 from infra.backups.folder import BackupError, BackupFolder, Manifest
-from infra.backups.owners import DATASETS, MODELS, Owners
+from infra.backups.replay import DATASETS, MODELS, Owners
 from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
@@ -50,9 +50,7 @@ def restore(
     _check_names(manifest, resources)
     if not is_replacing:
         _check_empty(clients, settings, resources.values())
-    kept = {
-        short: list(tables.scan(clients.dynamodb, resources[short].name)) for short in replay.KEPT
-    }
+    kept = {name: list(tables.scan(clients.dynamodb, resources[name].name)) for name in replay.KEPT}
     if is_replacing:
         _clear(clients, settings, resources.values())
     owners = Owners(*(_rows(folder, manifest, short) for short in (DATASETS, MODELS)))
@@ -62,10 +60,8 @@ def restore(
     for short in replay.KEPT:
         kept[short] += _rows(folder, manifest, short)
     deleted = replay.Deleted(kept[replay.DELETIONS])
-    merged = {
-        replay.DELETIONS: deleted.records,
-        replay.COUNTERS: replay.furthest(kept[replay.COUNTERS]),
-    }
+    counters = replay.furthest(kept[replay.COUNTERS])
+    merged = {replay.DELETIONS: deleted.records, replay.COUNTERS: counters}
     for short in _in_order(resources):
         rows = merged[short] if short in merged else _rows(folder, manifest, short)
         changed = (deleted.hide(short, row) for row in rows if owners.own_row(short, row))

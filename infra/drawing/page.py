@@ -99,11 +99,6 @@ TABLE: tuple[tuple[str, ...], ...] = (
 """Rows of the table; the first cell of a row of two covers three columns."""
 
 
-def all_texts() -> list[str]:
-    """List everything that is written on the page."""
-    return [line.text for line in LINES] + [text for row in TABLE for text in row]
-
-
 def draw_page() -> bytes:
     """Draw the page as a PNG in shades of grey."""
     image = Image.new("L", (WIDTH, HEIGHT), _PAPER)

@@ -3,11 +3,84 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 
-from infra.finetuning.own_sentences import own_sentences
 from infra.model_files.prebuilt.sentiment_data import read_sentences
+
+POSITIVE, NEGATIVE, NEUTRAL = 0, 1, 2
+"""Places of the labels, as in infra/model_files/prebuilt/sentiment_data.py."""
+
+_THINGS = (
+    "the room", "my order", "the new menu", "this jacket", "your website", "the delivery",
+    "the support team", "the battery", "the course", "this update", "our guide", "the soup",
+    "the garden", "the printer", "that song", "the flight", "the manual", "this chair",
+    "the concert", "the dentist",
+)  # fmt: skip
+_PRAISE = (
+    "I really like {}", "{} is great", "{} was better than expected", "very happy with {}",
+    "thank you so much for {}", "{} works perfectly", "what a pleasant surprise {} was",
+    "I have no complaints about {}", "{} is not bad at all", "nothing wrong with {}, well done",
+    "I would choose {} again", "{} never lets me down",
+)  # fmt: skip
+_BLAME = (
+    "I do not like {}", "{} is not good", "{} was worse than expected", "very unhappy with {}",
+    "I am disappointed by {}", "{} does not work", "what a waste of money {} was",
+    "I can't recommend {} to anyone", "{} isn't worth the price", "{} keeps failing",
+    "I would not choose {} again", "nobody was happy with {}",
+)  # fmt: skip
+_PLAIN = (
+    "where can I find {}?", "I have a question about {}", "{} arrives on Monday",
+    "we talked about {} yesterday", "{} is next to the entrance", "please send me details of {}",
+    "who is responsible for {}?", "{} starts at half past nine", "I would like to change {}",
+    "she asked him about {}", "there is a picture of {} on page four", "{} costs twelve euros",
+    "is {} included?", "they bought it in March, together with {}",
+)  # fmt: skip
+_FACTS = (
+    "Water boils at a hundred degrees.", "The shop closes at eight.", "I live in a small town.",
+    "He is forty years old.", "Please call me back tomorrow.", "My number has changed.",
+    "How do I reset my password?", "The bus stops opposite the school.", "It is raining.",
+    "We are three adults and a child.", "I need a receipt.", "The file has twenty pages.",
+    "Can I pay by card?", "The form is on the table.", "She works at a bank.",
+    "I moved here two years ago.", "The train leaves from platform six.", "What time is it?",
+    "My sister has two cats.", "Turn left after the bridge.", "ok", "Hello", "Tuesday", "The keys",
+    "The box is made of wood.", "I will be there at five.", "Which size do you have?",
+    "The report is about last year.", "There are four chairs in the kitchen.", "Maybe later.",
+)  # fmt: skip
+_SHORT_PRAISE = (
+    "thanks!", "love it", "awesome", "perfect", "well done", "so good", "excellent service",
+    "best ever", "highly recommended", "not bad", "can't complain", "made my day", "yay",
+    "lovely", "great job", "I'm so happy", "couldn't be better", "no problems so far, great",
+)  # fmt: skip
+_SHORT_BLAME = (
+    "awful", "hate it", "terrible", "never again", "so bad", "horrible service", "worst ever",
+    "avoid", "not good", "not happy", "ruined my day", "disgusting", "what a joke", "useless",
+    "I'm so angry", "couldn't be worse", "still broken", "no help at all",
+)  # fmt: skip
+_EACH = 7
+"""Things that each pattern is filled with."""
+
+
+def own_sentences() -> list[tuple[str, int]]:
+    """Return sentences with the place of their label, none twice."""
+    found: dict[str, int] = {}
+    for patterns, label in ((_PRAISE, POSITIVE), (_BLAME, NEGATIVE), (_PLAIN, NEUTRAL)):
+        found.update((text, label) for text in _filled(patterns))
+    for texts, label in ((_SHORT_PRAISE, POSITIVE), (_SHORT_BLAME, NEGATIVE), (_FACTS, NEUTRAL)):
+        found.update((text, label) for text in texts)
+    return list(found.items())
+
+
+def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
+    """Yield each pattern with some of the things, all things equally often."""
+    things = cycle(_THINGS)
+    for number, pattern in enumerate(patterns):
+        for _ in range(_EACH):
+            text = pattern.format(next(things))
+            yield text[0].upper() + text[1:] + "." * (number % 2) if pattern[-1] != "?" else text
+
 
 _HELD_OF_256 = 26
 """About a tenth of the ratings is held out."""

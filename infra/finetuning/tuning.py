@@ -12,8 +12,7 @@ from typing import Any
 from infra.finetuning.export import read_weights, rounded_layers
 from infra.finetuning.figures import measure
 from infra.finetuning.network import graph_weights, head_weights, new_network
-from infra.finetuning.own_sentences import own_sentences
-from infra.finetuning.sentences import Sentences, split_sentences
+from infra.finetuning.sentences import Sentences, own_sentences, split_sentences
 from infra.finetuning.states import frozen_states
 from infra.finetuning.training import TuningRecipe, train
 from infra.model_files.conversion import text_encoders

@@ -27,22 +27,8 @@ class LambdaContext:
     """Time the invocation has in all, in seconds."""
     aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     """Id of the invocation."""
-    function_version: str = "$LATEST"
-    """Version of the function."""
-    memory_limit_in_mb: int = 3008
-    """Memory of the function, in MB."""
     started: float = field(default_factory=time.monotonic)
     """Start of the invocation on the monotonic clock, in seconds."""
-
-    @property
-    def invoked_function_arn(self) -> str:
-        """ARN of the function."""
-        return f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:{self.function_name}"
-
-    @property
-    def log_group_name(self) -> str:
-        """Log group of the function."""
-        return f"/aws/lambda/{self.function_name}"
 
     def get_remaining_time_in_millis(self) -> int:
         """Tell how much time is left, in milliseconds, never below 0."""

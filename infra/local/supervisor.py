@@ -13,18 +13,106 @@ import select
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.config import Settings, SettingsError
-from infra.local import children, process
-from infra.local.children import say
+from chalicelib.engines.memory import bound_memory
+from infra.local import process
 from infra.local.environment import SHARED, process_environment
-from infra.local.logs import archive_logs
+from infra.local.logs import archive_logs, write_logs
 from infra.local.options import MOTO, Options
 from infra.local.state import State
+
+
+def say(text: str) -> None:
+    """Write one line to the log of the stack."""
+    print(f"{time.strftime('%H:%M:%S')} stack: {text}", file=sys.stderr, flush=True)
+
+
+def run_aws(listener: socket.socket, region: str) -> None:
+    """Be the data plane; moto is imported here and in no other process."""
+    from infra.local.aws import server
+
+    server.run(listener, os.environ["AWS_SECRET_ACCESS_KEY"], region)
+
+
+def provision(settings: Settings, options: Options) -> None:
+    """Make tables, queues and bucket."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from infra.resources import provision
+
+    try:
+        provision(settings, visibility_seconds=options.visibility_seconds)
+    except (BotoCoreError, ClientError) as error:
+        say(f"{options.backend} at {settings.endpoint_url or 'AWS'}: {error}")
+        sys.exit(1)
+
+
+def restore_data(settings: Settings, state: State) -> None:
+    """Bring back the data of the former run."""
+    from infra.backups.folder import BackupError, BackupFolder
+    from infra.local.snapshots import restore_snapshot
+
+    try:
+        message = restore_snapshot(settings, BackupFolder(state.data))
+    except BackupError as error:
+        say(str(error))
+        sys.exit(1)
+    if message:
+        say(message)
+
+
+def save_snapshots(settings: Settings, state: State, options: Options) -> None:
+    """Save the data while the stack runs."""
+    from infra.backups.folder import BackupFolder
+    from infra.local.snapshots import SnapshotSaver
+
+    SnapshotSaver(settings, BackupFolder(state.data)).run(options.save_seconds)
+
+
+def run_front(app: Any, listener: socket.socket, settings: Settings, options: Options) -> None:
+    """Be the HTTP front."""
+    from infra.local.http import front
+
+    write_logs(State(options.state_dir), "front")
+    bound_memory()
+    _warm(app, options)
+    front.run(app, listener, settings.name, options.has_gateway_limits)
+
+
+def _warm(app: Any, options: Options) -> None:
+    """Load the engines beside the start, so that the demo's first calls are quick."""
+    if not options.is_bare:
+        threading.Thread(target=lambda: app.container.warm(), daemon=True).start()
+
+
+def run_worker(app: Any, settings: Settings, is_training: bool, options: Options) -> None:
+    """Be one of the workers."""
+    from infra.local import worker
+
+    write_logs(State(options.state_dir), "train" if is_training else "ingest")
+    _warm(app, options)
+    worker.run(app, settings, is_training, options)
+
+
+def run_models(settings: Settings) -> None:
+    """Install the accurate encoders, giving way to everything else."""
+    from infra.local import accurate_models
+
+    accurate_models.run(settings, say)
+
+
+def run_demo(settings: Settings, state: State, options: Options, url: str) -> None:
+    """Prepare the demo."""
+    from infra.local import demo
+
+    demo.run(settings, state, options, url)
+
 
 STOP_SECONDS = 3.0
 """How long children may take to stop before they are killed, in seconds."""
@@ -109,16 +197,16 @@ class Supervisor:
         )
         settings = Settings.from_environment(os.environ)
         if options.backend == MOTO:
-            self._add(AWS_PROCESS, lambda: children.run_aws(self._aws, settings.region))
+            self._add(AWS_PROCESS, lambda: run_aws(self._aws, settings.region))
         app = load(options.app)
-        if not self._task("provision", lambda: children.provision(settings, options)):
+        if not self._task("provision", lambda: provision(settings, options)):
             self._fail("the tables, queues and bucket could not be made.")
             return
         if not self._restore(settings):
             return
-        self._add("front", lambda: children.run_front(app, self._front, settings, options))
-        self._add("ingest", lambda: children.run_worker(app, settings, False, options))
-        self._add("train", lambda: children.run_worker(app, settings, True, options))
+        self._add("front", lambda: run_front(app, self._front, settings, options))
+        self._add("ingest", lambda: run_worker(app, settings, False, options))
+        self._add("train", lambda: run_worker(app, settings, True, options))
         self._describe(settings)
         self._settings = settings
         self._welcome(settings)
@@ -130,22 +218,20 @@ class Supervisor:
             archive_logs(self._state)
         if not options.keeps_data:
             return True
-        if not self._task("restore", lambda: children.restore_data(settings, self._state)):
+        if not self._task("restore", lambda: restore_data(settings, self._state)):
             self._fail(
                 f"the data in {folder} could not be restored, and is left as it is. Move the "
                 "folder away to start empty, or start without it by --forget."
             )
             return False
-        self._add(
-            SNAPSHOTS_PROCESS, lambda: children.save_snapshots(settings, self._state, options)
-        )
+        self._add(SNAPSHOTS_PROCESS, lambda: save_snapshots(settings, self._state, options))
         return True
 
     def _welcome(self, settings: Settings) -> None:
         """Make the demo account, show a first prediction, and print the ready line."""
         url = address(self._front)
         welcomed = self._options.is_bare or self._task(
-            "demo", lambda: children.run_demo(settings, self._state, self._options, url)
+            "demo", lambda: run_demo(settings, self._state, self._options, url)
         )
         if self._is_stopping:
             return
@@ -158,7 +244,7 @@ class Supervisor:
             self._bring_models(settings)
 
     def _bring_models(self, settings: Settings) -> None:
-        pid = process.fork("presage-models", lambda: children.run_models(settings))
+        pid = process.fork("presage-models", lambda: run_models(settings))
         self._tasks[pid] = None
 
     def _add(self, name: str, work: Callable[[], None]) -> None:

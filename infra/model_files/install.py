@@ -8,7 +8,10 @@ from __future__ import annotations
 import errno
 import shutil
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 from infra.model_files import installed
 from infra.model_files.errors import InstallError
@@ -145,127 +148,36 @@ def _install_one(directory: Path, model: InstallableModel, progress: Progress) -
     progress(f"{model.name}: installed")
 
 
-def _build_use(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.conversion import convert_use, text_encoders
-    from infra.model_files.verification import text_references
+def _lazily(module: str, function: str = "build") -> Build:
+    """Import a build, with onnx and the engines, when it is called; it names what it takes."""
 
-    convert_use.convert(source, result)
-    text_encoders.write_encoder_facts(model, result)
-    progress(f"{model.name}: checking against the reference vectors")
-    text_references.check_vectors(text_encoders.load(result), model.name, text_references.EXACT)
+    def build(
+        model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
+    ) -> None:
+        arguments: dict[str, Any] = {"model": model, "directory": directory, "source": source}
+        arguments |= {"result": result, "progress": progress}
+        call = getattr(import_module(f"infra.model_files.{module}"), function)
+        call(**{name: arguments[name] for name in signature(call).parameters})
 
-
-def _build_minilm(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    """Check all-MiniLM-L6-v2 as it came, quantise it, check it again."""
-    from infra.model_files.conversion import convert_minilm, text_encoders
-    from infra.model_files.verification import text_references
-
-    # Loaded like an encoder, the source needs the folder's name and a facts file of its own.
-    original = source.rename(source.with_name("original"))
-    named = original / model.name
-    named.mkdir()
-    for name in model.source.members:
-        (original / name).rename(named / name)
-    text_encoders.write_encoder_facts(model, named)
-    text_references.check_vectors(text_encoders.load(named), model.name, text_references.EXACT)
-    convert_minilm.convert(named, result)
-    text_encoders.write_encoder_facts(model, result)
-    progress(f"{model.name}: checking against the reference vectors")
-    text_references.check_vectors(text_encoders.load(result), model.name, text_references.QUANTISED)
-
-
-def _build_mpnet(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.conversion import convert_mpnet, text_encoders
-
-    text_encoders.build(model, convert_mpnet, source, result, progress)
-
-
-def _build_e5(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.conversion import convert_e5, text_encoders
-
-    text_encoders.build(model, convert_e5, source, result, progress)
-
-
-def _build_backbone(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.conversion import backbones
-
-    backbones.build(model, source, result, progress)
-
-
-def _build_vision_prebuilt(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.prebuilt import vision_prebuilt
-
-    vision_prebuilt.build(model, directory, result)
-
-
-def _build_ocr(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.conversion import ocr_models
-
-    ocr_models.build(model, source, result, progress)
-
-
-def _build_ocr_card(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.prebuilt import ocr_cards
-
-    ocr_cards.build(model, directory, result)
-
-
-def _build_sentiment_encoder(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.prebuilt import sentiment_model
-
-    sentiment_model.build_encoder(model, directory, result, progress)
-
-
-def _build_sentiment(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.prebuilt import sentiment_model
-
-    sentiment_model.build(model, directory, result)
-
-
-def _build_intents(
-    model: InstallableModel, directory: Path, source: Path, result: Path, progress: Progress
-) -> None:
-    from infra.model_files.prebuilt import intent_model
-
-    intent_model.build(model, directory, result, progress)
+    return build
 
 
 _BUILDS: dict[str, Build] = {
-    "use": _build_use,
-    "minilm": _build_minilm,
-    "mpnet": _build_mpnet,
-    "e5": _build_e5,
-    "lite2": _build_backbone,
-    "nanodet": _build_backbone,
-    "ppocr": _build_ocr,
-    "slanet": _build_ocr,
-    "OCRModel": _build_ocr_card,
-    "tabulatev2": _build_ocr_card,
-    "minilm-sentiment": _build_sentiment_encoder,
-    "CommunitySentiment": _build_sentiment,
-    "GlobalIntentModel": _build_intents,
-    "GeneralImageClassifier": _build_vision_prebuilt,
-    "FoodImageClassifier": _build_vision_prebuilt,
-    "SceneClassifier": _build_vision_prebuilt,
-    "MultiLabelImageClassifier": _build_vision_prebuilt,
+    "use": _lazily("conversion.text_encoders", "build_use"),
+    "minilm": _lazily("conversion.text_encoders", "build_minilm"),
+    "mpnet": _lazily("conversion.text_encoders", "build_accurate"),
+    "e5": _lazily("conversion.text_encoders", "build_accurate"),
+    "lite2": _lazily("conversion.backbones"),
+    "nanodet": _lazily("conversion.backbones"),
+    "ppocr": _lazily("conversion.ocr_models"),
+    "slanet": _lazily("conversion.ocr_models"),
+    "OCRModel": _lazily("prebuilt.ocr_cards"),
+    "tabulatev2": _lazily("prebuilt.ocr_cards"),
+    "minilm-sentiment": _lazily("prebuilt.sentiment_model", "build_encoder"),
+    "CommunitySentiment": _lazily("prebuilt.sentiment_model"),
+    "GlobalIntentModel": _lazily("prebuilt.intent_model"),
+    "GeneralImageClassifier": _lazily("prebuilt.vision_prebuilt"),
+    "FoodImageClassifier": _lazily("prebuilt.vision_prebuilt"),
+    "SceneClassifier": _lazily("prebuilt.vision_prebuilt"),
+    "MultiLabelImageClassifier": _lazily("prebuilt.vision_prebuilt"),
 }

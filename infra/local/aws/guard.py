@@ -16,8 +16,7 @@ from typing import Any
 
 from infra.local.aws import item_calls, large_objects
 from infra.local.aws.polls import Poll, Polls
-from infra.local.aws.post_policy import Form
-from infra.local.aws.s3_access import Refused, S3Access
+from infra.local.aws.s3_access import Form, Refused, S3Access
 from infra.local.aws.write_pause import HEADER, PATH, WritePause
 from infra.local.events import WAKE_HEADER
 

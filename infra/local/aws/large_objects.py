@@ -19,7 +19,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.s3 import notifications
 from moto.s3.models import FakeKey, s3_backends
 
-from infra.local.aws.post_policy import Form, Spool
+from infra.local.aws.s3_access import Form, Spool
 
 LARGE_BYTES = 16 * 1024 * 1024
 """An object above this size lies in a file: moto's own limit. See moto's S3_DEFAULT_KEY_BUFFER."""

@@ -6,22 +6,34 @@ on a private bucket; header signatures come from the stack's own processes and p
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import hmac
+import json
+import tempfile
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs
 from xml.sax.saxutils import escape
 
 from botocore.auth import S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-
-from infra.local.aws.post_policy import Form, PolicyBroken, check_form
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import FormDataParser
 
 MAX_EXPIRES_SECONDS = 7 * 24 * 3600
 """Longest life of a presigned URL."""
 TIMESTAMP = "%Y%m%dT%H%M%SZ"
 """Form of SigV4 times."""
+FREE_FIELDS = frozenset(("file", "policy", "x-amz-signature"))
+"""Form fields that need no condition."""
+
+
+SPOOL_BYTES = 16 * 1024 * 1024
+"""A file above this size waits on disk."""
+Spool = tempfile.SpooledTemporaryFile[bytes]
 
 
 class Refused(Exception):
@@ -37,6 +49,20 @@ class Refused(Exception):
         """The answer that S3 would give."""
         text = f"<Code>{self.code}</Code><Message>{escape(str(self))}</Message>"
         return f'<?xml version="1.0" encoding="UTF-8"?>\n<Error>{text}</Error>'.encode()
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form that was sent to a bucket."""
+
+    bucket: str
+    """Where it was sent."""
+    fields: dict[str, str]
+    """Fields, names in small letters; without the file."""
+    file: Spool
+    """The file; whoever holds the form closes it."""
+    size: int
+    """Size of the file, in bytes."""
 
 
 class S3Access:
@@ -57,10 +83,7 @@ class S3Access:
         if "X-Amz-Signature" in query:
             self._check_query(environ, {name: values[0] for name, values in query.items()})
         elif environ.get("CONTENT_TYPE", "").startswith("multipart/form-data"):
-            try:
-                return check_form(environ, self._secret_key)
-            except PolicyBroken as broken:
-                raise Refused(str(broken), broken.code, broken.status) from broken
+            return check_form(environ, self._secret_key)
         else:
             raise Refused("Access Denied")
         return None
@@ -83,6 +106,116 @@ class S3Access:
         expected = _signature(signer, environ, names, query["X-Amz-Date"])
         if not hmac.compare_digest(expected, query["X-Amz-Signature"]):
             raise Refused("The request signature does not match.", "SignatureDoesNotMatch")
+
+
+def check_form(environ: dict[str, Any], secret_key: str) -> Form:
+    """Check a form upload and return it; the body can be read again afterwards.
+
+    Args:
+        environ: WSGI environment with a body that can be rewound.
+        secret_key: secret access key that signed the policy.
+
+    Raises:
+        Refused: signature, expiry or a condition does not hold.
+    """
+    form = _read_form(environ)
+    try:
+        _check_policy(form, secret_key)
+    except Refused:
+        form.file.close()
+        raise
+    return form
+
+
+def _check_policy(form: Form, secret_key: str) -> None:
+    """Check a form against the policy in it."""
+    fields = form.fields
+    policy_text = fields.get("policy", "")
+    expected = _policy_signature(policy_text, fields.get("x-amz-credential", ""), secret_key)
+    if not hmac.compare_digest(expected, fields.get("x-amz-signature", "")):
+        raise Refused("The policy's signature does not match.", "SignatureDoesNotMatch")
+    try:
+        policy = json.loads(base64.b64decode(policy_text))
+        expiration = datetime.fromisoformat(policy["expiration"])
+        conditions = list(policy["conditions"])
+    except (KeyError, TypeError, ValueError) as error:
+        message = "The policy cannot be read."
+        raise Refused(message, "InvalidPolicyDocument", "400 Bad Request") from error
+    if datetime.now(UTC) > expiration:
+        raise Refused("Invalid according to Policy: Policy expired.")
+    _check_conditions(conditions, {**fields, "bucket": form.bucket}, form.size)
+
+
+def _read_form(environ: dict[str, Any]) -> Form:
+    """Read a form; only its fields and a small file are held in memory."""
+    stream = environ["wsgi.input"]
+    parser = FormDataParser(stream_factory=_spool, max_form_memory_size=SPOOL_BYTES)
+    try:
+        _, form, files = parser.parse_from_environ({**environ, "wsgi.input_terminated": True})
+    except RequestEntityTooLarge as error:
+        message = "A form field is too long; send the file with a file name."
+        raise Refused(message, "MaxPostPreDataLengthExceeded", "400 Bad Request") from error
+    stream.seek(0)
+    fields = {name.lower(): value for name, value in form.items()}
+    upload = files.get("file")
+    if upload is None:
+        file = _spool()
+        file.write(fields.get("file", "").encode("utf-8"))
+    else:
+        file = cast(Spool, upload.stream)
+        fields["key"] = fields.get("key", "").replace("${filename}", upload.filename or "")
+    bucket = environ["PATH_INFO"].strip("/").partition("/")[0]
+    return Form(bucket, fields, file, file.seek(0, 2))
+
+
+def _spool(*_: object, **__: object) -> Spool:
+    return tempfile.SpooledTemporaryFile(SPOOL_BYTES)
+
+
+def _policy_signature(policy_text: str, credential: str, secret_key: str) -> str:
+    """Sign a policy as SigV4 does; the scope is the one that the form names."""
+    key = f"AWS4{secret_key}".encode()
+    for part in credential.split("/")[1:]:
+        key = hmac.new(key, part.encode("utf-8"), hashlib.sha256).digest()
+    return hmac.new(key, policy_text.encode("utf-8"), hashlib.sha256).hexdigest()
+
+
+def _check_conditions(conditions: list[Any], fields: dict[str, str], size: int) -> None:
+    """Check every condition, and that every field has one."""
+    covered = set(FREE_FIELDS)
+    for condition in conditions:
+        operator, name, value = _read_condition(condition)
+        if operator == "content-length-range":
+            _check_size(size, int(name), int(value))
+            continue
+        covered.add(name)
+        actual = fields.get(name, "")
+        holds = actual.startswith(value) if operator == "starts-with" else actual == value
+        if not holds:
+            raise Refused(f"Invalid according to Policy: Policy Condition failed: {condition}")
+    extra = {name for name in fields if not name.startswith("x-ignore-")} - covered - {"bucket"}
+    if extra:
+        message = f"Invalid according to Policy: Extra input fields: {', '.join(sorted(extra))}"
+        raise Refused(message)
+
+
+def _read_condition(condition: Any) -> tuple[str, str, str]:
+    if isinstance(condition, dict) and len(condition) == 1:
+        name, value = next(iter(condition.items()))
+        return "eq", str(name).lower(), str(value)
+    if isinstance(condition, list) and len(condition) == 3:
+        operator, name, value = condition
+        return str(operator).lower(), str(name).lower().removeprefix("$"), str(value)
+    raise Refused("A condition cannot be read.", "InvalidPolicyDocument", "400 Bad Request")
+
+
+def _check_size(size: int, smallest: int, largest: int) -> None:
+    if size > largest:
+        message = "Your proposed upload exceeds the maximum allowed size"
+        raise Refused(message, "EntityTooLarge", "400 Bad Request")
+    if size < smallest:
+        message = "Your proposed upload is smaller than the minimum allowed size"
+        raise Refused(message, "EntityTooSmall", "400 Bad Request")
 
 
 def _signature(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from infra.model_files.conversion import convert_ppocr, convert_slanet
-from infra.model_files.facts import model_facts, write_facts
+from infra.model_files.installed import model_facts, write_facts
 from infra.model_files.manifest import InstallableModel
 from infra.model_files.verification import ocr_references
 

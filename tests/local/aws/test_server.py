@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import io
 import json
 import os
@@ -288,9 +289,10 @@ def test_only_loopback_is_bound(stack):
     inodes = set()
     for pid in wanted:
         for entry in os.scandir(f"/proc/{pid}/fd"):
-            target = os.readlink(entry.path)
-            if target.startswith("socket:["):
-                inodes.add(target[8:-1])
+            with contextlib.suppress(FileNotFoundError):  # closed since it was listed
+                target = os.readlink(entry.path)
+                if target.startswith("socket:["):
+                    inodes.add(target[8:-1])
     listening = []
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         with open(table, encoding="ascii") as rows:

@@ -13,8 +13,7 @@ from tokenizers import Tokenizer
 
 from chalicelib.engines.text import classifier
 from chalicelib.engines.text.encoding.encoders import load_encoder
-from infra.finetuning.own_sentences import own_sentences
-from infra.finetuning.sentences import split_sentences
+from infra.finetuning.sentences import own_sentences, split_sentences
 from infra.model_files import tuned_encoder
 from infra.model_files.emoji import WORDS
 from infra.model_files.errors import BrokenFile, WrongOutputs

@@ -12,7 +12,7 @@ from chalicelib.engines import artifact
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.serving import PREBUILT_KIND
 from chalicelib.web.records import CardRecord
-from infra.model_files.conversion.label_names import COCO, imagenet_names
+from infra.model_files.conversion.backbones import COCO, imagenet_names
 from infra.model_files.errors import BrokenFile, WrongOutputs
 from infra.model_files.manifest import FAST, MODELS
 from infra.model_files.prebuilt import vision_prebuilt

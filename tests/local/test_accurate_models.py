@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib.config import Settings
-from infra.local.demo import accurate_models
+from infra.local import accurate_models
 from infra.local.environment import ROOT
 from infra.models import ACCURATE, InstallError
 
@@ -71,7 +71,7 @@ def test_stop_ends_the_download_too(tmp_path):
     code = f"""
 import os, signal, sys
 sys.path.insert(0, {str(ROOT)!r})
-from infra.local.demo import accurate_models
+from infra.local import accurate_models
 from chalicelib.config import Settings
 def install(folder, names):
     try:

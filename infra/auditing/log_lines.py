@@ -1,0 +1,201 @@
+"""Log lines out of files or out of the log group of a deployed API, and their count by account."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TextIO
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from chalicelib.config import Settings
+from chalicelib.domain.accounts.usage import OUTCOMES
+from infra.local.logs import log_files
+from infra.target import CommandError
+
+EVENT = "prediction"
+_MARK = f'"event": "{EVENT}"'
+"""How a line of interest looks before it is parsed; all others are passed over quickly."""
+
+
+@dataclass
+class Tally:
+    """What a log says of one month."""
+
+    month: str
+    """For example `2026-11`."""
+    by_account: dict[str, Counter[str]] = field(default_factory=dict)
+    """Lines by account and outcome."""
+    damaged: int = 0
+    """Lines that look like one of interest and cannot be read."""
+
+    def add(self, lines: Iterable[str]) -> None:
+        """Count lines; those of other events and months are passed over."""
+        for line in lines:
+            if _MARK in line:
+                self._add(line)
+
+    def of(self, account_id: str) -> Counter[str]:
+        """Return the lines of an account by outcome."""
+        return self.by_account.get(account_id, Counter())
+
+    def _add(self, line: str) -> None:
+        """Count one line of interest."""
+        try:
+            found = json.loads(line)
+            event, month, outcome = found["event"], found["month"], found["outcome"]
+            account = str(found["account"])
+        except (ValueError, KeyError, TypeError):
+            self.damaged += 1
+            return
+        if event != EVENT or month != self.month:
+            return
+        if outcome not in OUTCOMES:
+            self.damaged += 1
+            return
+        self.by_account.setdefault(account, Counter())[outcome] += 1
+
+
+_MAX_LINE = 64 * 1024
+"""Characters of a line that are looked at together; ours are far shorter."""
+_TRIES = 5
+"""How often a folder is opened anew when its files were rotated meanwhile."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[list[TextIO]]:
+    """Open a file, or all files of a folder as they are at one moment.
+
+    Raises:
+        CommandError: there is none, or one cannot be read.
+    """
+    try:
+        with ExitStack() as stack:
+            files = [stack.enter_context(file) for file in _open(path)]
+            if not files:
+                raise CommandError(
+                    f"there are no log lines in {path}; name a file or folder of them by --log, "
+                    "or pass --aws for the log group of a deployed stack"
+                )
+            yield files
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def lines_of(files: Sequence[TextIO]) -> Iterator[str]:
+    """Yield the lines of all files from their beginnings."""
+    for file in files:
+        file.seek(0)
+        while line := file.readline(_MAX_LINE):
+            yield line
+
+
+def first_time(files: Sequence[TextIO]) -> datetime | None:
+    """Return the time of the oldest line, None when no file begins with a line of ours."""
+    found = []
+    for file in files:
+        file.seek(0)
+        try:
+            found.append(datetime.fromisoformat(json.loads(file.readline(_MAX_LINE))["time"]))
+        except (ValueError, KeyError, TypeError):
+            continue
+    return min(found, default=None)
+
+
+def _open(path: Path) -> list[TextIO]:
+    """Open what is meant; a folder whose files are rotated meanwhile is opened again."""
+    if not path.is_dir():
+        return [_text(path)]
+    for _ in range(_TRIES):
+        before = _inodes(path)
+        try:
+            files = [_text(file) for file in before]
+        except FileNotFoundError:
+            continue
+        if _inodes(path) == before:
+            return files
+        for file in files:
+            file.close()
+    raise CommandError(f"the files of {path} are being rotated; try again")
+
+
+def _text(path: Path) -> TextIO:
+    return path.open(encoding="utf-8", errors="replace")
+
+
+def _inodes(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_ino for path in log_files(folder)}
+
+
+MAX_PAGES = 20_000
+"""Pages that are asked for at most; each looks through about a megabyte of the log."""
+
+
+class LogGroup:
+    """The log group of one stack's API."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.name = f"/presage/{settings.name}/api"
+        # The service answers a few such calls a second: throttled ones are repeated, slower.
+        config = Config(retries={"mode": "adaptive", "total_max_attempts": 10})
+        session = boto3.session.Session(region_name=settings.region)
+        self._client = session.client("logs", endpoint_url=settings.endpoint_url, config=config)
+
+    def first_time(self, now: datetime) -> datetime:
+        """Return from when on lines are there.
+
+        Raises:
+            CommandError: there is no such log group, or it cannot be asked.
+        """
+        try:
+            answer = self._client.describe_log_groups(logGroupNamePrefix=self.name)
+        except (ClientError, BotoCoreError) as error:
+            raise self._failed(error) from error
+        found = [group for group in answer["logGroups"] if group["logGroupName"] == self.name]
+        if not found:
+            raise CommandError(
+                f"there is no log group {self.name}: compare PRESAGE_NAME and the region with the "
+                "deployed stack"
+            )
+        made = datetime.fromtimestamp(found[0]["creationTime"] / 1000, UTC)
+        days = found[0].get("retentionInDays")
+        return made if days is None else max(made, now - timedelta(days=days))
+
+    def lines(self, start: datetime, end: datetime, month: str) -> Iterator[str]:
+        """Yield the prediction lines of a month that were written between two moments.
+
+        Raises:
+            CommandError: the log group cannot be read, or has too many pages.
+        """
+        wanted: dict[str, Any] = {
+            "logGroupName": self.name,
+            "startTime": int(start.timestamp() * 1000),
+            "endTime": int(end.timestamp() * 1000),
+            "filterPattern": f'{{ $.event = "{EVENT}" && $.month = "{month}" }}',
+        }
+        for _ in range(MAX_PAGES):
+            try:
+                page = self._client.filter_log_events(**wanted)
+            except (ClientError, BotoCoreError) as error:
+                raise self._failed(error) from error
+            yield from (event["message"] for event in page["events"])
+            if not page.get("nextToken"):
+                return
+            wanted["nextToken"] = page["nextToken"]
+        raise CommandError(
+            f"{self.name} has more than {MAX_PAGES} pages in this month: use the query of "
+            "docs/runbook.md, Audit, or pass lines of a shorter time by --log"
+        )
+
+    def _failed(self, error: Exception) -> CommandError:
+        return CommandError(
+            f"{self.name} cannot be read ({error}); it takes the rights "
+            "logs:DescribeLogGroups and logs:FilterLogEvents"
+        )

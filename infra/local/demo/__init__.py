@@ -1,1 +1,0 @@
-"""What a start shows: a demo account, its first models, and the accurate encoders later."""
