@@ -37,13 +37,9 @@ class TableResource:
     """One on-demand table."""
 
     name: str
-    """Full name."""
     attributes: tuple[dict[str, str], ...]
-    """Key attributes with their types."""
     keys: tuple[dict[str, str], ...]
-    """Key schema."""
     indexes: tuple[dict[str, Any], ...]
-    """Global secondary indexes."""
     ttl_attribute: str | None = None
     """Attribute after whose time a row disappears."""
 

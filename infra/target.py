@@ -35,7 +35,6 @@ class CommandTarget:
     settings: Settings
     """Where the tables are."""
     url: str
-    """Where the service listens."""
     logs: Path = Path(".presage/logs")
     """Folder of the local stack's log lines."""
 

@@ -22,9 +22,7 @@ class Audit:
     """What to compare."""
 
     month: Month
-    """The month."""
     now: datetime
-    """The time of the comparison."""
     log: Path | LogGroup
     """Where the lines are: a file, a folder, or a log group."""
     tolerance: int

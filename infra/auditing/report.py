@@ -31,7 +31,6 @@ class Month:
     """A calendar month, UTC."""
 
     start: datetime
-    """Its first moment."""
 
     @property
     def end(self) -> datetime:
@@ -49,11 +48,9 @@ class ReportRow:
     """One account."""
 
     account_id: str
-    """Its id."""
     email: str
     """Its address; a note when there is no such account any more."""
     counter: int
-    """Predictions that the counter holds."""
     lines: int
     """Lines of predictions that were counted."""
     refused: int

@@ -32,7 +32,6 @@ class StoredObject:
     """One object of the bucket."""
 
     key: str
-    """Its key."""
     size: int
     """Bytes."""
     etag: str

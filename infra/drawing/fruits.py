@@ -110,4 +110,3 @@ FRUITS: dict[str, Callable[[Canvas, Point, float, float], None]] = {
     "orange": _orange,
     "pear": _pear,
 }
-"""How each label is drawn."""

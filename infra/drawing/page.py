@@ -30,13 +30,9 @@ class Written:
     """A text on the page."""
 
     text: str
-    """What is written."""
     left: int
-    """Its left side."""
     top: int
-    """Top of its line."""
     size: int = _BODY
-    """Size of the letters."""
 
 
 CONTACTS: Mapping[str, str] = {
@@ -58,7 +54,6 @@ FIELDS: Mapping[str, str] = {
     "Pay Period": "03/01/2026 - 03/15/2026",
     "Net Pay": "$1,755.07",
 }
-"""Keys and their values."""
 _PARAGRAPH = (
     "This statement shows what you earned and what was withheld in the first",
     "half of March. Please keep it with your records. If a figure looks wrong to",

@@ -97,4 +97,3 @@ SIGNS: dict[str, Callable[[_Sign], None]] = {
     "stop": _stop,
     "yield": _yield,
 }
-"""How each label is drawn."""

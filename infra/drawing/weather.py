@@ -75,4 +75,3 @@ WEATHER: dict[str, Callable[[_Symbol], None]] = {
     "storm": _storm,
     "sun": _sun,
 }
-"""How each label is drawn."""

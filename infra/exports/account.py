@@ -22,7 +22,7 @@ from infra.exports.pictures import export_pictures
 def export_model(container: Container, model: Model, place: Path) -> None:
     """Write everything that a model has; one that never succeeded has its record alone."""
     place.mkdir(parents=True)
-    _write(place / "model.json", msgspec.to_builtins(describe.model(model)))
+    write_json(place / "model.json", describe.model(model))
     if not model.version:
         return
     files = container.stores.model_files
@@ -32,13 +32,9 @@ def export_model(container: Container, model: Model, place: Path) -> None:
     for name in (CARD, METRICS):
         document = files.document(model.model_id, model.version, name)
         if document is not None:
-            _write(place / name, document)
+            write_json(place / name, document)
     curve = container.stores.curves.page(model, 0, EPOCHS_RANGE[1])
-    _write(place / "learningcurve.json", list(curve.items))
-
-
-def _write(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_json(place / "learningcurve.json", list(curve.items))
 
 
 Progress = Callable[[str], None]
@@ -117,7 +113,5 @@ def _export_dataset(container: Container, view: DatasetView, place: Path) -> tup
 
 def write_json(path: Path, value: object) -> None:
     """Write a JSON file for people and machines."""
-    import msgspec
-
     plain = msgspec.to_builtins(value)
     path.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -32,9 +32,7 @@ class TuningRecipe:
     warm_up: float = 0.06
     """Share of the steps in which the rates rise."""
     decay: float = 0.01
-    """Weight decay."""
     smoothing: float = 0.05
-    """Label smoothing."""
 
 
 def collate(states: Sequence[Float16Array]) -> tuple[Tensor, Tensor]:

@@ -16,8 +16,8 @@ from infra.finetuning.sentences import Sentences, own_sentences, split_sentences
 from infra.finetuning.states import frozen_states
 from infra.finetuning.training import TuningRecipe, train
 from infra.model_files.conversion import text_encoders
+from infra.model_files.installed import write_json
 from infra.model_files.manifest import MODELS
-from infra.model_files.prebuilt import text_cards
 from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.tuned_encoder import (
     FIGURES_FILE,
@@ -99,4 +99,4 @@ def write_files(target: Path, layers: TunedLayers, figures: Mapping[str, Any]) -
     target.mkdir(parents=True, exist_ok=True)
     (target / LAYERS_FILE.name).write_bytes(content)
     digest = {"sha256": hashlib.sha256(content).hexdigest()}
-    text_cards.write(target / FIGURES_FILE.name, {**digest, **figures})
+    write_json(target / FIGURES_FILE.name, {**digest, **figures})

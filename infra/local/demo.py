@@ -37,9 +37,7 @@ class DemoSample:
     family: str
     """`language` or `vision`."""
     type: str
-    """Dataset type."""
     file: Path
-    """What is uploaded."""
     question: str
     """What the model is asked, for people."""
 
@@ -53,9 +51,7 @@ class Trained:
     """A model of the demo."""
 
     dataset_id: str
-    """Its data set."""
     model_id: str
-    """The model."""
 
 
 def train_first(service: Service, sample: DemoSample, progress: Callable[[str], None]) -> Trained:

@@ -22,11 +22,9 @@ class LambdaContext:
     """What a handler may ask about its invocation."""
 
     function_name: str
-    """Name of the function."""
     seconds: float = WORKER_SECONDS
     """Time the invocation has in all, in seconds."""
     aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
-    """Id of the invocation."""
     started: float = field(default_factory=time.monotonic)
     """Start of the invocation on the monotonic clock, in seconds."""
 

@@ -135,9 +135,7 @@ class ChildProcess:
     """One long-lived child."""
 
     work: Callable[[], None]
-    """What it does."""
     pid: int
-    """Its process."""
     started: float
     """When it was started, on the monotonic clock, in seconds."""
 

@@ -46,7 +46,6 @@ class EventSourceMapping:
     queue: str
     """Full name of the queue."""
     name: str
-    """Name of the function."""
     handler: Callable[[Any, Any], Any]
     """The handler as Lambda would call it."""
 

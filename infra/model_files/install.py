@@ -15,10 +15,9 @@ from typing import Any
 
 from infra.model_files import installed
 from infra.model_files.errors import InstallError
-from infra.model_files.manifest import FAST, MEGABYTE, MODELS, InstallableModel
+from infra.model_files.manifest import FAST, MEGABYTE, MODELS, InstallableModel, Progress
 from infra.model_files.sources.fetch import disk_full, extract, fetch, remove_partial
 
-Progress = Callable[[str], None]
 Build = Callable[[InstallableModel, Path, Path, Path, Progress], None]
 
 DOWNLOADS = "downloads"

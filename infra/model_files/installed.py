@@ -11,13 +11,13 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from infra.model_files import manifest
-from infra.model_files.manifest import InstallableModel
+from infra.model_files.manifest import InstallableModel, Progress
 from infra.model_files.sources.fetch import file_sha256
 
 RECORD = "installed.json"
@@ -48,7 +48,7 @@ def write_record(directory: Path, folder: Path, model: InstallableModel) -> None
         "madeWith": {name: _digests(directory, manifest.MODELS[name]) for name in model.needs},
         "files": files,
     }
-    _write_json(folder / RECORD, record)
+    _replace_json(folder / RECORD, record)
 
 
 def _digests(directory: Path, model: InstallableModel) -> dict[str, str]:
@@ -56,7 +56,7 @@ def _digests(directory: Path, model: InstallableModel) -> dict[str, str]:
     return {name: str(known.get("sha256")) for name, known in files.items()}
 
 
-def _write_json(path: Path, value: object) -> None:
+def _replace_json(path: Path, value: object) -> None:
     """Write a JSON file so that it is there whole or not at all."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -151,7 +151,7 @@ def touch_record(directory: Path, model: InstallableModel) -> None:
         if any(times[name] != known.get("mtime_ns") for name, known in files.items()):
             for name, known in files.items():
                 known["mtime_ns"] = times[name]
-            _write_json(folder / RECORD, record)
+            _replace_json(folder / RECORD, record)
 
 
 def put_in_place(staged: Path, directory: Path, model: InstallableModel) -> None:
@@ -184,7 +184,7 @@ def staging(directory: Path, model: InstallableModel) -> Iterator[tuple[Path, Pa
 
 
 @contextmanager
-def locked(directory: Path, progress: Callable[[str], None]) -> Iterator[None]:
+def locked(directory: Path, progress: Progress) -> Iterator[None]:
     """Let one process at a time install into a directory; the others wait.
 
     The lock ends with its process, however that ends.
@@ -232,3 +232,8 @@ def write_facts(folder: Path, facts_file: str, facts: dict[str, Any]) -> None:
     """Write a file of facts for people and machines."""
     text = json.dumps(facts, indent=1, sort_keys=True) + "\n"
     (folder / facts_file).write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a JSON file for people and machines, names in the order given."""
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

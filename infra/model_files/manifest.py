@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +12,8 @@ from infra.model_files.sources import packages
 from infra.model_files.sources.packages import Source
 
 MEGABYTE = 1_000_000
+Progress = Callable[[str], None]
+"""Takes lines for the user."""
 
 _FILES = Path(__file__).parent
 _ASSETS = Path(__file__).parents[2] / "chalicelib" / "assets"

@@ -33,7 +33,6 @@ class Poll:
     seconds: int
     """Longest wait, in seconds."""
     connection: socket.socket
-    """Connection of the client."""
 
 
 class Polls:

@@ -26,7 +26,6 @@ from werkzeug.formparser import FormDataParser
 MAX_EXPIRES_SECONDS = 7 * 24 * 3600
 """Longest life of a presigned URL."""
 TIMESTAMP = "%Y%m%dT%H%M%SZ"
-"""Form of SigV4 times."""
 FREE_FIELDS = frozenset(("file", "policy", "x-amz-signature"))
 """Form fields that need no condition."""
 
@@ -56,7 +55,6 @@ class Form:
     """A form that was sent to a bucket."""
 
     bucket: str
-    """Where it was sent."""
     fields: dict[str, str]
     """Fields, names in small letters; without the file."""
     file: Spool

@@ -51,7 +51,6 @@ class GatewayLimits:
 
 
 GATEWAY = GatewayLimits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS)
-"""The limits of AWS."""
 
 
 class Front:

@@ -17,7 +17,6 @@ from urllib.parse import parse_qsl
 from infra.local.events import ACCOUNT
 
 STAGE = "api"
-"""Stage of the gateway."""
 HOP_BY_HOP = frozenset(
     (
         "connection",
@@ -50,7 +49,6 @@ class HttpRequest:
     body: bytes
     """Body, without transfer encoding."""
     address: str = "127.0.0.1"
-    """Address of the caller."""
 
 
 @dataclass(frozen=True)
@@ -191,11 +189,9 @@ class HttpAnswer:
     """One answer, ready for the wire."""
 
     status: int
-    """Status."""
     headers: list[tuple[str, str]]
     """Headers without the hop-by-hop ones and the length."""
     body: bytes
-    """Body."""
 
 
 def http_answer(result: Mapping[str, Any]) -> HttpAnswer:

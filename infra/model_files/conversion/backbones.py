@@ -8,11 +8,10 @@ from pathlib import Path
 
 from infra.model_files.conversion import convert_lite2, convert_nanodet
 from infra.model_files.errors import BrokenFile
-from infra.model_files.manifest import InstallableModel
+from infra.model_files.installed import write_json
+from infra.model_files.manifest import InstallableModel, Progress
 from infra.model_files.sources.fetch import file_sha256
 from infra.model_files.verification import vision_references
-
-Progress = Callable[[str], None]
 
 _IMAGENET_COUNT = 1_000
 _PLAINER = {
@@ -102,12 +101,12 @@ def build(model: InstallableModel, source: Path, result: Path, progress: Progres
 
 def _convert_lite2(source: Path, result: Path) -> None:
     convert_lite2.convert(source, result)
-    _write(result / LABELS_FILE, imagenet_names(source / "names.json"))
+    write_json(result / LABELS_FILE, imagenet_names(source / "names.json"))
 
 
 def _convert_nanodet(source: Path, result: Path) -> None:
     convert_nanodet.convert(source, result)
-    _write(result / LABELS_FILE, COCO)
+    write_json(result / LABELS_FILE, COCO)
 
 
 _CONVERSIONS: dict[str, Callable[[Path, Path], None]] = {
@@ -126,8 +125,4 @@ def write_facts(model: InstallableModel, folder: Path) -> None:
         "source": f"{model.source.package} {model.source.version}",
         "changes": model.changes,
     }
-    _write(folder / FACTS_FILE, facts)
-
-
-def _write(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    write_json(folder / FACTS_FILE, facts)

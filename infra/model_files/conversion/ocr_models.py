@@ -7,10 +7,8 @@ from pathlib import Path
 
 from infra.model_files.conversion import convert_ppocr, convert_slanet
 from infra.model_files.installed import model_facts, write_facts
-from infra.model_files.manifest import InstallableModel
+from infra.model_files.manifest import InstallableModel, Progress
 from infra.model_files.verification import ocr_references
-
-Progress = Callable[[str], None]
 
 FACTS_FILE = "engine.json"
 

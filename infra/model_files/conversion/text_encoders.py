@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -12,10 +11,8 @@ from chalicelib.engines.text.encoding.encoders import FACTS_FILE, load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.conversion import convert_e5, convert_minilm, convert_mpnet, convert_use
 from infra.model_files.installed import model_facts, write_facts
-from infra.model_files.manifest import InstallableModel
+from infra.model_files.manifest import InstallableModel, Progress
 from infra.model_files.verification import text_references
-
-Progress = Callable[[str], None]
 
 
 class Conversion(Protocol):

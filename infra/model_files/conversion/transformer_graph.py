@@ -31,7 +31,6 @@ class Shape:
     """What differs between encoders of this kind."""
 
     name: str
-    """Name of the graph."""
     layers: int
     heads: int
     width: int

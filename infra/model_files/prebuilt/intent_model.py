@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,11 +17,10 @@ from chalicelib.engines.text.encoding.encoders import load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder
 from chalicelib.engines.text.report.json_documents import metrics_document
 from chalicelib.engines.text.training import fit
+from infra.model_files.installed import write_json
 from infra.model_files.intent_data import read_intents
-from infra.model_files.manifest import InstallableModel
+from infra.model_files.manifest import InstallableModel, Progress
 from infra.model_files.prebuilt import text_cards
-
-Progress = Callable[[str], None]
 
 SEED = 0
 REJECTION_RATE = 0.05
@@ -56,9 +55,9 @@ def build(model: InstallableModel, directory: Path, result: Path, progress: Prog
         raise ValueError("a fitted model has a report")
     (result / "artifact.npz").write_bytes(content)
     card = make_card(model, encoders, trained.report, content)
-    text_cards.write(result / "card.json", card)
+    write_json(result / "card.json", card)
     record = text_cards.metrics_record(card, metrics_document(trained.report))
-    text_cards.write(result / "metrics.json", record)
+    write_json(result / "metrics.json", record)
 
 
 def train(

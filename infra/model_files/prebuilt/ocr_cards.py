@@ -14,6 +14,7 @@ from typing import Any
 
 from chalicelib.domain.documents.characters import ASCII, SYMBOLS
 from infra.model_files.conversion.ocr_models import FACTS_FILE
+from infra.model_files.installed import write_json
 from infra.model_files.manifest import MODELS, InstallableModel
 
 KIND = "ocr"
@@ -53,7 +54,7 @@ def build(model: InstallableModel, directory: Path, result: Path) -> None:
         for name in model.needs
     ]
     card = make_card(model, engines)
-    (result / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    write_json(result / "card.json", card)
 
 
 def make_card(model: InstallableModel, engines: list[Mapping[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Nothing is learnt here: layers, head and figures come with the project.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,12 @@ from chalicelib.engines.text.classifier import TextParameters, TrainedText
 from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.conversion import text_encoders
 from infra.model_files.errors import WrongOutputs
-from infra.model_files.manifest import MODELS, InstallableModel
+from infra.model_files.installed import write_json
+from infra.model_files.manifest import MODELS, InstallableModel, Progress
 from infra.model_files.prebuilt import text_cards
 from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.sources import packages
 from infra.model_files.tuned_encoder import TunedLayers, compose, read_figures, read_layers
-
-Progress = Callable[[str], None]
 
 TOLERANCE = 0.05
 """Greatest difference of a probability from its reference: what 8-bit sums differ by between
@@ -70,8 +69,8 @@ def build(model: InstallableModel, directory: Path, result: Path) -> None:
     content = classifier.dump(trained(read_layers(), encoder, figures))
     (result / "artifact.npz").write_bytes(content)
     card = make_card(model, encoder, figures, content)
-    text_cards.write(result / "card.json", card)
-    text_cards.write(result / "metrics.json", text_cards.metrics_record(card, figures["metrics"]))
+    write_json(result / "card.json", card)
+    write_json(result / "metrics.json", text_cards.metrics_record(card, figures["metrics"]))
 
 
 def trained(layers: TunedLayers, encoder: Encoder, figures: Mapping[str, Any]) -> TrainedText:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from chalicelib.engines.text.encoding.interface import Encoder
@@ -23,8 +21,3 @@ def metrics_record(card: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str
     """Return the API's metrics record of a card's model."""
     same = {key: card[key] for key in ("createdAt", "language", "algorithm")}
     return {"id": card["modelId"], "metricsData": data, **same, "object": "metrics"}
-
-
-def write(path: Path, value: object) -> None:
-    """Write a JSON file for people and machines."""
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

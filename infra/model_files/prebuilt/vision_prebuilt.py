@@ -18,6 +18,7 @@ import numpy as np
 from chalicelib.engines import artifact
 from infra.model_files.conversion.backbones import FACTS_FILE, LABELS_FILE
 from infra.model_files.errors import BrokenFile
+from infra.model_files.installed import write_json
 from infra.model_files.manifest import MODELS, InstallableModel
 from infra.model_files.prebuilt.label_subsets import FOOD, SCENE
 
@@ -105,7 +106,7 @@ def build(model: InstallableModel, directory: Path, result: Path) -> None:
     )
     (result / "artifact.npz").write_bytes(content)
     card = make_card(model, facts, len(labels), content)
-    (result / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    write_json(result / "card.json", card)
 
 
 def _indexes(name: str, choice: _Choice, known: Sequence[str]) -> list[int]:

