@@ -34,7 +34,6 @@ FULL_FOLDERS: frozenset[str] = frozenset(
 LONG_FUNCTIONS: frozenset[str] = frozenset(
     {
         "chalicelib/engines/text/run.py:train_text",
-        "infra/backups/restoring.py:restore",
     }
 )
 TWINS: frozenset[str] = frozenset(
