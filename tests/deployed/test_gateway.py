@@ -18,6 +18,7 @@ from chalicelib.errors import (
     UnsupportedType,
 )
 from infra.models import default_directory
+from infra.packaging.target import own_runtime
 from infra.template.functions import API as API_FUNCTION
 from tests.deployed.client import StageClient, refused
 from tests.deployed.stage import Deployment
@@ -99,7 +100,7 @@ def test_api_function_is_as_described(stage: Deployment):
     facts = stage.client("lambda").get_function_configuration(FunctionName=f"{stage.name}-api")
 
     variables = facts["Environment"]["Variables"]
-    assert (facts["Runtime"], facts["Architectures"]) == ("python3.13", ["x86_64"])
+    assert (facts["Runtime"], facts["Architectures"]) == (own_runtime().name, ["x86_64"])
     assert variables["PRESAGE_MODELS_FROM_BUCKET"].startswith("prebuilt/")
     assert "PRESAGE_TOKEN_SECRET" not in variables
     assert API_FUNCTION not in json.dumps(variables)
