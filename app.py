@@ -26,7 +26,7 @@ def make_container() -> Container:
     from chalicelib import log
     from chalicelib.container import Container
 
-    log.take_libraries()
+    log.capture_libraries()
     return Container(Settings.from_environment(os.environ))
 
 

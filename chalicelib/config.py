@@ -21,7 +21,6 @@ class SettingsError(ValueError):
 
 
 def _list(text: str) -> tuple[str, ...]:
-    """Split a comma-separated variable, dropping blanks."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
@@ -91,7 +90,7 @@ class Settings:
         Raises:
             SettingsError: names every variable whose value cannot be read.
         """
-        reader = _Reader(environment)
+        reader = _EnvironmentReader(environment)
         name = reader.text("PRESAGE_NAME", cls.name)
         settings = cls(
             name=name,
@@ -128,7 +127,7 @@ class Settings:
         return settings
 
 
-class _Reader:
+class _EnvironmentReader:
     """Reads variables and collects what cannot be read."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -140,7 +139,6 @@ class _Reader:
         return self._environment.get(name) or default
 
     def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
-        """Read one of a few words."""
         value = self.text(name, default)
         if value not in choices:
             self._problems.append(f"{name} must be one of {', '.join(choices)}, not {value!r}")
@@ -148,7 +146,6 @@ class _Reader:
         return value
 
     def integer(self, name: str, default: int) -> int:
-        """Read a whole number that is not negative."""
         return int(self.number(name, default))
 
     def number(self, name: str, default: float) -> float:
@@ -164,10 +161,5 @@ class _Reader:
         return value
 
     def raise_problems(self) -> None:
-        """Raise one error that names every problem.
-
-        Raises:
-            SettingsError: there was at least one.
-        """
         if self._problems:
             raise SettingsError("; ".join(self._problems))

@@ -53,7 +53,7 @@ from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.objects import ArtifactStore
 from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.datasets.appends import AppendStore, AppendStores
-from chalicelib.stores.datasets.contents import DatasetTraces
+from chalicelib.stores.datasets.contents import DatasetContents
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_names import ExampleNames
 from chalicelib.stores.datasets.example_views import ExampleViews
@@ -67,7 +67,7 @@ from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.model_downloads import ModelDownloads
 from chalicelib.stores.fetching.sample_files import SampleFiles
-from chalicelib.stores.fetching.uploaded_files import IncomingStore
+from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.guards import GuardStore
 from chalicelib.stores.jobs.queues import Queues
@@ -77,7 +77,7 @@ from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.served import ServedModels
-from chalicelib.stores.models.versions import ModelCards, ModelFiles
+from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
 FAST_ENCODERS = ("minilm", "use")
 """Encoders of the fast profile; the service's start installs them."""
@@ -108,13 +108,13 @@ class Stores:
         self.parts = PartStore(self.artifacts)
         self.pictures = PictureStore(settings, clients, self.artifacts)
         self.receipts = ReceiptStore(clients)
-        self.traces = DatasetTraces(self.examples, self.labels, self.receipts, self.artifacts)
+        self.contents = DatasetContents(self.examples, self.labels, self.receipts, self.artifacts)
         self._add_models(settings, clock)
         self.deletions = DeletionStore(clients, clock, settings)
         self.queues = Queues(settings, clients)
         self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
         self.downloads = Downloader(settings.download_allow)
-        self.incoming = IncomingStore(settings, clients, clock)
+        self.incoming = UploadedFileStore(settings, clients, clock)
         self.sample_files = SampleFiles(self.downloads, self.incoming)
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.example_names = ExampleNames(self.examples, self.artifacts)
@@ -127,7 +127,7 @@ class Stores:
             labels=self.labels,
             ids=self.ids,
             pictures=self.pictures,
-            traces=self.traces,
+            contents=self.contents,
         )
         self.appends = AppendStore(appended, clock, settings.max_stored_bytes)
 
@@ -135,7 +135,7 @@ class Stores:
         """Build the stores of models and their trainings."""
         self.models = ModelStore(self.clients, clock)
         self.model_leases = ModelLeases(self.clients, clock, settings)
-        self.model_files = ModelFiles(self.artifacts)
+        self.model_files = ModelVersions(self.artifacts)
         self.model_cards = ModelCards(self.artifacts)
         self.checkpoints = CheckpointStore(self.artifacts)
         self.curves = CurveStore(self.artifacts)
@@ -230,7 +230,7 @@ class Container:
         s = self.stores
         stores = IngestStores(
             datasets=s.datasets,
-            traces=s.traces,
+            contents=s.contents,
             leases=s.dataset_leases,
             labels=s.labels,
             ids=s.ids,
@@ -346,7 +346,7 @@ class Container:
         stores = DeletionStores(
             datasets=s.datasets,
             labels=s.labels,
-            traces=s.traces,
+            contents=s.contents,
             models=s.models,
             files=s.model_files,
             cards=s.model_cards,

@@ -48,7 +48,7 @@ def training_failed(model_id: str, kind: str) -> None:
     log.record("training_failed", model=model_id, type=kind, **figures)
 
 
-def given_up(what: str, object_id: str | int) -> None:
+def job_given_up(what: str, object_id: str | int) -> None:
     """A job has ended as FAILED because it was out of attempts.
 
     Args:
@@ -72,7 +72,7 @@ def model_brought(folder: str, size: int, seconds: float) -> None:
     log.record("model_brought", folder=folder, bytes=size, seconds=round(seconds, 3), **figures)
 
 
-def model_not_brought(folder: str, trouble: BaseException) -> None:
+def model_not_brought(folder: str, error: BaseException) -> None:
     """Model files could not be brought from the bucket."""
     figures = metrics.embedded({metrics.MODELS_NOT_BROUGHT: 1})
-    log.error("model_not_brought", trouble, folder=folder, **figures)
+    log.error("model_not_brought", error, folder=folder, **figures)

@@ -19,7 +19,7 @@ from functools import wraps
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
-from chalicelib.traces import described
+from chalicelib.traces import describe
 
 STDERR = "stderr"
 MAX_TEXT = 500
@@ -64,7 +64,6 @@ class _Libraries(logging.Handler):
     """Turns what libraries log into lines: their unfilled texts, which repeat nothing of a call."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one line for a library's record."""
         facts: dict[str, object] = {"logger": record.name, "text": str(record.msg)}
         error = record.exc_info[1] if record.exc_info else None
         _write(record.levelname, "library", facts, error)
@@ -97,7 +96,7 @@ def write_to(*handlers: logging.Handler) -> None:
         _LOGGER.addHandler(handler)
 
 
-def take_libraries() -> None:
+def capture_libraries() -> None:
     """Write what libraries log as lines, in place of what the host does with it."""
     root = logging.getLogger()
     for handler in list(root.handlers):
@@ -143,7 +142,7 @@ def add(**facts: object) -> None:
     _FACTS.set({**_FACTS.get(), **facts})
 
 
-def carried(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+def with_context(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Return a function whose lines have the facts of now, whichever thread runs it."""
     facts = _FACTS.get()
 
@@ -162,7 +161,7 @@ def _write(level: str, event: str, facts: Facts, exception: BaseException | None
     """Format and emit one line."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     line: dict[str, object] = {"time": now, "level": level, "event": event}
-    shown = described(exception) if exception else {}
+    shown = describe(exception) if exception else {}
     for name, value in (*_FACTS.get().items(), *facts.items(), *shown.items()):
         if name not in _FIXED:
             line[name] = _plain(value)
@@ -173,7 +172,6 @@ def _write(level: str, event: str, facts: Facts, exception: BaseException | None
 
 
 def _plain(value: object) -> object:
-    """Make a value short, and such that JSON can hold it."""
     if isinstance(value, str):
         return _cut(value)
     # JSON knows neither infinity nor "not a number".
@@ -181,7 +179,6 @@ def _plain(value: object) -> object:
 
 
 def _cut(value: object) -> str:
-    """Write a value as a text that is not too long."""
     text = str(value)
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 

@@ -19,7 +19,6 @@ NAMESPACE = "Presage"
 SERVICE = "Service"
 """Dimension of every metric: the stack's name."""
 OFF, EMF = "off", "emf"
-MODES = (OFF, EMF)
 """What PRESAGE_METRICS may be."""
 COUNT, MILLISECONDS, SECONDS = "Count", "Milliseconds", "Seconds"
 

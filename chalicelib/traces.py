@@ -20,7 +20,7 @@ _PARTS = 3
 """Last parts of a file's path that are shown."""
 
 
-def described(exception: BaseException) -> dict[str, object]:
+def describe(exception: BaseException) -> dict[str, object]:
     """Describe an exception and its causes.
 
     Returns:
@@ -38,7 +38,6 @@ def described(exception: BaseException) -> dict[str, object]:
 
 
 def _chain(exception: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and what it was raised for, as Python would print them."""
     link: BaseException | None = exception
     for _ in range(MAX_LINKS):
         if link is None:
@@ -48,14 +47,12 @@ def _chain(exception: BaseException) -> Iterator[BaseException]:
 
 
 def _title(exception: BaseException) -> str:
-    """Return the kind of an exception, with the code that it carries."""
     kind = type(exception).__name__
     codes = [code for code in (_own_code(exception), _aws_code(exception)) if code]
     return f"{kind} ({', '.join(codes)})" if codes else kind
 
 
 def _own_code(exception: BaseException) -> str:
-    """Return the code of one of our errors, or of the operating system."""
     if isinstance(exception, OSError) and exception.errno is not None:
         return errno.errorcode.get(exception.errno, str(exception.errno))
     code = getattr(exception, "code", "")
@@ -63,7 +60,6 @@ def _own_code(exception: BaseException) -> str:
 
 
 def _aws_code(exception: BaseException) -> str:
-    """Return what AWS answered to which call."""
     response = getattr(exception, "response", None)
     if not isinstance(response, dict):
         return ""
@@ -73,7 +69,6 @@ def _aws_code(exception: BaseException) -> str:
 
 
 def _places(trace: TracebackType | None) -> str:
-    """Return where an exception came from, innermost place first."""
     places: list[str] = []
     while trace is not None:
         code = trace.tb_frame.f_code

@@ -21,7 +21,7 @@ logging.getLogger().addHandler(root)
 from chalicelib import log
 log.configure("INFO", "stdout")
 log.info("one", text="a\\nb")
-log.take_libraries()
+log.capture_libraries()
 logging.getLogger("library").warning("failed for %s", "secret")
 logging.getLogger("library").info("chatter")
 """
@@ -95,7 +95,7 @@ def test_threads_do_not_mix_their_ids(lines):
             gate.wait()
             log.add(account=str(number))
             with ThreadPoolExecutor(2) as pool:
-                tell = log.carried(lambda turn: log.record("helper", number=number, turn=turn))
+                tell = log.with_context(lambda turn: log.record("helper", number=number, turn=turn))
                 for turn in range(50):
                     log.record("own", number=number)
                     pool.submit(tell, turn)
@@ -117,7 +117,7 @@ def test_threads_do_not_mix_their_ids(lines):
 def test_carried_facts_leave_no_trace_in_a_thread(lines):
     """A thread that has run somebody's work has its own facts again."""
     with log.bound(request_id="a"):
-        tell = log.carried(lambda: log.record("carried"))
+        tell = log.with_context(lambda: log.record("carried"))
     with log.bound(request_id="b"):
         tell()
         log.record("own")

@@ -89,7 +89,7 @@ def test_events_carry_their_figures(emitting, lines):
     journal.upload_failed(7, "text-intent")
     journal.training_done("M", "image", 12.5)
     journal.training_failed("M", "image")
-    journal.given_up("model", "M")
+    journal.job_given_up("model", "M")
     journal.document_read("text", 2, 1.5)
     journal.model_brought("minilm", 1000, 0.25)
     journal.model_not_brought("minilm", OSError(28, "secret"))

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from chalicelib.errors import StorageUnavailable
-from chalicelib.traces import MAX_LINKS, MAX_PLACES, described
+from chalicelib.traces import MAX_LINKS, MAX_PLACES, describe
 
 
 def caught(function) -> BaseException:
@@ -32,7 +32,7 @@ def refused() -> None:
 
 def test_chain_is_told_with_codes_and_places():
     """The cause of a cause is told with AWS's code and the name of the call."""
-    found = described(caught(refused))
+    found = describe(caught(refused))
 
     assert found["exception"] == "StorageUnavailable (storage_unavailable)"
     first, second = found["trace"]
@@ -44,7 +44,7 @@ def test_chain_is_told_with_codes_and_places():
 
 def test_operating_system_is_told_by_its_code():
     """A full disk is told without the name of the file."""
-    found = described(caught(lambda: open("/no/such/secret", encoding="ascii")))  # noqa: SIM115
+    found = describe(caught(lambda: open("/no/such/secret", encoding="ascii")))  # noqa: SIM115
 
     assert found["exception"] == "FileNotFoundError (ENOENT)"
     assert "secret" not in str(found)
@@ -54,8 +54,8 @@ def test_places_are_told_once():
     """An exception that two places log is traced by the first."""
     error = caught(refused)
 
-    assert "trace" in described(error)
-    assert described(error) == {"exception": "StorageUnavailable (storage_unavailable)"}
+    assert "trace" in describe(error)
+    assert describe(error) == {"exception": "StorageUnavailable (storage_unavailable)"}
 
 
 def test_long_chains_and_deep_calls_are_cut():
@@ -69,7 +69,7 @@ def test_long_chains_and_deep_calls_are_cut():
         except ValueError as cause:
             raise ValueError("secret") from cause
 
-    trace = described(caught(lambda: fall(40)))["trace"]
+    trace = describe(caught(lambda: fall(40)))["trace"]
 
     assert len(trace) == MAX_LINKS
     assert all(link.count(" < ") < MAX_PLACES for link in trace)

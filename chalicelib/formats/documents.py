@@ -163,11 +163,6 @@ class PictureDocument:
 
 
 def _read(data: bytes) -> Page:
-    """Decode a picture as displayed, reduced to what a raster may have.
-
-    Raises:
-        BadRequest: it is broken, truncated, over 50,000,000 pixels or too narrow.
-    """
     facts = picture_facts(data, MAX_OCR_BYTES)
     share = min(1.0, math.sqrt(MAX_RASTER_PIXELS / (facts.width * facts.height)))
     if share == 1:

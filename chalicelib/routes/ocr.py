@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.domain.common.limits import MAX_ANSWER_BYTES
 from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.domain.documents.form_template import FORM_TYPES, FormTemplate
-from chalicelib.domain.documents.ocr import FORM, TEXT, OcrWish
+from chalicelib.domain.documents.ocr import FORM, TEXT, OcrRequest
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import BadRequest
 from chalicelib.web.call import Call
@@ -72,8 +72,8 @@ def run_ocr(call: Call) -> OcrRecord:
     """Read a picture or PDF. Spec: POST /v2/vision/ocr."""
     form: OcrForm = call.form
     sample = sample_of(call)
-    wish = OcrWish(form.task, _template(call) if form.task == FORM else None)
-    findings = call.container.ocr.read(call.located, sample, wish, lambda: call.seconds_left)
+    request = OcrRequest(form.task, _template(call) if form.task == FORM else None)
+    findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
     return _within_limits(ocr_answer(form.task, findings, form.sample_id))
 
 

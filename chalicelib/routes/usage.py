@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.web import describe, records
 from chalicelib.web.call import Call
 from chalicelib.web.operation import Operation
@@ -12,7 +12,7 @@ from chalicelib.web.paging import ListAnswer, Window, list_answer
 def list_usage(call: Call) -> ListAnswer:
     """Tell plan and predictions of the present month. Spec: GET /v2/apiusage."""
     facts = call.container.usage.facts(call.account)
-    return list_answer(Page((facts,), 0, has_more=False), describe.usage, Window(0, 1))
+    return list_answer(ListPage((facts,), 0, has_more=False), describe.usage, Window(0, 1))
 
 
 OPERATIONS = (

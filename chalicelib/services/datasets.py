@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
 from chalicelib.domain.common.clock import Clock
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import SUCCEEDED, Dataset, DatasetView, LabelCounts
 from chalicelib.domain.datasets.fields import (
     checked_labels,
@@ -45,13 +45,13 @@ class DatasetService:
         self._ids = ids
         self._clock = clock
 
-    def list(self, account_id: str, family: str, offset: int, count: int) -> Page[DatasetView]:
+    def list(self, account_id: str, family: str, offset: int, count: int) -> ListPage[DatasetView]:
         """List the datasets of an account by id."""
-        found = self._datasets.owned(account_id, family, limit=offset + count + 1)
+        found = self._datasets.of_account(account_id, family, limit=offset + count + 1)
         views = self._labels.views(found[offset : offset + count])
-        return Page(tuple(views), offset, len(found) > offset + count)
+        return ListPage(tuple(views), offset, len(found) > offset + count)
 
-    def list_global(self, family: str, offset: int, count: int) -> Page[DatasetView]:
+    def list_global(self, family: str, offset: int, count: int) -> ListPage[DatasetView]:
         """List the global datasets of a family."""
         return self.list(GLOBAL_ACCOUNT_ID, family, offset, count)
 

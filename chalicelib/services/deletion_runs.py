@@ -14,13 +14,13 @@ from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import MODEL, Deletion
 from chalicelib.domain.jobs.messages import Job, delete_job
 from chalicelib.domain.models.redaction import without_examples, without_names
-from chalicelib.stores.datasets.contents import DatasetTraces
+from chalicelib.stores.datasets.contents import DatasetContents
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.queues import DELETE, Queues
 from chalicelib.stores.models.models import ModelStore
-from chalicelib.stores.models.versions import ModelCards, ModelFiles
+from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class DeletionStores:
     """Dataset rows."""
     labels: LabelStore
     """Label names."""
-    traces: DatasetTraces
+    contents: DatasetContents
     """Everything else of a dataset."""
     models: ModelStore
     """Model rows."""
-    files: ModelFiles
+    files: ModelVersions
     """Everything of a model in the bucket."""
     cards: ModelCards
     """Cards that name examples."""
@@ -55,7 +55,7 @@ class DeletionRunService:
     def run(self, job: Job) -> None:
         """Delete one object; a deletion that is done or owned by another is left alone."""
         account_id, deletion_id = str(job["account_id"]), str(job["deletion_id"])
-        deletion = self._stores.deletions.take(account_id, deletion_id)
+        deletion = self._stores.deletions.acquire(account_id, deletion_id)
         if deletion is None:
             return
         try:
@@ -101,7 +101,7 @@ class DeletionRunService:
         if urls_until:
             stores.deletions.note_urls(deletion, urls_until)
         self._strip_cards(dataset)
-        stores.traces.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
+        stores.contents.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
         stores.datasets.delete(dataset)
         return replace(deletion, urls_until=urls_until)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.limits import MAX_IMAGE_BYTES
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import (
     DELETION_PENDING,
     SOURCES,
@@ -33,11 +33,12 @@ from chalicelib.errors import (
     LabelNotFound,
     MissingParameter,
 )
-from chalicelib.formats.pictures.reading import check_picture, content_type
+from chalicelib.formats.pictures.content_type import content_type
+from chalicelib.formats.pictures.reading import check_picture
 from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews
-from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore, Stretch
+from chalicelib.stores.datasets.examples import ExampleRange, ExampleSequence, ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore, owner_key
 
 
@@ -69,7 +70,7 @@ class ExampleService:
 
     def list_dataset(
         self, account: Account, view: DatasetView, source: str, offset: int, count: int
-    ) -> Page[ExampleView]:
+    ) -> ListPage[ExampleView]:
         """List examples: uploads before feedback, then by label order, then by id.
 
         Raises:
@@ -84,7 +85,7 @@ class ExampleService:
 
     def list_label(
         self, account: Account, view: DatasetView, label: Label, offset: int, count: int
-    ) -> Page[ExampleView]:
+    ) -> ListPage[ExampleView]:
         """List the examples of one label: uploads before feedback, then by id.
 
         Raises:
@@ -185,20 +186,20 @@ class ExampleService:
 
     def _page(
         self, dataset: Dataset, runs: Iterator[_Run], offset: int, count: int
-    ) -> Page[ExampleView]:
+    ) -> ListPage[ExampleView]:
         """Read a stretch of the runs laid end to end."""
-        stretches: list[Stretch] = []
+        stretches: list[ExampleRange] = []
         labels: list[Label] = []
         position, end = 0, offset + count
         for run in runs:
             first, last = max(offset, position), min(end, position + run.count)
             if first < last:
-                stretches.append(Stretch(run.sequence, first - position, last - first))
+                stretches.append(ExampleRange(run.sequence, first - position, last - first))
                 labels.append(run.label)
             position += run.count
         found = zip(self._examples.read_many(stretches), labels, strict=True)
         items = [(example, label) for examples, label in found for example in examples]
-        return Page(self._views.show(dataset, items), offset, position > end)
+        return ListPage(self._views.show(dataset, items), offset, position > end)
 
 
 def _runs(view: DatasetView, sources: Sequence[str], labels: Sequence[Label]) -> Iterator[_Run]:

@@ -203,7 +203,7 @@ class _Maker:
         for digest, view in wanted:
             views.setdefault(digest, []).append(view)
         with ThreadPoolExecutor(self._threads) as pool:
-            rows_of = log.carried(lambda item: self._rows(dataset_id, *item))
+            rows_of = log.with_context(lambda item: self._rows(dataset_id, *item))
             made = pool.map(rows_of, views.items())
             found = list(zip(views.items(), made, strict=True))
         entries: list[ShardEntry] = []

@@ -33,7 +33,8 @@ from chalicelib.errors import (
     BadRequest,
     InvalidParameter,
 )
-from chalicelib.formats.pictures.reading import check_picture, content_type
+from chalicelib.formats.pictures.content_type import content_type
+from chalicelib.formats.pictures.reading import check_picture
 from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews

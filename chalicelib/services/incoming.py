@@ -14,8 +14,8 @@ from chalicelib.domain.common.clock import Clock, from_milliseconds, to_millisec
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.common.limits import INCOMING_SECONDS, MAX_ARCHIVE_BYTES_BY_PATH
 from chalicelib.domain.datasets.fields import checked_name
-from chalicelib.domain.datasets.upload import Incoming, owner_and_id
-from chalicelib.stores.fetching.uploaded_files import IncomingStore
+from chalicelib.domain.datasets.upload import UploadedFile, owner_and_id
+from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class IssuedForm:
 class IncomingService:
     """Issues forms and notes what arrives by them."""
 
-    def __init__(self, incoming: IncomingStore, clock: Clock) -> None:
+    def __init__(self, incoming: UploadedFileStore, clock: Clock) -> None:
         self._incoming = incoming
         self._clock = clock
 
@@ -48,7 +48,7 @@ class IncomingService:
             InvalidParameter: the name is not allowed.
         """
         expires_at = self._clock() + timedelta(seconds=INCOMING_SECONDS)
-        incoming = Incoming(
+        incoming = UploadedFile(
             account_id=account.account_id,
             upload_id=new_string_id(),
             name=checked_name(name) if name else "",

@@ -20,8 +20,8 @@ from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, VISION, LabelCounts
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.growth import check_room
-from chalicelib.domain.datasets.receipt import Reading
-from chalicelib.domain.datasets.upload import Incoming, Upload, gave_up, taken_file
+from chalicelib.domain.datasets.receipt import IngestPlan
+from chalicelib.domain.datasets.upload import Upload, UploadedFile, claimed_file, out_of_attempts
 from chalicelib.domain.jobs.cancellation import Watch
 from chalicelib.domain.jobs.messages import Job, embed_job, features_job
 from chalicelib.errors import (
@@ -34,7 +34,7 @@ from chalicelib.errors import (
 )
 from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.objects import ArtifactStore, raw_key
-from chalicelib.stores.datasets.contents import DatasetTraces
+from chalicelib.stores.datasets.contents import DatasetContents
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.examples import ChunkWriter, ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore, owner_key
@@ -42,7 +42,7 @@ from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedData
 from chalicelib.stores.datasets.parts import PartStore
 from chalicelib.stores.datasets.receipts import ReceiptStore, parse_receipt_key
 from chalicelib.stores.fetching.downloads import Downloader
-from chalicelib.stores.fetching.uploaded_files import IncomingStore
+from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.queues import EMBED, Queues
 
@@ -55,7 +55,7 @@ class Reader(Protocol):
     download_seconds: float
     """Longest time that a `path` may take to download, in seconds."""
 
-    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> Reading:
+    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> IngestPlan:
         """Decide what becomes of a file; `check` is called often and raises to stop.
 
         Raises:
@@ -76,7 +76,7 @@ class IngestStores:
 
     datasets: DatasetStore
     """Dataset rows."""
-    traces: DatasetTraces
+    contents: DatasetContents
     """What a deleted dataset may leave."""
     leases: DatasetLeases
     """Ownership and commit."""
@@ -96,7 +96,7 @@ class IngestStores:
     """Jobs that make vectors."""
     downloads: Downloader
     """Files behind a URL."""
-    incoming: IncomingStore
+    incoming: UploadedFileStore
     """Files that were put straight into the bucket."""
 
 
@@ -130,7 +130,7 @@ class IngestService:
             job: as made by `ingest_job`.
             remaining_seconds: stop without harm after this time; 0 means no limit.
         """
-        owned = self._stores.leases.take_upload(
+        owned = self._stores.leases.acquire_upload(
             str(job["account_id"]),
             str(job["family"]),
             int(str(job["dataset_id"])),
@@ -194,7 +194,7 @@ class IngestService:
     def _fetch(self, owned: OwnedDataset, file: BinaryIO, watch: Watch) -> OwnedDataset:
         """Bring the raw file here; one from elsewhere is kept for later attempts."""
         upload, artifacts = owned.upload, self._stores.artifacts
-        incoming = taken_file(owned.dataset.account_id, upload.path, upload.etag)
+        incoming = claimed_file(owned.dataset.account_id, upload.path, upload.etag)
         if upload.raw:
             if not artifacts.get_file(upload.raw, file):
                 raise InvalidUpload(
@@ -215,7 +215,7 @@ class IngestService:
             self._tidy(incoming)
         return owned
 
-    def _tidy(self, incoming: Incoming) -> None:
+    def _tidy(self, incoming: UploadedFile) -> None:
         """Delete an uploaded file that was copied; what stays, the bucket's rules remove."""
         try:
             self._stores.incoming.delete(incoming)
@@ -236,7 +236,7 @@ class IngestService:
             raise
         return fetched.size_bytes
 
-    def _check_room(self, owned: OwnedDataset, reading: Reading) -> None:
+    def _check_room(self, owned: OwnedDataset, reading: IngestPlan) -> None:
         """Refuse what the account has no room for; only now its real size is known.
 
         Raises:
@@ -251,7 +251,7 @@ class IngestService:
         self._stores.leases.put_upload(owned.dataset, owned.lease, upload)
         return replace(owned, upload=upload)
 
-    def _reserve(self, owned: OwnedDataset, reading: Reading) -> OwnedDataset:
+    def _reserve(self, owned: OwnedDataset, reading: IngestPlan) -> OwnedDataset:
         """Reserve ids once; a repetition finds them in the dataset's row."""
         upload, labels = owned.upload, len(reading.new_labels)
         if upload.first_example:
@@ -265,7 +265,7 @@ class IngestService:
         )
         return self._remember(owned, reserved)
 
-    def _put_names(self, owned: OwnedDataset, reading: Reading) -> None:
+    def _put_names(self, owned: OwnedDataset, reading: IngestPlan) -> None:
         """Write the new labels' names under the reserved ids."""
         names = dict(zip(owned.upload.label_ids, reading.new_labels, strict=True))
         owner = owner_key(owned.dataset.account_id, owned.dataset.family)
@@ -277,10 +277,10 @@ class IngestService:
         found = self._stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         if found is None or found.status == DELETION_PENDING:
             label_ids = {c.label_id for c in dataset.counts} | set(owned.upload.label_ids)
-            self._stores.traces.delete(dataset.dataset_id, label_ids)
+            self._stores.contents.delete(dataset.dataset_id, label_ids)
 
     def _write(
-        self, owned: OwnedDataset, reading: Reading, watch: Watch
+        self, owned: OwnedDataset, reading: IngestPlan, watch: Watch
     ) -> tuple[LabelCounts, ...]:
         """Write chunks, and parts that wait for vectors; return the counts to commit."""
         dataset, upload = owned.dataset, owned.upload
@@ -305,14 +305,14 @@ class IngestService:
         parts.close()
         return writer.close()
 
-    def _label_ids(self, owned: OwnedDataset, reading: Reading) -> Mapping[str, int]:
+    def _label_ids(self, owned: OwnedDataset, reading: IngestPlan) -> Mapping[str, int]:
         """Map label names to ids, old and new."""
         names = self._stores.labels.names(c.label_id for c in owned.dataset.counts)
         ids = {name: label_id for label_id, name in names.items()}
         return ids | dict(zip(reading.new_labels, owned.upload.label_ids, strict=True))
 
     def _commit(
-        self, owned: OwnedDataset, counts: tuple[LabelCounts, ...], reading: Reading
+        self, owned: OwnedDataset, counts: tuple[LabelCounts, ...], reading: IngestPlan
     ) -> None:
         """Write the receipt, then make everything visible at once."""
         dataset = owned.dataset
@@ -388,5 +388,5 @@ class IngestService:
     def _give_up(self, owned: OwnedDataset, cause: str) -> None:
         """End an upload that is out of attempts."""
         attempts = min(owned.lease.attempts, self._settings.max_attempts)
-        self._fail(owned, gave_up(attempts, cause))
-        journal.given_up("dataset", owned.dataset.dataset_id)
+        self._fail(owned, out_of_attempts(attempts, cause))
+        journal.job_given_up("dataset", owned.dataset.dataset_id)

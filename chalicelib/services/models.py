@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.domain.common.ids import STRING_ID
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.models.model import PREBUILT, Model
 from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
 from chalicelib.stores.models.curves import CurveStore
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.prebuilt import PrebuiltStore
-from chalicelib.stores.models.versions import CARD, METRICS, ModelFiles
+from chalicelib.stores.models.versions import CARD, METRICS, ModelVersions
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ModelService:
     """The models of an account."""
 
     def __init__(
-        self, models: ModelStore, files: ModelFiles, curves: CurveStore, prebuilt: PrebuiltStore
+        self, models: ModelStore, files: ModelVersions, curves: CurveStore, prebuilt: PrebuiltStore
     ) -> None:
         self._models = models
         self._files = files
@@ -63,7 +63,7 @@ class ModelService:
             raise MetricsNotFound(model.model_id)
         return Metrics(model, model.created_at, data)
 
-    def curve(self, model: Model, offset: int, count: int) -> Page[dict[str, Any]]:
+    def curve(self, model: Model, offset: int, count: int) -> ListPage[dict[str, Any]]:
         """Read the learning curve of the last run, as far as it has come."""
         return self._curves.page(model, offset, count)
 
@@ -86,9 +86,9 @@ class ModelService:
         found: dict[str, Any] = card
         return found
 
-    def list(self, view: DatasetView, offset: int, count: int) -> Page[Model]:
+    def list(self, view: DatasetView, offset: int, count: int) -> ListPage[Model]:
         """List the models of a dataset by creation, then id."""
         dataset = view.dataset
         models = self._models.of_dataset(dataset.account_id, dataset.dataset_id)
         end = offset + count
-        return Page(tuple(models[offset:end]), offset, len(models) > end)
+        return ListPage(tuple(models[offset:end]), offset, len(models) > end)

@@ -27,9 +27,9 @@ from chalicelib.domain.documents.ocr import (
     CONTACT,
     FORM,
     Finding,
-    OcrWish,
+    OcrRequest,
     best_fields,
-    count_words,
+    count_line_words,
     ordered,
     without_content,
 )
@@ -149,7 +149,7 @@ class OcrService:
         self,
         model: ServedModel,
         sample: Sample,
-        wish: OcrWish,
+        request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> Sequence[Finding]:
         """Find in a document what is asked for, most probable first.
@@ -157,7 +157,7 @@ class OcrService:
         Args:
             model: the model, of type OCR.
             sample: picture or PDF, or its address.
-            wish: what to look for.
+            request: what to look for.
             seconds_left: tells the time that the call may still take.
 
         Raises:
@@ -175,26 +175,28 @@ class OcrService:
         content = self._samples.content(sample, MAX_OCR_BYTES, _WHAT, seconds)
         began = time.monotonic()
         try:
-            pages = self._read_pages(content, wish, tools, seconds_left)
+            pages = self._read_pages(content, request, tools, seconds_left)
         except OcrNotInstalled as missing:
             raise PrebuiltNotInstalled(model.model_id) from missing
         finally:
             give_back()
-        journal.document_read(wish.task, len(pages), time.monotonic() - began)
-        return _finish([finding for page in pages for finding in page], wish)
+        journal.document_read(request.task, len(pages), time.monotonic() - began)
+        return _finish([finding for page in pages for finding in page], request)
 
     def _read_pages(
-        self, content: bytes, wish: OcrWish, tools: Tools, seconds_left: Callable[[], float]
+        self, content: bytes, request: OcrRequest, tools: Tools, seconds_left: Callable[[], float]
     ) -> list[list[Finding]]:
         """Read all pages of a document."""
         from chalicelib.formats.documents import open_document
 
-        most = MAX_OCR_PAGES[wish.task]
+        most = MAX_OCR_PAGES[request.task]
         with open_document(content, most, seconds_left=seconds_left()) as document:
             work = PageWork(document.page_count, seconds_left(), self._limit_seconds, self._slots)
             threads = ThreadPoolExecutor(self._threads, "page")
             try:
-                read = log.carried(lambda number: _read_page(document, number, wish, tools, work))
+                read = log.with_context(
+                    lambda number: _read_page(document, number, request, tools, work)
+                )
                 return work.run(threads, read)
             finally:
                 # After a refusal nobody waits: each thread ends at its next check.
@@ -211,45 +213,46 @@ class OcrService:
 
 
 def _read_page(
-    document: Document, number: int, wish: OcrWish, tools: Tools, work: PageWork
+    document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
 ) -> list[Finding]:
     """Read one page, find what is asked for, and let its pixels go."""
     from chalicelib.engines.ocr.reading import read_page
     from chalicelib.engines.ocr.tasks import find_items
 
-    page = read_page(document.page(number, wish.needs_pixels), tools.engine, work.check)
-    _check_words(page, wish, is_picture=document.is_picture)
-    items = find_items(page, wish, tools, work.check)
+    page = read_page(document.page(number, request.needs_pixels), tools.engine, work.check)
+    _check_words(page, request, is_picture=document.is_picture)
+    items = find_items(page, request, tools, work.check)
     view = without_content(page)
     return [Finding(view, position, item) for position, item in enumerate(items)]
 
 
-def _check_words(page: ReadPage, wish: OcrWish, *, is_picture: bool) -> None:
+def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:
     """Refuse a picture of too many words, and a form or card of too many lines."""
-    count, lines = count_words(page.lines), len(page.lines)
+    count, lines = count_line_words(page.lines), len(page.lines)
     if is_picture and count > MAX_OCR_WORDS:
         raise BadRequest(
             f"The image has {count} words; at most {MAX_OCR_WORDS} are allowed in an image. "
             "Cut it into several images, or send a PDF.",
             "too_many_words",
         )
-    if wish.task in (CONTACT, FORM) and lines > MAX_OCR_LINES:
+    if request.task in (CONTACT, FORM) and lines > MAX_OCR_LINES:
         raise BadRequest(
             f"Page {page.page.number} has {lines} lines of text; at most {MAX_OCR_LINES} are "
-            f"allowed for the task '{wish.task}'. Send the part that matters, or use task 'text'.",
+            f"allowed for the task '{request.task}'. Send the part that matters, or use task "
+            "'text'.",
             "too_many_lines",
         )
 
 
-def _finish(findings: Iterable[Finding], wish: OcrWish) -> Sequence[Finding]:
+def _finish(findings: Iterable[Finding], request: OcrRequest) -> Sequence[Finding]:
     """Put the pages' findings together."""
     from chalicelib.engines.ocr.tasks import name_tables
 
     found = list(findings)
     tables = [(each, each.item) for each in found if isinstance(each.item, Table)]
     others = [each for each in found if not isinstance(each.item, Table)]
-    if wish.template is not None:
+    if request.template is not None:
         others = list(best_fields(others))
-    blocks = name_tables([table for _, table in tables], wish.template)
+    blocks = name_tables([table for _, table in tables], request.template)
     named = [replace(each, item=block) for (each, _), block in zip(tables, blocks, strict=True)]
     return ordered([*others, *named])

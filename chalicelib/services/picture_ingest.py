@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, MAX_IMAGE_NAME_CHARACTERS
 from chalicelib.domain.datasets.dataset import DETECTION, FEEDBACK, SOURCES, Dataset
 from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.datasets.receipt import FoundExample, Reading
+from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.picture_scan import (
     FeedbackRules,
@@ -22,14 +22,15 @@ from chalicelib.formats.archives.picture_scan import (
     Sink,
     scan_pictures,
 )
-from chalicelib.formats.archives.zip_archive import InvalidZip, open_archive
+from chalicelib.formats.archives.zip_archive import open_archive
+from chalicelib.formats.archives.zip_directory import InvalidZip
 from chalicelib.stores.datasets.examples import ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import OwnedDataset
 from chalicelib.stores.datasets.pictures import PictureStore, PictureWriter
 
 if TYPE_CHECKING:
-    from chalicelib.formats.pictures.reading import PictureFacts
+    from chalicelib.formats.pictures.rules import PictureFacts
 
 _CHECK_EXAMPLES = 1_000
 _DELETED_AT_ONCE = 1_000
@@ -59,7 +60,7 @@ class PictureReader:
     def __init__(self, stores: PictureReaderStores) -> None:
         self._stores = stores
 
-    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> Reading:
+    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> IngestPlan:
         """Decide what happens to each picture or box, and store the pictures that are kept.
 
         Raises:
@@ -160,9 +161,9 @@ def _keep_with(writer: PictureWriter) -> Callable[[bytes, bytes, PictureFacts], 
     return keep
 
 
-def _reading(decision: PictureScan) -> Reading:
+def _reading(decision: PictureScan) -> IngestPlan:
     """Hand a scan's decision over to the ingest."""
-    return Reading(
+    return IngestPlan(
         examples=lambda: _examples(decision),
         new_labels=decision.new_labels,
         kept=decision.kept,
@@ -173,14 +174,14 @@ def _reading(decision: PictureScan) -> Reading:
     )
 
 
-def _examples(decision: PictureScan) -> Iterator[FoundExample]:
+def _examples(decision: PictureScan) -> Iterator[ParsedExample]:
     """Yield the kept examples; each picture waits for its features once."""
     waiting: set[bytes] = set()
     for item in decision.items:
         picture = item.digest.hex()
         is_new = item.digest not in waiting
         waiting.add(item.digest)
-        yield FoundExample(item.label, item.name, picture, item.box, picture if is_new else "")
+        yield ParsedExample(item.label, item.name, picture, item.box, picture if is_new else "")
 
 
 def _invalid_zip(dataset: Dataset, problem: InvalidZip) -> InvalidUpload:

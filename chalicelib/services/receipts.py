@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.receipt import Receipt
 from chalicelib.stores.datasets.receipts import ReceiptStore
@@ -14,7 +14,7 @@ class ReceiptService:
     def __init__(self, receipts: ReceiptStore) -> None:
         self._receipts = receipts
 
-    def list(self, view: DatasetView, offset: int, count: int) -> Page[Receipt]:
+    def list(self, view: DatasetView, offset: int, count: int) -> ListPage[Receipt]:
         """List a dataset's receipts, the newest first."""
         found = self._receipts.newest(view.dataset.dataset_id, offset + count + 1)
-        return Page(tuple(found[offset : offset + count]), offset, len(found) > offset + count)
+        return ListPage(tuple(found[offset : offset + count]), offset, len(found) > offset + count)

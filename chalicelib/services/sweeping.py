@@ -99,14 +99,14 @@ class SweepService:
 
     def _is_empty(self, account_id: str) -> bool:
         """Tell whether nothing of an account is left but its deletion records."""
-        datasets = any(self._stores.datasets.owned(account_id, f, 1) for f in FAMILY_TYPES)
+        datasets = any(self._stores.datasets.of_account(account_id, f, 1) for f in FAMILY_TYPES)
         return not datasets and not self._stores.models.of_account(account_id)
 
     def _empty(self, account_id: str) -> int:
         """Start the deletion of everything of an account; what is in training waits."""
         started = 0
         for family in FAMILY_TYPES:
-            for dataset in self._stores.datasets.owned(account_id, family):
+            for dataset in self._stores.datasets.of_account(account_id, family):
                 if dataset.status != DELETION_PENDING:
                     is_started = self._start_dataset(dataset)
                     object_id = str(dataset.dataset_id)

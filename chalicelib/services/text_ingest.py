@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
 from chalicelib.domain.datasets.dataset import UPLOAD, Dataset
-from chalicelib.domain.datasets.receipt import FoundExample, Reading
+from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample
 from chalicelib.formats.texts.language_scan import Scan, ScanRules, kept_rows, scan
 from chalicelib.stores.datasets.examples import ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore
@@ -26,7 +26,7 @@ class TextReader:
         self._labels = labels
         self._examples = examples
 
-    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> Reading:
+    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> IngestPlan:
         """Decide what happens to each row of a file.
 
         Raises:
@@ -34,7 +34,7 @@ class TextReader:
         """
         rules = self._rules(owned.dataset)
         decision = scan(file, rules)
-        return Reading(
+        return IngestPlan(
             examples=lambda: _examples(file, rules, decision),
             new_labels=decision.new_labels,
             kept=decision.kept,
@@ -64,7 +64,7 @@ class TextReader:
         )
 
 
-def _examples(file: BinaryIO, rules: ScanRules, decision: Scan) -> Iterator[FoundExample]:
+def _examples(file: BinaryIO, rules: ScanRules, decision: Scan) -> Iterator[ParsedExample]:
     """Read the file again and yield the rows that are kept."""
     for row in kept_rows(file, rules, decision):
-        yield FoundExample(row.label, row.text, waiting=row.text)
+        yield ParsedExample(row.label, row.text, waiting=row.text)

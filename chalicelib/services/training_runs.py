@@ -18,7 +18,7 @@ from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.messages import Job, train_job
 from chalicelib.domain.models.learning import Learner, Learnt
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
-from chalicelib.domain.models.training import attempt_cause, gave_up
+from chalicelib.domain.models.training import attempt_cause, out_of_attempts
 from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
 from chalicelib.errors import LeaseLost, StorageUnavailable, TimedOut, TrainingFailed
@@ -28,7 +28,7 @@ from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID, Queues
 from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
-from chalicelib.stores.models.versions import CARD, METRICS, ModelFiles
+from chalicelib.stores.models.versions import CARD, METRICS, ModelVersions
 
 REPORT_SECONDS = 0.5
 """Shortest time between two progress reports, in seconds."""
@@ -44,7 +44,7 @@ class RunStores:
     """Model rows."""
     leases: ModelLeases
     """Ownership and publication."""
-    files: ModelFiles
+    files: ModelVersions
     """Artifacts and documents."""
     guards: GuardStore
     """Entries of open trainings."""
@@ -82,7 +82,7 @@ class TrainingRunService:
             job: as made by `train_job`.
             remaining_seconds: time left of this function's run.
         """
-        model = self._stores.leases.take(
+        model = self._stores.leases.acquire(
             str(job["account_id"]), str(job["model_id"]), int(str(job["run"]))
         )
         if model is None:
@@ -184,8 +184,8 @@ class TrainingRunService:
 
     def _give_up(self, model: Model, cause: str) -> None:
         """End a run that is out of attempts."""
-        self._end(model, gave_up(self._settings.max_attempts, cause))
-        journal.given_up("model", model.model_id)
+        self._end(model, out_of_attempts(self._settings.max_attempts, cause))
+        journal.job_given_up("model", model.model_id)
 
     def _clean_up(self, model: Model, entries: frozenset[str]) -> None:
         """Remove guards and saved states of a run that has ended; left-overs do no harm."""

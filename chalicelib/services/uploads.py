@@ -25,8 +25,8 @@ from chalicelib.domain.datasets.fields import checked_language, checked_name, ch
 from chalicelib.domain.datasets.growth import check_room, check_takes_file
 from chalicelib.domain.datasets.receipt import Receipt
 from chalicelib.domain.datasets.upload import (
-    Incoming,
     Upload,
+    UploadedFile,
     UploadFields,
     UploadSource,
     is_upload_path,
@@ -54,7 +54,7 @@ from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.receipts import ReceiptStore, receipt_key
 from chalicelib.stores.fetching.downloads import Downloader
-from chalicelib.stores.fetching.uploaded_files import IncomingStore
+from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from chalicelib.stores.jobs.queues import INGEST, Queues
 
 EMPTY = "The file has 0 bytes."
@@ -79,7 +79,7 @@ class UploadStores:
     """Jobs."""
     downloads: Downloader
     """Files behind a URL."""
-    incoming: IncomingStore
+    incoming: UploadedFileStore
     """Files that were put straight into the bucket."""
 
 
@@ -287,17 +287,17 @@ class UploadService:
         elif upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
-    def _take(self, incoming: Incoming, user: str) -> None:
+    def _take(self, incoming: UploadedFile, user: str) -> None:
         """Take an uploaded file for this use; when it is not known whether that went well, undo it.
 
         Raises:
             DownloadFailed: it was used already.
         """
         try:
-            self._stores.incoming.use(incoming, user)
+            self._stores.incoming.claim(incoming, user)
         except StorageUnavailable:
             with suppress(StorageUnavailable):
-                self._stores.incoming.give_back(incoming, user)
+                self._stores.incoming.release(incoming, user)
             raise
 
     def _withdraw(self, dataset: Dataset, upload: Upload, source: UploadSource) -> None:
@@ -313,7 +313,7 @@ class UploadService:
         if upload.raw:
             self._stores.artifacts.delete(upload.raw)
         if source.incoming is not None:
-            self._stores.incoming.give_back(source.incoming, user)
+            self._stores.incoming.release(source.incoming, user)
 
     def _check_room(self, account: Account, size_bytes: int) -> None:
         """Refuse when the account stores too much or has too many uploads going on."""

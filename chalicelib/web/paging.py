@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from chalicelib.domain.common.limits import MAX_FUNCTION_BYTES, MAX_PAGE_BYTES
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.errors import InvalidParameter
 from chalicelib.web.wire import wire_bytes
 
@@ -71,7 +71,7 @@ def window(query: Mapping[str, str], largest: int) -> Window:
 
 
 def list_answer(
-    page: Page[Item],
+    page: ListPage[Item],
     record: Callable[[Item], Any],
     asked: Window,
     headers: Mapping[str, str] | None = None,

@@ -83,7 +83,7 @@ def export_account(
     (folder / "README.txt").write_text(_GUIDE)
     gaps = 0
     for family in (LANGUAGE, VISION):
-        for dataset in container.stores.datasets.owned(account.account_id, family):
+        for dataset in container.stores.datasets.of_account(account.account_id, family):
             view = container.stores.labels.view(dataset)
             place = folder / "datasets" / f"{family}-{dataset.dataset_id}"
             examples, notes = _export_dataset(container, view, place)

@@ -80,7 +80,7 @@ def write_logs(state: State, process: str) -> None:
     terminal = logging.StreamHandler(sys.stderr)
     terminal.setLevel(os.environ.get("PRESAGE_LOG_LEVEL") or "WARNING")
     log.write_to(file, terminal)
-    log.take_libraries()
+    log.capture_libraries()
 
 
 def archive_logs(state: State) -> None:

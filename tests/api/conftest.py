@@ -17,15 +17,14 @@ import pytest
 import app as module
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Usage
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label, LabelCounts
 from chalicelib.domain.datasets.example import Example, ExampleView
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.domain.documents.findings import Contact, FormField, NamedTable, Table
-from chalicelib.domain.documents.ocr import Finding, OcrWish, TableBlock
-from chalicelib.domain.documents.page import Page as DocumentPage
-from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
+from chalicelib.domain.documents.ocr import Finding, OcrRequest, TableBlock
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.domain.documents.picture import PixelBox
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.jobs.deletion import Deletion
@@ -159,14 +158,14 @@ class FakeServices:
             raise DatasetNotFound(dataset_id)
         return self.view()
 
-    def list_datasets(self, account_id: str, family: str, offset: int, count: int) -> Page:
+    def list_datasets(self, account_id: str, family: str, offset: int, count: int) -> ListPage:
         self.calls.append(("list", (family, offset, count)))
         items = [VIEW] * 30 if family == "language" else []
-        return Page(tuple(items[offset : offset + count]), offset, len(items) > offset + count)
+        return ListPage(tuple(items[offset : offset + count]), offset, len(items) > offset + count)
 
-    def list_global(self, family: str, offset: int, count: int) -> Page:
+    def list_global(self, family: str, offset: int, count: int) -> ListPage:
         self.calls.append(("list_global", (family, offset, count)))
-        return Page((), offset, False)
+        return ListPage((), offset, False)
 
     def create_dataset(self, account: Account, family: str, fields: Any) -> DatasetView:
         self.work("create", family, fields)
@@ -181,11 +180,11 @@ class FakeServices:
     def _example(self, number: int) -> ExampleView:
         return ExampleView(Example(number, "where is it", NOW, 72), VIEW.labels[1], "where is it")
 
-    def list_examples(self, *facts: Any) -> Page:
+    def list_examples(self, *facts: Any) -> ListPage:
         self.work("examples", *facts)
         offset, count = facts[-2:]
         items = [self._example(i) for i in range(offset, min(self.examples, offset + count))]
-        return Page(tuple(items), offset, offset + count < self.examples)
+        return ListPage(tuple(items), offset, offset + count < self.examples)
 
     def find_label(self, account_id: str, family: str, label_id: int) -> tuple:
         if label_id != 72:
@@ -245,11 +244,15 @@ class FakeServices:
         return ServedModel(model_id, "ocr", "SUCCEEDED", "prebuilt")
 
     def read_document(
-        self, model: ServedModel, sample: Sample, wish: OcrWish, seconds_left: Callable[[], float]
+        self,
+        model: ServedModel,
+        sample: Sample,
+        wish: OcrRequest,
+        seconds_left: Callable[[], float],
     ) -> tuple[Finding, ...]:
         self.work("read", model.model_id, sample, wish, seconds_left())
         model.require_type(("ocr",))
-        view = ReadPage(DocumentPage(1, 200, 100, 1.0), 0, None, ())
+        view = ReadPage(Page(1, 200, 100, 1.0), 0, None, ())
         box = Rect(1, 2, 30, 40)
         items = {
             "text": TextLine("EXIT", 0.875, box),
@@ -264,12 +267,12 @@ class FakeServices:
         self.get_model(account_id, model_id)
         return json.loads(path.read_text())
 
-    def curve(self, model: Model, offset: int, count: int) -> Page:
+    def curve(self, model: Model, offset: int, count: int) -> ListPage:
         items = [
             {"epoch": i, "metricsData": {}, "epochResults": {}, "object": "learningcurve"}
             for i in (1, 2, 3)
         ]
-        return Page(tuple(items[offset : offset + count]), offset, len(items) > offset + count)
+        return ListPage(tuple(items[offset : offset + count]), offset, len(items) > offset + count)
 
     def delete(self, account: Account, *facts: Any) -> Deletion:
         self.work("delete", *facts)
@@ -280,10 +283,10 @@ class FakeServices:
             raise DeletionNotFound(deletion_id)
         return Deletion(deletion_id, "2", "DATASET", "7", "RUNNING", 0.4)
 
-    def receipts(self, view: DatasetView, offset: int, count: int) -> Page:
+    def receipts(self, view: DatasetView, offset: int, count: int) -> ListPage:
         rejected = RejectedItem("A row needs a text and a label.", row=4)
         item = Receipt("R" * 26, 7, NOW, "SUCCEEDED", None, 4, 2, 1, 1, (rejected,))
-        return Page((item,), 0, False)
+        return ListPage((item,), 0, False)
 
     def issue_form(self, account: Account, name: str | None) -> IssuedForm:
         """Issue a form."""
@@ -338,7 +341,7 @@ class FakeServices:
                 metrics=lambda model: some(model=model, created_at=NOW, data={"f1": [1.0]}),
                 curve=self.curve,
                 card=self.card,
-                list=lambda view, offset, count: Page((MODEL,), offset, False),
+                list=lambda view, offset, count: ListPage((MODEL,), offset, False),
             ),
             deletions=some(
                 delete_dataset=self.delete, delete_model=self.delete, get=self.get_deletion

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import chalicelib
-from chalicelib.formats.texts.language_file import Row, read_rows
+from chalicelib.formats.texts.language_file import TextRow, read_rows
 
 _ASSETS = Path(chalicelib.__file__).parent / "assets"
 _FILES = sorted(path.relative_to(_ASSETS).as_posix() for path in _ASSETS.glob("*/*.csv"))
@@ -30,7 +30,7 @@ def test_texts_when_they_are_uploaded(name: str) -> None:
     with path.open("rb") as file:
         rows = list(read_rows(file, sentiment="sentiment" in name))
 
-    examples = [row for row in rows if isinstance(row, Row)]
+    examples = [row for row in rows if isinstance(row, TextRow)]
     texts = Counter(row.text.lower().strip(" .!?") for row in examples)
     labels = Counter(row.label for row in examples)
     assert len(examples) == len(rows)

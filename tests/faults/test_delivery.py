@@ -115,7 +115,7 @@ def test_progress_never_falls_over_continuations(world: World) -> None:
     model_id = world.train(view).model.model_id
     [message] = world.messages()
     world.stores.model_leases.report(
-        world.stores.model_leases.take(world.account.account_id, model_id, 1), 0.4, 0
+        world.stores.model_leases.acquire(world.account.account_id, model_id, 1), 0.4, 0
     )
     world.clock.advance(minutes=2)
     shown = []

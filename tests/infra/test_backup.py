@@ -56,7 +56,7 @@ def contents(settings: Settings) -> dict[str, Any]:
 def check_whole(world: World) -> None:
     """Compare what rows say with what is there: examples, artifacts, and nothing left over."""
     stores, account_id = world.stores, world.account.account_id
-    datasets = stores.datasets.owned(account_id, LANGUAGE)
+    datasets = stores.datasets.of_account(account_id, LANGUAGE)
     for dataset in datasets:
         assert dataset.available, dataset
         found = list(stores.examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts))

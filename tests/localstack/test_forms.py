@@ -14,10 +14,10 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import system_clock, to_milliseconds
-from chalicelib.domain.datasets.upload import ISSUED, Incoming
+from chalicelib.domain.datasets.upload import ISSUED, UploadedFile
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.fetching import uploaded_files
-from chalicelib.stores.fetching.uploaded_files import IncomingStore
+from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from infra.resources import provision
 from tests.flows.client import encode_multipart
 
@@ -38,8 +38,8 @@ def issue(
         """Issue one."""
         monkeypatch.setattr(uploaded_files, "INCOMING_SECONDS", seconds)
         until = to_milliseconds(system_clock()) + seconds * 1000
-        asked = Incoming("account", "upload", "mine.csv", until, ISSUED, "")
-        return IncomingStore(settings, clients, system_clock).create(asked)
+        asked = UploadedFile("account", "upload", "mine.csv", until, ISSUED, "")
+        return UploadedFileStore(settings, clients, system_clock).create(asked)
 
     return make
 

@@ -166,7 +166,7 @@ def test_the_service_runs_on_what_was_made(made: Made) -> None:
     found = [
         dataset
         for family in (LANGUAGE, VISION)
-        for dataset in datasets.owned(GLOBAL_ACCOUNT_ID, family)
+        for dataset in datasets.of_account(GLOBAL_ACCOUNT_ID, family)
     ]
     assert {dataset.name for dataset in found} == set(GLOBAL_DATASETS.values())
     assert all(dataset.available for dataset in found)

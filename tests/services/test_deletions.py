@@ -71,7 +71,7 @@ def test_dataset_in_training(world: World) -> None:
     with pytest.raises(DatasetInTraining) as refusal:
         delete(world.account, LANGUAGE, dataset_id)
     assert refusal.value.message == text % "QUEUED"
-    world.stores.model_leases.take(model.account_id, model.model_id, 1)
+    world.stores.model_leases.acquire(model.account_id, model.model_id, 1)
     with pytest.raises(DatasetInTraining) as refusal:
         delete(world.account, LANGUAGE, dataset_id)
     assert refusal.value.message == text % "RUNNING"
@@ -115,7 +115,7 @@ def test_upload_that_gave_up_halfway_leaves_nothing(
         with pytest.raises(MemoryError):
             world.deliver(message)
     monkeypatch.setattr(world.stores.receipts, "put", put)
-    world.stores.dataset_leases.take_upload(
+    world.stores.dataset_leases.acquire_upload(
         world.account.account_id, LANGUAGE, view.dataset.dataset_id, str(message[1]["upload_id"])
     )
     world.clock.advance(minutes=5)

@@ -30,7 +30,7 @@ class Bucket:
         self.asked += 1
         return folder == "far"
 
-    def bring(self, folder: str) -> None:
+    def ensure(self, folder: str) -> None:
         """Bring nothing."""
         raise AssertionError("Health brings nothing.")
 

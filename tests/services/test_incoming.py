@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib import workers
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
-from chalicelib.domain.datasets.receipt import Reading
+from chalicelib.domain.datasets.receipt import IngestPlan
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
@@ -106,7 +106,7 @@ def test_an_attempt_that_breaks_off_goes_on_with_the_copy(
     attempts: list[list[str]] = []
     read = TextReader.read
 
-    def fail_once(*given: object) -> Reading:
+    def fail_once(*given: object) -> IngestPlan:
         attempts.append(world.objects("incoming/"))
         if len(attempts) == 1:
             raise StorageUnavailable

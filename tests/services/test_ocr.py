@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from chalicelib.domain.documents.form_template import FormTemplate, HeaderCell, TemplateKey
-from chalicelib.domain.documents.ocr import OcrWish, TableBlock
+from chalicelib.domain.documents.ocr import OcrRequest, TableBlock
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.engines.ocr.interface import OcrNotInstalled
@@ -40,7 +40,7 @@ from tests.tiny_ocr import TinyEngine, TinyPool
 from tests.tricks import Tricks
 
 MODEL = ServedModel("OCRModel", "ocr", "SUCCEEDED", "prebuilt")
-TEXT = OcrWish("text")
+TEXT = OcrRequest("text")
 PAPER = Image.new("RGB", (100, 60), "white")
 PICTURE = encoded(PAPER, "PNG")
 
@@ -113,7 +113,7 @@ def test_picture():
 def test_blank_page():
     """Nothing is found, which is no error."""
     for task in ("text", "table", "contact"):
-        assert read(PICTURE, OcrWish(task), TinyEngine(lambda pixels, check: ())) == ()
+        assert read(PICTURE, OcrRequest(task), TinyEngine(lambda pixels, check: ())) == ()
 
 
 @pytest.mark.parametrize(("count", "is_allowed"), [(600, True), (601, False)])
@@ -145,7 +145,7 @@ def test_lines_of_a_form():
                                   for n in range(1001)))])  # fmt: skip
 
     with pytest.raises(BadRequest, match=r"Page 1 has 1001 lines of text; at most 1000"):
-        read(content, OcrWish("contact"))
+        read(content, OcrRequest("contact"))
     assert len(read(content)) == 1001
 
 
@@ -166,7 +166,7 @@ def test_text_layer_is_read_without_the_engine():
 def test_pages_of_a_pdf(task, most):
     """Eight pages, five of them for business cards, one to a page."""
     template = FormTemplate((TemplateKey("a", ("Total amount",)),)) if task == "form" else None
-    wish, page = OcrWish(task, template), ["Some words of a page"]
+    wish, page = OcrRequest(task, template), ["Some words of a page"]
 
     read(text_pdf(*[page] * most), wish)
     with pytest.raises(BadRequest, match=f"{most + 1} pages.*at most {most}"):
@@ -376,7 +376,7 @@ def test_field_is_taken_from_its_best_page():
     first, second = (["The first page of two", "Total amount:"], ["Total amount: 42.50", "Its end"])
     content = text_pdf(first, second)
 
-    found = read(content, OcrWish("form", template))
+    found = read(content, OcrRequest("form", template))
 
     assert [(each.item.entity, each.item.value_text) for each in found] == [("total", "42.50")]
     assert found[0].page_number == 2
@@ -399,7 +399,7 @@ def test_tables_of_a_form(wants_tables):
     headers = (HeaderCell("cost", ("Price",), "shop"),)
     template = FormTemplate((TemplateKey("a", ("Total",)),), headers, wants_tables)
 
-    found = read(ruled_pdf(rows), OcrWish("form", template))
+    found = read(ruled_pdf(rows), OcrRequest("form", template))
 
     tables = [each.item.table for each in found if isinstance(each.item, TableBlock)]
     assert [table.name for table in tables] == (["shop"] if wants_tables else [])

@@ -33,7 +33,7 @@ def test_young_work_is_left_alone(world: World) -> None:
 
     assert _sweep(world) == []
     world.clock.advance(seconds=119)
-    world.stores.model_leases.take(model.account_id, model.model_id, 1)
+    world.stores.model_leases.acquire(model.account_id, model.model_id, 1)
     world.clock.advance(seconds=2)
 
     assert _sweep(world) == [INGEST]
@@ -132,7 +132,7 @@ def test_upload_whose_workers_die(world: World) -> None:
     view = world.upload(ROWS)
     [message] = world.messages()
     for _ in range(3):
-        taken = world.stores.dataset_leases.take_upload(
+        taken = world.stores.dataset_leases.acquire_upload(
             view.dataset.account_id, LANGUAGE, view.dataset.dataset_id, view.dataset.upload_id
         )
         assert taken is not None

@@ -65,7 +65,7 @@ def test_queue_position_counts_paid_ones_first(world: World) -> None:
     assert [first.queue_position, second.queue_position] == [1, 2]
     assert [view(model).queue_position for model in free] == [3, 4, 5]
     assert [queue for queue, _ in world.messages()] == [TRAIN_PAID] * 2 + [TRAIN_FREE] * 3
-    world.stores.model_leases.take(paid.account_id, first.model.model_id, 1)
+    world.stores.model_leases.acquire(paid.account_id, first.model.model_id, 1)
     assert [view(model).queue_position for model in free] == [2, 3, 4]
     assert view(replace(first.model, status="RUNNING")).queue_position is None
 
@@ -312,7 +312,7 @@ def test_failed_training_can_be_asked_for_again(world: World) -> None:
     """A model that FAILED is retrained under its id, and shows no failure then."""
     view = world.dataset(ROWS)
     model = world.train(view).model
-    taken = world.stores.model_leases.take(model.account_id, model.model_id, 1)
+    taken = world.stores.model_leases.acquire(model.account_id, model.model_id, 1)
     assert taken is not None
     world.stores.model_leases.fail(taken, "no luck")
     failed = world.container.models.get(model.account_id, model.model_id)

@@ -151,7 +151,7 @@ def test_worker_that_dies_three_times(world: World) -> None:
     model = world.train(view).model
     [message] = world.messages()
     for _ in range(3):
-        assert world.stores.model_leases.take(model.account_id, model.model_id, 1) is not None
+        assert world.stores.model_leases.acquire(model.account_id, model.model_id, 1) is not None
         world.deliver(message)
         assert world.container.models.get(model.account_id, model.model_id).status == RUNNING
         world.clock.advance(minutes=5)
@@ -202,11 +202,11 @@ def test_stalled_owner_writes_nothing(world: World) -> None:
     """Each write of an owner whose run was taken by another is refused."""
     model = world.train(world.dataset(ROWS)).model
     leases = world.stores.model_leases
-    first = leases.take(model.account_id, model.model_id, 1)
+    first = leases.acquire(model.account_id, model.model_id, 1)
     assert first is not None
-    assert leases.take(model.account_id, model.model_id, 1) is None
+    assert leases.acquire(model.account_id, model.model_id, 1) is None
     world.clock.advance(minutes=2)
-    second = leases.take(model.account_id, model.model_id, 1)
+    second = leases.acquire(model.account_id, model.model_id, 1)
     assert second is not None
     stats = TrainStats(2, 20, 1, 1, 1, 1, False, 1, 16, 4)
     writes: list[Callable[[], None]] = [
@@ -224,7 +224,7 @@ def test_stalled_owner_writes_nothing(world: World) -> None:
     now = world.container.models.get(model.account_id, model.model_id)
     assert (now.status, now.fence, now.progress, now.last_error) == (RUNNING, 2, 0, "")
     leases.renew(second)
-    assert leases.take(model.account_id, model.model_id, 1) is None
+    assert leases.acquire(model.account_id, model.model_id, 1) is None
 
 
 def test_out_of_domain_training(world: World) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import Label
 from chalicelib.domain.datasets.example import Example, ExampleView
 from chalicelib.web import describe
@@ -38,7 +38,7 @@ def test_records():
         )
         for item in json.loads(text)["data"]
     )
-    page = list_answer(Page(views, 0, has_more=False), describe.example, Window(0, 100))
+    page = list_answer(ListPage(views, 0, has_more=False), describe.example, Window(0, 100))
 
     assert json.dumps(json.loads(text)) == json.dumps(json.loads(msgspec.json.encode(page.record)))
     first = json.loads(msgspec.json.encode(describe.example(views[0])))

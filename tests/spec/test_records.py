@@ -13,7 +13,7 @@ import pytest
 from msgspec import UNSET
 
 from chalicelib.domain.accounts.usage import Usage
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label, LabelCounts
 from chalicelib.domain.datasets.example import Example, ExampleView
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
@@ -101,7 +101,7 @@ def test_dataset_lists(name, tmp_path):
     """A list wraps its records."""
     expected = json.loads((EXAMPLES / f"{name}.json").read_text())
     answer = list_answer(
-        Page(tuple(expected["data"]), 0, has_more=False), lambda record: record, Window(0, 25)
+        ListPage(tuple(expected["data"]), 0, has_more=False), lambda record: record, Window(0, 25)
     )
 
     same(name, answer.record)
@@ -117,7 +117,7 @@ EXAMPLE = ExampleView(
 def test_examples():
     """A text stands in name and location, alone and in a list."""
     same("example_language", describe.example(EXAMPLE))
-    page = list_answer(Page((EXAMPLE,), 0, has_more=False), describe.example, Window(0, 100))
+    page = list_answer(ListPage((EXAMPLE,), 0, has_more=False), describe.example, Window(0, 100))
     same("example_list_language", page.record)
 
 
@@ -188,7 +188,7 @@ def test_failed_and_running_training():
 def test_models_in_lists():
     """Models in lists lack what only a training has."""
     model = replace(INTENT, status="SUCCEEDED", progress=1.0, updated_at=at(10, 20, 41))
-    page = list_answer(Page((model,), 0, has_more=False), describe.model, Window(0, 100))
+    page = list_answer(ListPage((model,), 0, has_more=False), describe.model, Window(0, 100))
 
     same("model_list_language", page.record)
 
@@ -279,7 +279,7 @@ def test_receipts():
         *(123, 118, 2, 3),
         rejected,
     )
-    page = list_answer(Page((row,), 0, has_more=False), describe.receipt, Window(0, 25))
+    page = list_answer(ListPage((row,), 0, has_more=False), describe.receipt, Window(0, 25))
 
     same("receipt_list", page.record)
 
@@ -300,7 +300,7 @@ def test_usage_and_headers():
         "kQ2mTzXwPa",
         MONTH,
     )
-    page = list_answer(Page((facts,), 0, has_more=False), describe.usage, Window(0, 1))
+    page = list_answer(ListPage((facts,), 0, has_more=False), describe.usage, Window(0, 1))
 
     same("apiusage", page.record)
     same("rate_limit_headers", rate_limit_headers(MONTH))

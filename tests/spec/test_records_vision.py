@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import Label
 from chalicelib.domain.datasets.example import Example, ExampleView
 from chalicelib.domain.documents.picture import PixelBox
@@ -100,7 +100,7 @@ def test_models_in_lists():
         failure=expected[0]["failureMsg"],
     )
     done = replace(IMAGE, status="SUCCEEDED", progress=1.0, updated_at=at(10, 20, 41))
-    page = list_answer(Page((failed, done), 0, has_more=False), describe.model, Window(0, 100))
+    page = list_answer(ListPage((failed, done), 0, has_more=False), describe.model, Window(0, 100))
 
     same("model_list_vision", page.record)
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.models.model import Model, ModelView, TrainRequest, TrainStats
 from chalicelib.web import describe
 from chalicelib.web.paging import Window, list_answer
@@ -96,7 +96,7 @@ def test_models_in_a_list() -> None:
         _model("TK6N4PCYIYUKAJRAX54W33QSAQ", "FAILED", 41, name="Two wheelers v0", failure=failure),
         _model("W6MKXZXBWEYY5Y3LBXFT7OPE2M", "SUCCEEDED", 41, progress=1.0),
     )
-    page = list_answer(Page(models, 0, has_more=False), describe.model, Window(0, 100))
+    page = list_answer(ListPage(models, 0, has_more=False), describe.model, Window(0, 100))
 
     _same("model_list_vision", page.record)
 

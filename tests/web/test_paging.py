@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.domain.common.limits import MAX_PAGE_BYTES
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.errors import InvalidParameter
 from chalicelib.web.paging import Window, list_answer, window
 
@@ -32,7 +32,7 @@ def test_page_over_5_mb_is_cut():
     """A page that would exceed 5 MB holds fewer records, and the link goes on exactly there."""
     items = ("x" * 1_000_000,) * 8
 
-    answer = list_answer(Page(items, 16, has_more=False), lambda text: text, ASKED)
+    answer = list_answer(ListPage(items, 16, has_more=False), lambda text: text, ASKED)
 
     assert (len(answer.record.data), answer.next_offset) == (4, 20)
     assert len(msgspec.json.encode(answer.record)) <= MAX_PAGE_BYTES
@@ -44,7 +44,7 @@ def test_page_of_exactly_5_mb_is_whole():
     first = (MAX_PAGE_BYTES - wrapper) // 2 - 3
     items = ("x" * first, "x" * (MAX_PAGE_BYTES - wrapper - first - 5))
 
-    answer = list_answer(Page(items, 0, has_more=False), lambda text: text, ASKED)
+    answer = list_answer(ListPage(items, 0, has_more=False), lambda text: text, ASKED)
 
     assert answer.next_offset is None
     assert len(msgspec.json.encode(answer.record)) == MAX_PAGE_BYTES
@@ -54,7 +54,7 @@ def test_page_of_quotes_ends_where_a_function_could_not_return_it():
     """Inside the JSON of a function's result each quote and backslash takes one byte more."""
     items = ('"' * 200_000,) * 20
 
-    answer = list_answer(Page(items, 0, has_more=False), lambda text: text, ASKED)
+    answer = list_answer(ListPage(items, 0, has_more=False), lambda text: text, ASKED)
 
     text = msgspec.json.encode(answer.record).decode()
     assert len(json.dumps({"body": text}, ensure_ascii=False)) < 6 * 1024 * 1024
@@ -65,7 +65,7 @@ def test_one_record_is_always_sent():
     """A single record over the cap is a page of its own."""
     items = ("x" * (MAX_PAGE_BYTES + 1), "y")
 
-    answer = list_answer(Page(items, 0, has_more=False), lambda text: text, ASKED)
+    answer = list_answer(ListPage(items, 0, has_more=False), lambda text: text, ASKED)
 
     assert (len(answer.record.data), answer.next_offset) == (1, 1)
 
@@ -73,6 +73,6 @@ def test_one_record_is_always_sent():
 @pytest.mark.parametrize(("has_more", "following"), [(True, 12), (False, None)])
 def test_next_offset(has_more, following):
     """The last page has no next one."""
-    answer = list_answer(Page(("a", "b"), 10, has_more), lambda text: text, ASKED)
+    answer = list_answer(ListPage(("a", "b"), 10, has_more), lambda text: text, ASKED)
 
     assert answer.next_offset == following

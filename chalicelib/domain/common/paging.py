@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Page(Generic[Item]):
+class ListPage(Generic[Item]):
     """Some items of a list in its order."""
 
     items: tuple[Item, ...]

@@ -59,7 +59,7 @@ class LabelCounts:
         """Examples of one source."""
         return self.upload if source == UPLOAD else self.feedback
 
-    def grown(self, source: str) -> LabelCounts:
+    def incremented(self, source: str) -> LabelCounts:
         """Count one more example of a source."""
         if source == UPLOAD:
             return replace(self, upload=self.upload + 1)

@@ -51,7 +51,7 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundExample:
+class ParsedExample:
     """An example of a file, before it has an id."""
 
     label: str
@@ -67,10 +67,10 @@ class FoundExample:
 
 
 @dataclass(frozen=True)
-class Reading:
+class IngestPlan:
     """What becomes of a file; seen = kept + duplicates + rejected."""
 
-    examples: Callable[[], Iterator[FoundExample]]
+    examples: Callable[[], Iterator[ParsedExample]]
     """Yields the kept examples in file order; may be called again."""
     new_labels: Sequence[str]
     """Labels that the dataset has not, in order of first appearance."""

@@ -23,7 +23,7 @@ _PATH = re.compile(re.escape(SCHEME) + "([A-Z2-7]{26})")
 
 
 @dataclass(frozen=True)
-class Incoming:
+class UploadedFile:
     """One presigned form and what came by it."""
 
     account_id: str
@@ -72,7 +72,7 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
     return None if found is None else (found[1], found[2])
 
 
-def taken_file(account_id: str, path: str, etag: str) -> Incoming | None:
+def claimed_file(account_id: str, path: str, etag: str) -> UploadedFile | None:
     """Return the uploaded file that a use has taken.
 
     Args:
@@ -84,7 +84,7 @@ def taken_file(account_id: str, path: str, etag: str) -> Incoming | None:
         The file; None when the path names none.
     """
     upload_id = upload_id_of(path)
-    return None if upload_id is None else Incoming(account_id, upload_id, "", 0, USED, etag)
+    return None if upload_id is None else UploadedFile(account_id, upload_id, "", 0, USED, etag)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class UploadSource:
     """Base name of the sent file."""
     path: str | None = None
     """URL of the file, or path of an upload."""
-    incoming: Incoming | None = None
+    incoming: UploadedFile | None = None
     """The upload that the path names, once it was found."""
 
     incoming_bytes: int = 0
@@ -170,7 +170,7 @@ class Upload:
         return range(self.first_label, self.first_label + self.labels)
 
 
-def gave_up(attempts: int, cause: str) -> str:
+def out_of_attempts(attempts: int, cause: str) -> str:
     """Say why an upload is out of attempts."""
     why = f" ({cause})" if cause else ""
     return f"The file could not be read in {attempts} attempts{why}. Upload it again."

@@ -1,7 +1,7 @@
 """The characters that OCR answers with: those of English documents.
 
 The recogniser's alphabet is cut to them at installation, and what other sources read (the second
-engine) is brought to them by `kept`.
+engine) is turned into them by `to_documented`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _LOOK_ALIKES = {
 """What Unicode's own decomposition does not lead to a character of the set."""
 
 
-def kept(text: str) -> str:
+def to_documented(text: str) -> str:
     """Bring a text to the documented characters.
 
     Accents, ligatures and full-width forms become their plain letters, look-alikes of
@@ -67,10 +67,10 @@ def kept(text: str) -> str:
     Returns:
         Words of documented characters separated by single spaces; empty when none is left.
     """
-    return " ".join("".join(map(_kept_character, text)).split())
+    return " ".join("".join(map(_documented_character, text)).split())
 
 
-def _kept_character(character: str) -> str:
+def _documented_character(character: str) -> str:
     """Return what stands for one character: itself, some of the set, a space or nothing."""
     if character in _KEPT:
         return character

@@ -24,7 +24,7 @@ TASKS = (TEXT, TABLE, CONTACT, FORM)
 
 
 @dataclass(frozen=True, slots=True)
-class OcrWish:
+class OcrRequest:
     """What a call asks for."""
 
     task: str
@@ -103,7 +103,7 @@ def without_content(page: ReadPage) -> ReadPage:
     return replace(page, page=replace(page.page, pixels=None, layer=None), pixels=None, lines=())
 
 
-def count_words(lines: Iterable[TextLine]) -> int:
+def count_line_words(lines: Iterable[TextLine]) -> int:
     """Count words as the limit of a picture does."""
     return sum(len(line.text.split()) for line in lines)
 

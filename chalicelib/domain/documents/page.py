@@ -179,12 +179,10 @@ class ReadPage:
         return self.page.answer_box(around_points(self._on_page(point) for point in _ends(rect)))
 
     def _on_page(self, point: Point) -> Point:
-        """Turn a point back."""
         x, y = point
         width, height = self.page.width, self.page.height
         return ((x, y), (y, height - x), (width - x, height - y), (width - y, x))[self.turns]
 
 
 def _ends(rect: Rect) -> tuple[Point, Point]:
-    """Return two opposite corners."""
     return (rect.min_x, rect.min_y), (rect.max_x, rect.max_y)

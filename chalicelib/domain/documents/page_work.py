@@ -94,7 +94,6 @@ class PageWork:
         return result
 
     def _results(self, pages: list[Future[Result]]) -> list[Result]:
-        """Return all results, or raise the error of the first page that has one."""
         for page in pages:
             if page.done() and not isinstance(page.exception(), _Stopped | None):
                 page.result()
@@ -103,7 +102,6 @@ class PageWork:
         return [page.result() for page in pages]
 
     def _timed_out(self) -> TimedOut:
-        """Name the first page that is not done."""
         reached = next(n for n in range(1, self._page_count + 2) if n not in self._done)
         return TimedOut(
             f"The document was not read within {self._limit_seconds:g} seconds: page "

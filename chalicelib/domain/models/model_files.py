@@ -35,7 +35,7 @@ class ModelSource(Protocol):
     def offers(self, folder: str) -> bool:
         """Tell whether a folder can be brought."""
 
-    def bring(self, folder: str) -> None:
+    def ensure(self, folder: str) -> None:
         """See to it that a folder is there, if it is offered at all; quick when it is."""
 
 
@@ -46,7 +46,7 @@ class InstalledOnly:
         """Offer nothing."""
         return False
 
-    def bring(self, folder: str) -> None:
+    def ensure(self, folder: str) -> None:
         """Bring nothing."""
 
 

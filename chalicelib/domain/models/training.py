@@ -167,7 +167,7 @@ def attempt_cause(family: str, error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def gave_up(attempts: int, cause: str) -> str:
+def out_of_attempts(attempts: int, cause: str) -> str:
     """Say why a training is out of attempts, with the remedy."""
     remedy = "Train again; if it fails again, upload the dataset anew."
     if cause == OUT_OF_MEMORY:
@@ -210,7 +210,6 @@ def is_left_over(
 
 
 def _listed(parts: list[str]) -> str:
-    """Join the first parts and count the rest."""
     shown = ", ".join(parts[:_SHOWN_LABELS])
     rest = len(parts) - _SHOWN_LABELS
     return f"{shown} and {rest} more" if rest > 0 else shown

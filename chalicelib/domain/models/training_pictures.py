@@ -117,7 +117,6 @@ class PictureGroups:
 
 
 def _examples(picture: LabelledPicture) -> int:
-    """Count the examples of a picture."""
     return len(picture.boxes) or len(picture.labels)
 
 

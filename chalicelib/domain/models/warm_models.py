@@ -52,7 +52,6 @@ class WarmModels(Generic[Kept]):
             return self._models.get(key, model)
 
     def _is_full(self) -> bool:
-        """Tell whether a model has to go."""
         if len(self._models) <= 1:
             return False
         return len(self._models) > self._limit or self._bytes > self._most_bytes

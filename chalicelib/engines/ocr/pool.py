@@ -101,7 +101,7 @@ class OcrPool:
             from chalicelib.engines.ocr.tables.structure import load_structure
 
             with self._lock:
-                self._source.bring(SLANET)
+                self._source.ensure(SLANET)
                 self._structure = self._structure or load_structure(self._directory / SLANET)
         return self._structure
 
@@ -134,7 +134,7 @@ class OcrPool:
             from chalicelib.engines.ocr.tesseract.program import LICENCE, TITLE, data_sha256
 
             return EngineFacts(TESSERACT, TITLE, data_sha256(), LICENCE)
-        self._source.bring(name)
+        self._source.ensure(name)
         try:
             text = (self._directory / name / FACTS_FILE).read_text(encoding="utf-8")
             known = json.loads(text)
@@ -164,5 +164,5 @@ class OcrPool:
             return load_tesseract()
         from chalicelib.engines.ocr.ppocr.loading import load_ppocr
 
-        self._source.bring(PPOCR)
+        self._source.ensure(PPOCR)
         return load_ppocr(self._directory / PPOCR)

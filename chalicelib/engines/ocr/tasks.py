@@ -11,7 +11,7 @@ from chalicelib.domain.documents.ocr import (
     CONTACT,
     TEXT,
     Item,
-    OcrWish,
+    OcrRequest,
     TableBlock,
     in_reading_order,
 )
@@ -36,26 +36,28 @@ class Tools:
     """Finds rows and columns of tables without ruled lines; None when it is not installed."""
 
 
-def find_items(page: ReadPage, wish: OcrWish, tools: Tools, check: CancelCheck) -> Sequence[Item]:
+def find_items(
+    page: ReadPage, request: OcrRequest, tools: Tools, check: CancelCheck
+) -> Sequence[Item]:
     """Find on a page what is asked for.
 
     Args:
         page: with pixels when tables are asked for.
-        wish: the task, and the template of a form.
+        request: the task, and the template of a form.
         tools: the networks.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
         Items in reading order, in the coordinates of the page; tables are not named yet.
     """
-    if wish.task == TEXT:
+    if request.task == TEXT:
         return text_runs(page, tools.engine, check)
     items: list[Item] = []
-    if wish.task == CONTACT:
+    if request.task == CONTACT:
         items += find_contacts(page, check)
-    if wish.template is not None:
-        items += find_fields(page, wish.template, check)
-    if wish.finds_tables:
+    if request.template is not None:
+        items += find_fields(page, request.template, check)
+    if request.finds_tables:
         items += find_tables(page, tools.engine, tools.structure, check)
     return in_reading_order(items)
 

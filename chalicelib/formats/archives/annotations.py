@@ -19,7 +19,7 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.box_cells import CellFault, parse_cell
 from chalicelib.formats.archives.picture_examples import LabelBook, cut_label
-from chalicelib.formats.archives.zip_archive import Archive, Member, MemberProblem
+from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, ZipMember
 from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.texts.delimited import Record, read_records
 from chalicelib.formats.texts.encoding import (
@@ -78,7 +78,6 @@ class PictureIndex:
 def _first(
     paths: dict[str, int], names: dict[str, int], wanted: tuple[str, ...], name: str
 ) -> int | None:
-    """Look for paths, then for a name."""
     for path in wanted:
         if path in paths:
             return paths[path]
@@ -86,18 +85,15 @@ def _first(
 
 
 def _note(places: dict[str, int], key: str, index: int) -> None:
-    """Note a place, or that there are several."""
     if places.setdefault(key, index) != index:
         places[key] = _SEVERAL
 
 
 def _fold(text: str) -> str:
-    """Make letters alike that differ in case, or in how their accents are written."""
     return unicodedata.normalize("NFC", text).casefold()
 
 
 def _fold_all(places: dict[str, int]) -> dict[str, int]:
-    """Fold all keys."""
     folded: dict[str, int] = {}
     for key, index in places.items():
         _note(folded, _fold(key), index)
@@ -287,7 +283,6 @@ def _find_encoding(file: BinaryIO) -> str:
 
 
 def _is_header(record: Record, source: AnnotationsSource) -> bool:
-    """Tell a row of column names: it holds no JSON, and no picture has its first cell's name."""
     if record.fault or any(cell.lstrip().startswith("{") for cell in record.cells[1:]):
         return False
     return isinstance(source.index.find(record.cells[0], source.folder), str)
@@ -321,17 +316,12 @@ def _read_row(record: Record, source: AnnotationsSource, result: Annotations) ->
 
 
 def _rejected(row: int, column: str, picture: str, reason: str) -> RejectedItem:
-    """Make a rejection that names row, box and file."""
     shown = show_path(picture) or "no picture"
     return RejectedItem(f"Row {row}, {column} of {shown}: {reason}", row, shown)
 
 
 def _check_limits(boxes: int, labels: int) -> None:
-    """Refuse a file that no dataset can take.
-
-    Raises:
-        InvalidUpload: it has too many boxes or labels.
-    """
+    """Refuse a file that no dataset can take."""
     if boxes > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(
             f"{ANNOTATIONS_NAME} has more than {MAX_DATASET_EXAMPLES:,} boxes, the limit of a "
@@ -347,13 +337,13 @@ def _check_limits(boxes: int, labels: int) -> None:
 _SMALL_BYTES = 1 << 20
 
 
-def is_annotations(member: Member) -> bool:
+def is_annotations(member: ZipMember) -> bool:
     """Tell whether a file is the one that holds the boxes."""
     return member.name == ANNOTATIONS_NAME
 
 
 def open_annotations(
-    archive: Archive, reject: Callable[[RejectedItem], None], check: Callable[[], None]
+    archive: ZipArchive, reject: Callable[[RejectedItem], None], check: Callable[[], None]
 ) -> Annotations:
     """Read all boxes of an archive.
 
@@ -382,13 +372,9 @@ def open_annotations(
         return read_annotations(cast("BinaryIO", file), source)
 
 
-def _find_member(archive: Archive, index: PictureIndex) -> Member:
-    """Return annotations.csv, and note all other files.
-
-    Raises:
-        InvalidUpload: there is none, or there are several.
-    """
-    found: list[Member] = []
+def _find_member(archive: ZipArchive, index: PictureIndex) -> ZipMember:
+    """Return annotations.csv, and note all other files."""
+    found: list[ZipMember] = []
     similar = ""
     for member in archive.members():
         if is_annotations(member):
@@ -404,7 +390,7 @@ def _find_member(archive: Archive, index: PictureIndex) -> Member:
     return found[0]
 
 
-def _several(found: list[Member]) -> InvalidUpload:
+def _several(found: list[ZipMember]) -> InvalidUpload:
     """Make the refusal of an archive with two files of boxes."""
     first, second = (show_path(member.path) for member in found)
     return InvalidUpload(

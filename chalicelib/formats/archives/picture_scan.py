@@ -33,16 +33,19 @@ from chalicelib.formats.archives.annotations import (
 from chalicelib.formats.archives.box_cells import CellFault, clip_box
 from chalicelib.formats.archives.picture_examples import (
     LabelBook,
-    PictureItem,
     PictureItems,
     cut_label,
     find_label_fault,
 )
-from chalicelib.formats.archives.zip_archive import Archive, Member, MemberProblem, open_archive
+from chalicelib.formats.archives.zip_archive import (
+    MemberProblem,
+    ZipArchive,
+    ZipMember,
+    open_archive,
+)
 from chalicelib.formats.archives.zip_directory import show_path
-from chalicelib.formats.pictures.reading import PictureFacts, check_picture
-
-__all__ = ["PictureItem", "PictureRules", "PictureScan", "Sink", "scan_pictures"]
+from chalicelib.formats.pictures.reading import check_picture
+from chalicelib.formats.pictures.rules import PictureFacts
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureSca
 class _Scan:
     """The state of one scan."""
 
-    def __init__(self, archive: Archive, rules: PictureRules, sink: Sink) -> None:
+    def __init__(self, archive: ZipArchive, rules: PictureRules, sink: Sink) -> None:
         self._archive = archive
         self._rules = rules
         self._sink = sink
@@ -165,12 +168,8 @@ class _Scan:
             except MemberProblem as problem:
                 self.reject(RejectedItem(str(problem), file=show_path(member.path)))
 
-    def _read_labelled(self, member: Member, book: LabelBook) -> None:
-        """Read one picture in a label's folder.
-
-        Raises:
-            MemberProblem: it is no example.
-        """
+    def _read_labelled(self, member: ZipMember, book: LabelBook) -> None:
+        """Read one picture in a label's folder."""
         if member.problem:
             raise MemberProblem(member.problem)
         label = _checked_label(member, book)
@@ -205,7 +204,7 @@ class _Scan:
                 self._reject_without_box(member, annotations)
 
     def _read_annotated(
-        self, member: Member, content: bytes, facts: PictureFacts, boxes: list[BoxRow]
+        self, member: ZipMember, content: bytes, facts: PictureFacts, boxes: list[BoxRow]
     ) -> None:
         """Read one picture that has boxes."""
         picture = picture_digest(content)
@@ -227,41 +226,35 @@ class _Scan:
                 is_kept = True
             self._keep_example(row.label, digest, box)
 
-    def _reject_picture(self, member: Member, boxes: list[BoxRow], reason: str) -> None:
+    def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:
         """Reject a file with all its boxes; one without box counts once."""
         for row in boxes:
             self.reject(row.reject(member.path, reason))
         if not boxes:
             self.reject(RejectedItem(reason, file=show_path(member.path)))
 
-    def _reject_without_box(self, member: Member, annotations: Annotations) -> None:
+    def _reject_without_box(self, member: ZipMember, annotations: Annotations) -> None:
         """Reject a picture without box, unless its boxes were counted as rejected."""
         if not annotations.is_spoilt(member.index):
             reason = "annotations.csv has no box of this picture; add a row with its boxes."
             self.reject(RejectedItem(reason, file=show_path(member.path)))
 
     def _checked(self, content: bytes) -> PictureFacts:
-        """Check a picture.
-
-        Raises:
-            MemberProblem: it is none that can be used.
-        """
         try:
             return check_picture(content, self._rules.max_image_bytes)
         except ServiceError as problem:
             raise MemberProblem(str(problem)) from None
 
     def _is_there(self, label: str, digest: bytes) -> bool:
-        """Tell whether the dataset or this archive has an example already."""
         return digest in self._digests.get(label, ()) or digest in self._rules.known.get(label, ())
 
     def _keep_picture(
-        self, member: Member, digest: bytes, content: bytes, facts: PictureFacts
+        self, member: ZipMember, digest: bytes, content: bytes, facts: PictureFacts
     ) -> None:
         """Hand over a picture that has a new example, once."""
         self.result.items.add_file(_cut_name(member), digest)
         if self._rules.feedback:
-            self._rules.feedback.take(_cut_name(member))
+            self._rules.feedback.add(_cut_name(member))
         if digest in self._kept_pictures:
             return
         self._kept_pictures.add(digest)
@@ -286,46 +279,34 @@ class _Scan:
         result.items.add(label, box)
 
     def reject(self, item: RejectedItem) -> None:
-        """Count a rejection, and name the first ones."""
         self.result.rejected += 1
         if len(self.result.rejections) < MAX_REJECTIONS:
             self.result.rejections.append(item)
 
 
 def _is_held(rules: PictureRules, digest: bytes) -> bool:
-    """Tell whether the dataset has a picture file already."""
     return digest in rules.pictures or (
         not rules.is_detection and any(digest in found for found in rules.known.values())
     )
 
 
-def _cut_name(member: Member) -> str:
-    """Return the file name of an example."""
+def _cut_name(member: ZipMember) -> str:
     return member.name[:MAX_IMAGE_NAME_CHARACTERS]
 
 
-def _folder_of(member: Member) -> str:
+def _folder_of(member: ZipMember) -> str:
     """Return the name of the folder that a file lies in, trimmed; empty at the root."""
     return member.path.rpartition("/")[0].rpartition("/")[2].strip()
 
 
 def _placed_box(row: BoxRow, facts: PictureFacts) -> Box:
-    """Return a box clipped to its picture.
-
-    Raises:
-        CellFault: its label or its place cannot be used.
-    """
     if row.label_fault:
         raise CellFault(row.label_fault)
     return clip_box(row.box, facts.width, facts.height)
 
 
-def _checked_label(member: Member, book: LabelBook) -> str:
-    """Return the label of a picture, cut.
-
-    Raises:
-        MemberProblem: it has none, or one that cannot be used.
-    """
+def _checked_label(member: ZipMember, book: LabelBook) -> str:
+    """Return the label of a picture, cut."""
     folder = _folder_of(member)
     if "/" not in member.path:
         raise MemberProblem(
@@ -340,11 +321,7 @@ def _checked_label(member: Member, book: LabelBook) -> str:
 
 
 def _check_useful(result: PictureScan, rules: PictureRules) -> None:
-    """Refuse an archive that brings nothing.
-
-    Raises:
-        InvalidUpload: no example is new, and none is there already.
-    """
+    """Refuse an archive that brings nothing."""
     if result.kept + result.duplicates:
         return
     if not result.rejected:
@@ -393,6 +370,6 @@ class FeedbackRules:
                 f"'{show_path(label)}' is no label of the dataset; use one of its labels."
             )
 
-    def take(self, name: str) -> None:
+    def add(self, name: str) -> None:
         """Note the name of a picture that is kept."""
         self._used_names.add(name)

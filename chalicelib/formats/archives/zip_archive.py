@@ -17,23 +17,12 @@ from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.zip_directory import (
     LOCAL_HEADER_BYTES,
     Directory,
-    Entry,
-    InvalidZip,
+    ZipEntry,
     find_directory,
     is_junk,
     read_entries,
 )
 from chalicelib.formats.texts.encoding import name_foreign_type
-
-__all__ = [
-    "Archive",
-    "InvalidZip",
-    "Member",
-    "MemberProblem",
-    "explain_foreign",
-    "looks_like_zip",
-    "open_archive",
-]
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CHUNK_BYTES = 1 << 16
@@ -58,7 +47,7 @@ class MemberProblem(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ZipMember:
     """A file of an archive."""
 
     index: int
@@ -69,7 +58,7 @@ class Member:
     """Bytes that it says to unpack to."""
     problem: str | None
     """Why it cannot be used; None when it may be read."""
-    entry: Entry
+    entry: ZipEntry
     """The entry of the directory."""
     end: int
     """Offset in the file where the next entry begins."""
@@ -109,7 +98,7 @@ def explain_foreign(head: bytes) -> str:
     )
 
 
-def open_archive(file: BinaryIO) -> Archive:
+def open_archive(file: BinaryIO) -> ZipArchive:
     """Check an archive as a whole, without unpacking anything.
 
     Takes 16 bytes of memory an entry, and 1 MB for reading.
@@ -137,7 +126,7 @@ def open_archive(file: BinaryIO) -> Archive:
         raise InvalidUpload(
             f"All {files:,} files of the archive are encrypted. Make it again without a password."
         )
-    return Archive(file, directory, _find_ends(starts, stops, directory.start))
+    return ZipArchive(file, directory, _find_ends(starts, stops, directory.start))
 
 
 def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[int]:
@@ -155,12 +144,11 @@ def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[in
     return ends
 
 
-def _is_skipped(entry: Entry) -> bool:
-    """Tell folders and what systems leave behind, which nobody wants to hear of."""
+def _is_skipped(entry: ZipEntry) -> bool:
     return entry.is_folder or (not entry.path_problem and is_junk(entry.path))
 
 
-class Archive:
+class ZipArchive:
     """The files of an archive, read one at a time. Made by `open_archive`."""
 
     def __init__(self, file: BinaryIO, directory: Directory, ends: array[int]) -> None:
@@ -168,7 +156,7 @@ class Archive:
         self._directory = directory
         self._ends = ends
 
-    def members(self) -> Iterator[Member]:
+    def members(self) -> Iterator[ZipMember]:
         """List files in the directory's order; folders, dot files and the like are left out.
 
         Yields:
@@ -178,9 +166,11 @@ class Archive:
             if not _is_skipped(entry):
                 problem = entry.path_problem or _find_problem(entry)
                 end = self._ends[entry.index]
-                yield Member(entry.index, entry.path, entry.size_bytes, problem or None, entry, end)
+                yield ZipMember(
+                    entry.index, entry.path, entry.size_bytes, problem or None, entry, end
+                )
 
-    def read(self, member: Member, limit: int) -> bytes:
+    def read(self, member: ZipMember, limit: int) -> bytes:
         """Unpack a file.
 
         Args:
@@ -195,7 +185,7 @@ class Archive:
         """
         return b"".join(self.chunks(member, limit))
 
-    def chunks(self, member: Member, limit: int) -> Iterator[bytes]:
+    def chunks(self, member: ZipMember, limit: int) -> Iterator[bytes]:
         """Unpack a file piece by piece; only after the last one is the content checked.
 
         Args:
@@ -230,7 +220,7 @@ class Archive:
         if crc != entry.crc:
             raise MemberProblem(_DAMAGED.format("its checksum is wrong"))
 
-    def _find_data(self, member: Member) -> int:
+    def _find_data(self, member: ZipMember) -> int:
         """Return the offset of an entry's data, its local header checked against the directory."""
         entry = member.entry
         self._file.seek(entry.offset)
@@ -249,7 +239,7 @@ class Archive:
         return start
 
 
-def _find_problem(entry: Entry) -> str:
+def _find_problem(entry: ZipEntry) -> str:
     """Say why an entry with a good path cannot be read; empty when it may be."""
     kind = stat.S_IFMT(entry.mode)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
@@ -268,7 +258,7 @@ def _find_problem(entry: Entry) -> str:
     return ""
 
 
-def _unpack_stored(file: BinaryIO, start: int, entry: Entry) -> Iterator[bytes]:
+def _unpack_stored(file: BinaryIO, start: int, entry: ZipEntry) -> Iterator[bytes]:
     """Yield data that is not compressed."""
     left = entry.packed_bytes
     while left:
@@ -280,7 +270,7 @@ def _unpack_stored(file: BinaryIO, start: int, entry: Entry) -> Iterator[bytes]:
         yield chunk
 
 
-def _unpack_deflated(file: BinaryIO, start: int, entry: Entry) -> Iterator[bytes]:
+def _unpack_deflated(file: BinaryIO, start: int, entry: ZipEntry) -> Iterator[bytes]:
     """Yield inflated data, at most 64 KiB at a time, and one byte more than announced in all."""
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     left = entry.size_bytes + 1

@@ -168,7 +168,7 @@ class Directory:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ZipEntry:
     """One entry of the directory."""
 
     index: int
@@ -252,7 +252,6 @@ def _placed(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
 
 
 def _is_entry_at(file: BinaryIO, at: int) -> bool:
-    """Tell whether an entry of a directory begins at an offset."""
     if at < 0:
         return False
     file.seek(at)
@@ -299,7 +298,7 @@ def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | No
     raise InvalidZip("its zip64 end record is missing. The file is damaged; make it again.")
 
 
-def read_entries(file: BinaryIO, directory: Directory) -> Iterator[Entry]:
+def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
     """Read the entries one by one; the file may be read elsewhere in between.
 
     Args:
@@ -331,7 +330,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[Entry]:
         )
 
 
-def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tuple[Entry, int]:
+def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tuple[ZipEntry, int]:
     """Parse the entry at an offset of the window; return it and its length."""
     if len(window) - at < _ENTRY.size or window[at : at + 4] != b"PK\x01\x02":
         raise _damaged(index)
@@ -356,7 +355,7 @@ def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tu
             "The file is damaged or cut short; make the archive again."
         )
     path = name if problem else clean_path(name)
-    entry = Entry(
+    entry = ZipEntry(
         index, path, problem, raw_name, flags, method, crc, packed, size, offset, mode, is_folder
     )
     return entry, used

@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from chalicelib.formats.pdf.frames import HEAD
-from chalicelib.formats.pdf.geometry import Raster, View, raster_of
+from chalicelib.formats.pdf.geometry import PageView, Raster, raster_of
 from chalicelib.formats.pdf.text_layer import read_layer
 
 _ERRORS = {4: "password", 5: "security"}
@@ -35,7 +35,7 @@ _DISPLAY = 0
 
 def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
     """Answer frames until there are no more."""
-    reader = Reader(pdfium)
+    reader = PdfReader(pdfium)
     _send(target, b"ready")
     data = _receive(source)
     _send(target, json.dumps(reader.open(data)).encode())
@@ -54,13 +54,12 @@ def _receive(source: BinaryIO) -> bytes:
 
 
 def _send(target: BinaryIO, body: Any) -> None:
-    """Write one frame of bytes or of anything that has a buffer of bytes."""
     target.write(HEAD.pack(len(body)))
     target.write(body)
     target.flush()
 
 
-class Reader:
+class PdfReader:
     """One document in PDFium."""
 
     def __init__(self, pdfium: Any) -> None:
@@ -131,13 +130,13 @@ class Reader:
         self._pdfium.FPDF_ClosePage(page)
         return self._pdfium.FPDF_LoadPage(self._document, number)
 
-    def _view(self, page: Any, raster: Raster) -> View | None:
+    def _view(self, page: Any, raster: Raster) -> PageView | None:
         """Return how the page is displayed; None when PDFium does not say."""
         box = self._pdfium.FS_RECTF()
         if not self._pdfium.FPDF_GetPageBoundingBox(page, ctypes.byref(box)):
             return None
         turns = self._pdfium.FPDFPage_GetRotation(page) % 4
-        return View(box.left, box.bottom, box.right, box.top, turns, raster)
+        return PageView(box.left, box.bottom, box.right, box.top, turns, raster)
 
     def _draw(self, page: Any, raster: Raster) -> Any:
         """Return the page as RGB; None when there is no memory for it."""

@@ -150,11 +150,7 @@ def read_lines(said: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
 
 
 def _line(one: Sides, raster: Raster) -> TextLine:
-    """Check one line.
-
-    Raises:
-        ProcessFailed: it has no text, unprintable text or places that do not fit it.
-    """
+    """Check one line."""
     if not one.text.strip() or not one.text.isprintable() or len(one.places) != len(one.text):
         raise ProcessFailed("a line is damaged")
     if not all(0 <= place <= 1 for place in one.places):
@@ -260,10 +256,6 @@ class PdfDocument:
             data: The file.
             max_pages: Most pages it may have.
             end: The `time.monotonic()` at which the caller's time is up.
-
-        Raises:
-            BadRequest: it cannot be read, needs a password, or has no or too many pages.
-            TimedOut: the process does not start, or no time is left.
         """
         try:
             self._process.frames.receive(min(time.monotonic() + START_SECONDS, end))
@@ -285,13 +277,7 @@ class PdfDocument:
         return opening.pages
 
     def _page(self, number: int, needs_pixels: bool) -> Page:
-        """Ask for a page and check the answer.
-
-        Raises:
-            BadRequest: PDFium does not load it, or it has no size.
-            ProcessFailed: the process has ended or gone wrong.
-            OutOfTime: it takes too long.
-        """
+        """Ask for a page and check the answer."""
         deadline = time.monotonic() + self._seconds
         asked = {"page": number - 1, "pixels": needs_pixels}
         self._process.frames.send(json.dumps(asked).encode(), deadline)
@@ -309,12 +295,6 @@ class PdfDocument:
         return Page(number, raster.width, raster.height, raster.scale, pixels, layer)
 
     def _pixels(self, raster: Raster, deadline: float) -> Pixels:
-        """Read the raster of a page.
-
-        Raises:
-            ProcessFailed: the process has ended or sends another size.
-            OutOfTime: it takes too long.
-        """
         import numpy as np
 
         pixels = np.empty((raster.height, raster.width, 3), np.uint8)
@@ -323,11 +303,6 @@ class PdfDocument:
 
 
 def _start(cpu_seconds: int) -> PdfProcess:
-    """Start the process that reads a PDF.
-
-    Raises:
-        TimedOut: the system has no place for it.
-    """
     try:
         return PdfProcess(cpu_seconds)
     except OSError as error:

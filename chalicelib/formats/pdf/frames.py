@@ -91,18 +91,12 @@ class Frames:
         self._fill(view, deadline)
 
     def _length(self, deadline: float) -> int:
-        """Read the length of the next frame."""
         head = bytearray(HEAD.size)
         self._fill(head, deadline)
         return int(HEAD.unpack(head)[0])
 
     def _fill(self, target: bytearray | memoryview, deadline: float) -> None:
-        """Read until the buffer is full.
-
-        Raises:
-            ProcessFailed: the process has ended.
-            OutOfTime: it does not answer.
-        """
+        """Read until the buffer is full."""
         rest = memoryview(target)
         while rest:
             self._wait(self._source, select.POLLIN, deadline)
@@ -115,11 +109,6 @@ class Frames:
             rest = rest[count:]
 
     def _wait(self, pipe: int, event: int, deadline: float) -> None:
-        """Wait until a pipe is ready or broken.
-
-        Raises:
-            OutOfTime: the deadline has come.
-        """
         poll = select.poll()
         poll.register(pipe, event)
         left = deadline - time.monotonic()

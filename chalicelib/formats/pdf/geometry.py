@@ -60,7 +60,7 @@ def raster_of(width: float, height: float) -> Raster:
     return Raster(across, down, per_point)
 
 
-class View(NamedTuple):
+class PageView(NamedTuple):
     """How a page is displayed: its crop box, turned, on a raster."""
 
     left: float

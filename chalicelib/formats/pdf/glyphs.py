@@ -9,7 +9,7 @@ import ctypes
 import math
 from typing import Any, NamedTuple
 
-from chalicelib.formats.pdf.geometry import View
+from chalicelib.formats.pdf.geometry import PageView
 
 MAX_CHARACTERS = 100_000
 """Characters of a page whose text layer is looked at; a newspaper page has 40,000."""
@@ -54,7 +54,7 @@ class Glyph(NamedTuple):
     """Whether the PDF says which character it is."""
 
 
-class _Run(NamedTuple):
+class _TextRun(NamedTuple):
     """What the characters of one text object share."""
 
     number: int
@@ -75,11 +75,11 @@ class Letters(NamedTuple):
 class GlyphReader:
     """Reads the characters of one page."""
 
-    def __init__(self, pdfium: Any, text_page: Any, view: View) -> None:
+    def __init__(self, pdfium: Any, text_page: Any, view: PageView) -> None:
         self._pdfium = pdfium
         self._text = text_page
         self._view = view
-        self._runs: dict[int, _Run] = {}
+        self._runs: dict[int, _TextRun] = {}
         self._sides = [ctypes.c_double() for _ in range(4)]
         self._references = [ctypes.byref(side) for side in self._sides]
 
@@ -110,7 +110,6 @@ class GlyphReader:
         return Letters(glyphs, hidden)
 
     def _is_space(self, index: int, code: int) -> bool:
-        """Tell white space, drawn or put in by PDFium where it sees a gap."""
         if code in _LINE_END_HYPHENS:
             return False
         if code in (0, 9, 10, 13, 32, 0xA0) or self._pdfium.FPDFText_IsGenerated(self._text, index):
@@ -133,12 +132,11 @@ class GlyphReader:
         return "" if _is_format(code) else letter
 
     def _box(self, index: int) -> tuple[float, float, float, float]:
-        """Return left, right, bottom and top of a character's ink, in points of the page."""
         self._pdfium.FPDFText_GetCharBox(self._text, index, *self._references)
         left, right, bottom, top = self._sides
         return left.value, right.value, bottom.value, top.value
 
-    def _run(self, index: int) -> _Run:
+    def _run(self, index: int) -> _TextRun:
         """Return what is known of a character's text object."""
         address = self._pdfium.FPDFText_GetTextObject(self._text, index)
         key = ctypes.cast(address, ctypes.c_void_p).value or 0
@@ -146,7 +144,7 @@ class GlyphReader:
             self._runs[key] = self._new_run(index, address, key)
         return self._runs[key]
 
-    def _new_run(self, index: int, address: Any, key: int) -> _Run:
+    def _new_run(self, index: int, address: Any, key: int) -> _TextRun:
         """Ask for direction, size and visibility of a text object."""
         matrix = self._pdfium.FS_MATRIX()
         self._pdfium.FPDFText_GetMatrix(self._text, index, ctypes.byref(matrix))
@@ -157,9 +155,9 @@ class GlyphReader:
         angle = round(turned / ANGLE_STEP) * ANGLE_STEP % 360
         size = abs(font_size) * math.hypot(matrix.c, matrix.d) * self._view.raster.per_point
         mode = self._pdfium.FPDFTextObj_GetTextRenderMode(address) if key else 0
-        return _Run(len(self._runs), angle, size, mode not in _INVISIBLE_MODES)
+        return _TextRun(len(self._runs), angle, size, mode not in _INVISIBLE_MODES)
 
-    def _glyph(self, index: int, text: str, run: _Run, spaced: bool) -> Glyph | None:
+    def _glyph(self, index: int, text: str, run: _TextRun, spaced: bool) -> Glyph | None:
         """Return a character's place; None when it is off the displayed page or has none."""
         left, right, bottom, top = self._box(index)
         x, y = self._references[0], self._references[1]
@@ -184,5 +182,4 @@ class GlyphReader:
 
 
 def _is_format(code: int) -> bool:
-    """Tell a character that has no shape of its own, such as a zero-width joiner."""
     return 0x200B <= code <= 0x200F or 0x2028 <= code <= 0x202E or code in (0x2060, 0xFEFF)

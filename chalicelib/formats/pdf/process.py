@@ -63,7 +63,6 @@ class PdfProcess:
 
 
 def _bindings_folder() -> str:
-    """Return the folder that holds the bindings of PDFium, wherever it is installed."""
     spec = find_spec("pypdfium2_raw")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("pypdfium2 is not installed")

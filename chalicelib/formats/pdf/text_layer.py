@@ -9,7 +9,7 @@ import ctypes
 import math
 from typing import Any
 
-from chalicelib.formats.pdf.geometry import View
+from chalicelib.formats.pdf.geometry import PageView
 from chalicelib.formats.pdf.glyphs import GlyphReader, Letters
 from chalicelib.formats.pdf.text_lines import Line, text_lines
 
@@ -33,7 +33,7 @@ Matrix = tuple[float, float, float, float, float, float]
 _PLAIN: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
-def read_layer(pdfium: Any, page: Any, view: View) -> list[Line] | None:
+def read_layer(pdfium: Any, page: Any, view: PageView) -> list[Line] | None:
     """Return the lines of a page's text layer; None when it cannot be trusted."""
     text_page = pdfium.FPDFText_LoadPage(page)
     if not text_page:
@@ -63,7 +63,7 @@ def is_sane(letters: Letters) -> bool:
 class ImageCover:
     """Counts how much of a page lies under images, on a grid of cells."""
 
-    def __init__(self, pdfium: Any, view: View) -> None:
+    def __init__(self, pdfium: Any, view: PageView) -> None:
         self._pdfium = pdfium
         self._view = view
         self._rows = [0] * _GRID
@@ -90,7 +90,6 @@ class ImageCover:
                 self._add(self._pdfium.FPDFFormObj_GetObject(thing, number), inner, depth + 1)
 
     def _matrix(self, thing: Any) -> Matrix:
-        """Return the matrix of an object."""
         found = self._pdfium.FS_MATRIX()
         if not self._pdfium.FPDFPageObj_GetMatrix(thing, ctypes.byref(found)):
             return _PLAIN
@@ -112,7 +111,6 @@ class ImageCover:
 
 
 def _cells(shares: list[float]) -> range:
-    """Return the cells whose middle lies between the least and the greatest share."""
     first = math.ceil(max(0.0, min(shares)) * _GRID - 0.5) if min(shares) < 1 else _GRID
     last = math.floor(min(1.0, max(shares)) * _GRID - 0.5) if max(shares) > 0 else -1
     return range(max(0, first), min(_GRID - 1, last) + 1)

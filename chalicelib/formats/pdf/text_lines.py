@@ -81,7 +81,7 @@ class _Letter(NamedTuple):
     """What it is."""
 
 
-class _Frame(NamedTuple):
+class _Direction(NamedTuple):
     """A direction of reading as a system of coordinates."""
 
     along: Point
@@ -93,7 +93,6 @@ class _Frame(NamedTuple):
         return x * across + y * down, y * across - x * down
 
     def restore(self, along: float, down: float) -> Point:
-        """Return the point of the page."""
         across, below = self.along
         # A thousandth of a pixel is enough, and keeps the answer of the process short.
         return round(along * across - down * below, 3), round(along * below + down * across, 3)
@@ -107,7 +106,7 @@ def text_lines(glyphs: list[Glyph]) -> list[Line]:
         groups[glyph.angle].append(number)
     lines: list[Line] = []
     for angle, members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
-        frame = _Frame(_unit(angle))
+        frame = _Direction(_unit(angle))
         letters = [_place(number, glyphs[number], sizes, frame) for number in members]
         for row in _rows(_level(_with_ends(letters))):
             lines += (_line(piece, frame, angle == 0) for piece in _pieces(row))
@@ -115,7 +114,6 @@ def text_lines(glyphs: list[Glyph]) -> list[Line]:
 
 
 def _unit(angle: float) -> Point:
-    """Return the unit vector of a direction, exact for quarter turns."""
     if angle % 90 == 0:
         return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(angle // 90) % 4]
     return math.cos(math.radians(angle)), math.sin(math.radians(angle))
@@ -137,8 +135,7 @@ def _true_sizes(glyphs: list[Glyph]) -> dict[int, float]:
     return {run: max(size, 1e-3) for run, size in said.items()}
 
 
-def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Frame) -> _Letter:
-    """Put a character into the frame of its direction."""
+def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Direction) -> _Letter:
     origin, base = frame.flatten(*glyph.origin)
     left, top, right, bottom = glyph.box
     one, _ = frame.flatten(left, top)
@@ -166,7 +163,6 @@ def _with_ends(letters: list[_Letter]) -> list[_Letter]:
 
 
 def _level(letters: list[_Letter]) -> list[_Letter]:
-    """Give raised and lowered small characters the baseline of the text they stand beside."""
     found = list(letters)
     for number in range(1, len(found)):
         found[number] = _leaning(found[number], found[number - 1])
@@ -176,7 +172,6 @@ def _level(letters: list[_Letter]) -> list[_Letter]:
 
 
 def _leaning(letter: _Letter, other: _Letter) -> _Letter:
-    """Return a character with the baseline of a larger one, when it is an index of that one."""
     gap = max(letter.start - other.end, other.start - letter.end)
     shift = letter.base - other.base
     is_beside = -_INDEX_OVERLAP * other.size < gap < _INDEX_GAP * other.size
@@ -215,13 +210,11 @@ def _pieces(row: list[_Letter]) -> Iterator[list[_Letter]]:
 
 
 def _widest_gap(previous: _Letter, letter: _Letter) -> float:
-    """Return how far apart two neighbours of one line may be."""
     share = _LETTER_GAP if _within_word(previous, letter) else SPLIT_GAP
     return share * max(letter.size, previous.size)
 
 
 def _within_word(previous: _Letter, letter: _Letter) -> bool:
-    """Tell whether one text object draws both without a space, however far apart it sets them."""
     return (
         letter.order == previous.order + 1
         and letter.glyph.run == previous.glyph.run
@@ -230,7 +223,6 @@ def _within_word(previous: _Letter, letter: _Letter) -> bool:
 
 
 def _is_overprint(letter: _Letter, other: _Letter) -> bool:
-    """Tell whether two characters are one that is printed twice, as for bold or a shadow."""
     return (
         letter.glyph.text == other.glyph.text
         and letter.glyph.run != other.glyph.run
@@ -238,7 +230,7 @@ def _is_overprint(letter: _Letter, other: _Letter) -> bool:
     )
 
 
-def _line(letters: list[_Letter], frame: _Frame, upright: bool) -> Line:
+def _line(letters: list[_Letter], frame: _Direction, upright: bool) -> Line:
     """Make a line of the characters of a piece."""
     start = min(letter.start for letter in letters)
     end = max(max(letter.end for letter in letters), start + 1e-3)
@@ -263,7 +255,6 @@ def _line(letters: list[_Letter], frame: _Frame, upright: bool) -> Line:
 
 
 def _parts_words(previous: _Letter, letter: _Letter) -> bool:
-    """Tell whether a space belongs between two neighbours of a line."""
     if _within_word(previous, letter):
         return False
     gap = letter.start - previous.end
@@ -274,7 +265,6 @@ def _parts_words(previous: _Letter, letter: _Letter) -> bool:
 
 
 def _spread(letter: _Letter) -> list[float]:
-    """Return the middle of each letter of a character along the line."""
     count = len(letter.glyph.text)
     width = (letter.end - letter.start) / count
     return [letter.start + (number + 0.5) * width for number in range(count)]

@@ -45,7 +45,7 @@ class JpegFile:
 
 
 @dataclass
-class _Frame:
+class _FrameHeader:
     """The facts of the one frame header."""
 
     width: int
@@ -59,7 +59,7 @@ class _Frame:
 class _Walk:
     """What was met so far."""
 
-    frame: _Frame | None = None
+    frame: _FrameHeader | None = None
     orientation: int = UPRIGHT
     seen_exif: bool = False
     scans: int = 0
@@ -89,11 +89,6 @@ def read_jpeg(data: bytes) -> JpegFile:
 
 
 def _span(data: bytes, start: int) -> tuple[int, int]:
-    """Return where the segment whose marker is at `start` begins and ends.
-
-    Raises:
-        BadRequest: it runs past the end of the file.
-    """
     length = int.from_bytes(data[start + 2 : start + 4], "big")
     if start + 2 + max(length, 2) > len(data):
         raise broken("it is truncated")
@@ -103,11 +98,7 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Note one segment, and the scan behind it; return where the next search begins.
-
-    Raises:
-        BadRequest: the segment cannot stand here.
-    """
+    """Note one segment, and the scan behind it; return where the next search begins."""
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
@@ -123,7 +114,6 @@ def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) 
 
 
 def _is_needed(marker: int, segment: memoryview) -> bool:
-    """Tell whether a decoder needs the segment: tables, frame, and the two about colour."""
     if marker == _APP0:
         return bytes(segment[4:9]) == b"JFIF\0"
     if marker == _APP14:
@@ -132,11 +122,7 @@ def _is_needed(marker: int, segment: memoryview) -> bool:
 
 
 def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
-    """Note a scan, its header and its coded data; return where the coded data ends.
-
-    Raises:
-        BadRequest: no frame before it, too many scans, or no end.
-    """
+    """Note a scan, its header and its coded data; return where the coded data ends."""
     if walk.frame is None:
         raise broken("its data comes before its frame header")
     walk.scans += 1
@@ -151,12 +137,8 @@ def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
     return following.start()
 
 
-def _read_frame(marker: int, body: bytes) -> _Frame:
-    """Read a frame header, its marker and length already taken off.
-
-    Raises:
-        BadRequest: malformed, of an unusual process, or over the limits of a picture.
-    """
+def _read_frame(marker: int, body: bytes) -> _FrameHeader:
+    """Read a frame header, its marker and length already taken off."""
     if marker not in _HUFFMAN_FRAMES:
         raise broken("its JPEG process is neither baseline nor progressive")
     if len(body) < 6 or len(body) < 6 + 3 * body[5]:
@@ -168,7 +150,7 @@ def _read_frame(marker: int, body: bytes) -> _Frame:
     factors = [divmod(body[7 + 3 * number], 16) for number in range(components)]
     if any(not 1 <= factor <= 4 for pair in factors for factor in pair):
         raise broken("its sampling factors are out of range")
-    return _Frame(
+    return _FrameHeader(
         width,
         height,
         components,
@@ -193,11 +175,7 @@ def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]])
 
 
 def _finish(walk: _Walk) -> JpegFile:
-    """Make the result at the end of the first picture.
-
-    Raises:
-        BadRequest: the picture ended before its data began.
-    """
+    """Make the result at the end of the first picture."""
     if walk.frame is None or not walk.scans:
         raise broken("it holds no picture data")
     return JpegFile(

@@ -60,7 +60,6 @@ def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
 
 
 def _decode_bytes(jpeg: JpegFile, scale: int) -> int:
-    """Return the memory that decoding at a scale takes, in bytes."""
     return jpeg.whole_bytes + _BYTES_A_PIXEL * jpeg.width * jpeg.height // scale**2
 
 
@@ -91,11 +90,7 @@ def decode_jpeg(jpeg: JpegFile, least_side: int | None) -> NDArray[np.uint8]:
 
 
 def _load(jpeg: JpegFile, scale: int) -> Image.Image:
-    """Decode a JPEG at 1/`scale` of its size with Pillow.
-
-    Raises:
-        BadRequest: the decoder refuses it or misses data.
-    """
+    """Decode a JPEG at 1/`scale` of its size with Pillow."""
     try:
         image = JpegImageFile(io.BytesIO(jpeg.essence))
         image.draft(None, (max(1, jpeg.width // scale), max(1, jpeg.height // scale)))

@@ -37,11 +37,6 @@ def read_orientation(exif: bytes) -> int:
 
 
 def _find_orientation(exif: bytes, order: str, start: int, count: int) -> int:
-    """Return the tag's value from the directory of `count` entries at offset `start`.
-
-    Raises:
-        struct.error: the directory runs past the end of the block.
-    """
     for offset in range(start, start + 12 * count, 12):
         tag, kind = struct.unpack_from(order + "HH", exif, offset)
         if tag == _ORIENTATION_TAG and kind in _FORMATS:

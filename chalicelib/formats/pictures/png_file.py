@@ -88,11 +88,7 @@ def read_png(data: bytes) -> PngFile:
 
 
 def _is_sound(name: bytes, body: memoryview, checksum: memoryview) -> bool:
-    """Tell whether a chunk's checksum is right; one that is not essential is passed over.
-
-    Raises:
-        BadRequest: an essential chunk is damaged.
-    """
+    """Tell whether a chunk's checksum is right; one that is not essential is passed over."""
     sound = zlib.crc32(body, zlib.crc32(name)) == int.from_bytes(checksum, "big")
     if not sound and name in _CRITICAL:
         raise broken("its data is damaged: a checksum is wrong")
@@ -100,11 +96,7 @@ def _is_sound(name: bytes, body: memoryview, checksum: memoryview) -> bool:
 
 
 def _read_header(name: bytes, body: memoryview) -> PngFile:
-    """Read the first chunk.
-
-    Raises:
-        BadRequest: it is not a header of the format, or over the limits of a picture.
-    """
+    """Read the first chunk."""
     if name != b"IHDR" or len(body) != 13:
         raise broken("it does not begin with a PNG header")
     width, height, depth, colour, *methods = struct.unpack(">II5B", body)
@@ -129,11 +121,6 @@ def _take(png: PngFile, name: bytes, body: memoryview) -> None:
 
 
 def _finish(png: PngFile) -> PngFile:
-    """Check that everything a decoder needs was there.
-
-    Raises:
-        BadRequest: data or palette are missing.
-    """
     if not png.coded:
         raise broken("it holds no picture data")
     if png.colour == PALETTE and not png.palette:

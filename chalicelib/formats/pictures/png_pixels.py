@@ -52,7 +52,6 @@ _ADAM7 = (
 
 
 def _passes(png: PngFile) -> list[tuple[_Pass, int, int]]:
-    """Return the passes that hold pixels, each with its width and height."""
     sized = [(one, *one.size(png)) for one in (_ADAM7 if png.interlaced else _WHOLE)]
     return [(one, width, height) for one, width, height in sized if width > 0 and height > 0]
 
@@ -95,25 +94,19 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 
 
 def _choose_factor(png: PngFile, least_side: int | None) -> int:
-    """Return how many pixels of either direction become one."""
     if not least_side:
         return 1
     return max(1, min(min(png.width, png.height) // least_side, _MAX_FACTOR))
 
 
 def _strip_rows(width: int, factor: int) -> int:
-    """Return the rows of a strip, a multiple of the factor."""
     return max(1, _STRIP_PIXELS // (width * factor)) * factor
 
 
 def _strips(
     png: PngFile, inflater: Inflater, size: tuple[int, int], factor: int
 ) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    """Yield the top row and the RGB of the strips of a picture or pass of this size.
-
-    Raises:
-        BadRequest: it is damaged or incomplete.
-    """
+    """Yield the top row and the RGB of the strips of a picture or pass of this size."""
     width, height = size
     row_bytes = png.row_bytes(width)
     pixel_bytes = max(1, png.channels * png.depth // 8)
@@ -129,18 +122,12 @@ def _strips(
 def _fill(
     stored: NDArray[np.uint8], strips: Iterator[tuple[int, NDArray[np.uint8]]], factor: int
 ) -> None:
-    """Write strips into the result, reduced by averaging squares of pixels."""
     for top, strip in strips:
         small = strip if factor == 1 else np.asarray(Image.fromarray(strip).reduce(factor))
         stored[top // factor : top // factor + len(small)] = small
 
 
 def _weave(png: PngFile, stored: NDArray[np.uint8]) -> None:
-    """Write the passes of an interlaced picture to their places.
-
-    Raises:
-        BadRequest: it is damaged or incomplete.
-    """
     inflater = Inflater(png.coded)
     for one, width, height in _passes(png):
         target = stored[one.top :: one.step_y, one.left :: one.step_x]
@@ -183,11 +170,7 @@ class Inflater:
         return b"".join(parts)
 
     def _inflate(self, most: int) -> bytes:
-        """Return at least one and at most `most` bytes.
-
-        Raises:
-            BadRequest: the stream is damaged or ends here.
-        """
+        """Return at least one and at most `most` bytes."""
         while True:
             try:
                 part = self._stream.decompress(self._waiting, most)
@@ -200,11 +183,6 @@ class Inflater:
                 self._waiting = self._next_piece()
 
     def _next_piece(self) -> memoryview:
-        """Return more compressed bytes.
-
-        Raises:
-            BadRequest: there are none, or the stream has ended.
-        """
         piece = None if self._stream.eof else next(self._pieces, None)
         if piece is None:
             raise broken("it holds less data than its header says")
@@ -212,7 +190,6 @@ class Inflater:
 
 
 def _cut(coded: list[memoryview]) -> Iterator[memoryview]:
-    """Yield the compressed data in small pieces: what is not consumed yet is copied each time."""
     for part in coded:
         for start in range(0, len(part), _PIECE_BYTES):
             yield part[start : start + _PIECE_BYTES]
@@ -319,7 +296,6 @@ def _on_white(colours: NDArray[np.uint8], alpha: NDArray[np.uint8]) -> NDArray[n
 def _drop_colour(
     png: PngFile, values: NDArray[Any], colours: NDArray[np.uint8]
 ) -> NDArray[np.uint8]:
-    """Make the one transparent colour of a picture without alpha white."""
     if len(png.transparency) < 2 * png.channels:
         return colours
     key = np.frombuffer(png.transparency, ">u2", png.channels) & (2**png.depth - 1)
@@ -339,5 +315,4 @@ def _palette(png: PngFile) -> NDArray[np.uint8]:
 
 
 def _widen(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return three channels where there is one."""
     return np.repeat(colours, 3, axis=2) if colours.shape[2] == 1 else colours

@@ -10,21 +10,10 @@ read_picture(data, 5 * 1024**2, least_side=320) -> Picture(pixels, width, height
 from __future__ import annotations
 
 from chalicelib.domain.documents.picture import Picture
-from chalicelib.formats.pictures.content_type import content_type, explain_foreign, sniff
 from chalicelib.formats.pictures.jpeg_file import JpegFile, read_jpeg
 from chalicelib.formats.pictures.orientation import displayed_size
 from chalicelib.formats.pictures.png_file import PngFile, read_png
 from chalicelib.formats.pictures.rules import PictureFacts, require_kind
-
-__all__ = [
-    "PictureFacts",
-    "check_picture",
-    "content_type",
-    "explain_foreign",
-    "picture_facts",
-    "read_picture",
-    "sniff",
-]
 
 
 def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
@@ -85,16 +74,8 @@ def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> 
 
 
 def _open(data: bytes, max_bytes: int) -> PngFile | JpegFile:
-    """Read the header of a picture.
-
-    Raises:
-        TooLarge: more than `max_bytes` bytes.
-        UnsupportedType: neither PNG nor JPEG.
-        BadRequest: empty, broken, truncated or over the limits.
-    """
     return read_png(data) if require_kind(data, max_bytes) == "png" else read_jpeg(data)
 
 
 def _displayed_size(file: PngFile | JpegFile) -> tuple[int, int]:
-    """Return width and height of the whole picture as displayed."""
     return displayed_size(file.width, file.height, file.orientation)

@@ -86,7 +86,6 @@ def load_template(source: bytes | str | Mapping[str, object]) -> Mapping[str, ob
 
 
 def _limit(size: int) -> None:
-    """Refuse a template that is too large."""
     if size > MAX_TEMPLATE_BYTES:
         refuse(
             f"it has {size:,} bytes, the limit is {MAX_TEMPLATE_BYTES:,}. Divide it into several "
@@ -95,7 +94,6 @@ def _limit(size: int) -> None:
 
 
 def _measure(source: Mapping[str, object]) -> None:
-    """Hold an object that came in a JSON body to the same limits as a file."""
     try:
         text = json.dumps(source, ensure_ascii=False)
     except RecursionError:
@@ -155,12 +153,10 @@ def _read_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    """Refuse what Python reads as a number but JSON does not know."""
     refuse(f"{name} is no JSON value. Take it out.")
 
 
 def _read_integer(digits: str) -> int | float:
-    """Read an integer in linear time, however many digits it has."""
     return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
 
 
@@ -171,11 +167,10 @@ _FLAGS = {"true": True, "false": False}
 
 
 def _plain(name: object) -> str:
-    """Return a member's name without what camelCase, snake_case and kebab-case differ in."""
     return str(name).replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-class Fields:
+class TemplateFields:
     """The members of an object that the format knows, under their proper names."""
 
     def __init__(
@@ -214,7 +209,7 @@ class Fields:
         item: object,
         wrappers: Sequence[str],
         names: Mapping[str, Sequence[str]],
-    ) -> Fields:
+    ) -> TemplateFields:
         """Return the members of an element, which may be an object within an object.
 
         Args:
@@ -303,7 +298,6 @@ class Fields:
         return _read_text(self._at(name), self._values[name])
 
     def _at(self, name: str) -> str:
-        """Return the place of a member."""
         return f"{self.place}.{name}" if self.place else name
 
 

@@ -19,7 +19,7 @@ from chalicelib.domain.documents.form_template import (
     TemplateKey,
 )
 from chalicelib.errors import InvalidParameter
-from chalicelib.formats.templates.fields import Fields, load_template, refuse, show
+from chalicelib.formats.templates.fields import TemplateFields, load_template, refuse, show
 
 MAX_KEYS = 500
 """Most keys of a template."""
@@ -66,7 +66,7 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
         InvalidParameter: naming the place (`keys[3].key.keyVariations`, counted from 0), what is
             wrong, the value and the remedy.
     """
-    fields = Fields("", load_template(source), _TEMPLATE)
+    fields = TemplateFields("", load_template(source), _TEMPLATE)
     return FormTemplate(
         keys=_read_keys(fields),
         header_cells=_read_header_cells(fields),
@@ -75,7 +75,7 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
     )
 
 
-def _read_version(fields: Fields) -> str:
+def _read_version(fields: TemplateFields) -> str:
     """Return one of the known versions, however it is written."""
     value = fields.get("version")
     number = float(VERSIONS[0]) if value is None else _as_number(value)
@@ -95,7 +95,7 @@ def _as_number(value: object) -> float:
         return -1.0
 
 
-def _read_keys(fields: Fields) -> tuple[TemplateKey, ...]:
+def _read_keys(fields: TemplateFields) -> tuple[TemplateKey, ...]:
     """Return the keys, each entity once."""
     items = fields.items("keys", MAX_KEYS, "Divide them among several templates.")
     if not items:
@@ -103,7 +103,7 @@ def _read_keys(fields: Fields) -> tuple[TemplateKey, ...]:
     places: dict[str, str] = {}
     keys = []
     for place, item in items:
-        inner = Fields.unwrap(place, item, ("key",), _KEY)
+        inner = TemplateFields.unwrap(place, item, ("key",), _KEY)
         key = _read_key(inner)
         if key.entity in places:
             refuse(
@@ -115,7 +115,7 @@ def _read_keys(fields: Fields) -> tuple[TemplateKey, ...]:
     return tuple(keys)
 
 
-def _read_key(fields: Fields) -> TemplateKey:
+def _read_key(fields: TemplateFields) -> TemplateKey:
     """Return one key."""
     variations = fields.texts("keyVariations", MAX_VARIATIONS)
     if not variations:
@@ -132,16 +132,15 @@ def _read_key(fields: Fields) -> TemplateKey:
     )
 
 
-def _read_header_cells(fields: Fields) -> tuple[HeaderCell, ...]:
-    """Return the header cells."""
+def _read_header_cells(fields: TemplateFields) -> tuple[HeaderCell, ...]:
     items = fields.items("headerCells", MAX_HEADER_CELLS, "Keep those that are needed.")
     return tuple(
-        _read_header_cell(Fields.unwrap(place, item, _HEADER_WRAPPERS, _HEADER))
+        _read_header_cell(TemplateFields.unwrap(place, item, _HEADER_WRAPPERS, _HEADER))
         for place, item in items
     )
 
 
-def _read_header_cell(fields: Fields) -> HeaderCell:
+def _read_header_cell(fields: TemplateFields) -> HeaderCell:
     """Return one header cell; its text is the first of its variations."""
     text = fields.optional_text("text")
     variations = fields.texts("variations", MAX_VARIATIONS)
@@ -177,5 +176,4 @@ def standard_template(form_type: str) -> FormTemplate:
 
 @cache
 def _read(form_type: str) -> FormTemplate:
-    """Read the template of a form that there is."""
     return read_template((_FOLDER / f"{form_type}.json").read_bytes())

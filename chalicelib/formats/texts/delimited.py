@@ -65,7 +65,6 @@ class _Lines:
         return line
 
     def start_record(self) -> None:
-        """Forget the lines of the record before."""
         self.taken = []
         self._taken_characters = 0
 
@@ -74,9 +73,6 @@ class _Lines:
 
         Args:
             number: the record's number, for the message.
-
-        Raises:
-            InvalidUpload: so many quotes are broken that this would take too long.
         """
         self._reread_characters += self._taken_characters - len(self.taken[0])
         if self._reread_characters > _MAX_REREAD_RECORDS * self.max_characters:
@@ -87,7 +83,6 @@ class _Lines:
         self._waiting.extendleft(reversed(self.taken[1:]))
 
     def skip_line(self) -> None:
-        """Drop the rest of a line that is longer than a record may be."""
         while line := self._readline(self.max_characters):
             if line.endswith(("\n", "\r")):
                 return

@@ -52,7 +52,6 @@ class _Window:
         self._column = 1
 
     def peek(self) -> str:
-        """Return the next character that is not blank, or nothing at the end."""
         while True:
             self._fill()
             blanks = _BLANKS.match(self._text, self._at)
@@ -61,15 +60,10 @@ class _Window:
                 return self._text[self._at : self._at + 1]
 
     def skip(self) -> None:
-        """Step over one character that was peeked at."""
         self._at += 1
 
     def read_value(self) -> object:
-        """Read the value that begins here.
-
-        Raises:
-            InvalidUpload: it is no JSON, too long or nested too deeply.
-        """
+        """Read the value that begins here."""
         self._fill()
         start = self._at
         try:
@@ -83,7 +77,6 @@ class _Window:
         return value
 
     def error(self, reason: str, at: int | None = None) -> InvalidUpload:
-        """Make the error that names a place by line and column, the present one by default."""
         passed = self._text[: self._at if at is None else at]
         line = self._line + passed.count("\n")
         column = len(passed) - passed.rfind("\n") if "\n" in passed else self._column + len(passed)
@@ -93,7 +86,6 @@ class _Window:
         )
 
     def _explain(self, error: json.JSONDecodeError) -> InvalidUpload:
-        """Say whether a value is wrong or only longer than the window."""
         is_cut = error.pos >= len(self._text) or error.msg.startswith("Unterminated string")
         if is_cut and not self._is_last:
             limit = f"{MAX_VALUE_CHARACTERS:,} characters"

@@ -33,7 +33,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TextRow:
     """A row that can become an example."""
 
     number: int
@@ -45,14 +45,9 @@ class Row:
     full_label: str
     """Trimmed, before it was cut."""
 
-    @property
-    def was_cut(self) -> bool:
-        """True when the label is only the beginning of what was sent."""
-        return len(self.full_label) > MAX_NAME_CHARACTERS
-
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class RejectedRow:
     """A row that cannot become an example."""
 
     row: int
@@ -61,7 +56,7 @@ class Rejection:
     """What is wrong, with limit, value and remedy, for the receipt."""
 
 
-def make_row(number: int, text: str, label: str, *, sentiment: bool) -> Row | Rejection:
+def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow | RejectedRow:
     """Apply all rules to one text and label.
 
     Args:
@@ -82,10 +77,10 @@ def make_row(number: int, text: str, label: str, *, sentiment: bool) -> Row | Re
             shown = _shorten(label.strip())
             reason = f'the label is "{shown}"; use positive, negative or neutral.'
     if reason:
-        return Rejection(number, reason)
+        return RejectedRow(number, reason)
     if len(full_label) <= MAX_NAME_CHARACTERS:
-        return Row(number, text, full_label, full_label)
-    return Row(number, text, full_label[:MAX_NAME_CHARACTERS].rstrip(), full_label)
+        return TextRow(number, text, full_label, full_label)
+    return TextRow(number, text, full_label[:MAX_NAME_CHARACTERS].rstrip(), full_label)
 
 
 def _find_text_fault(text: str) -> str:
@@ -120,7 +115,6 @@ def _find_label_fault(label: str) -> str:
 
 
 def _shorten(value: str) -> str:
-    """Cut a value that is quoted in a message, and make it printable."""
     shown = value if len(value) <= 40 else f"{value[:40]}…"
     return shown.encode("utf-8", "replace").decode()
 
@@ -135,13 +129,13 @@ class LabelMerges:
         self._full_labels: dict[str, str] = {}
         self._merged: set[str] = set()
 
-    def add(self, row: Row) -> None:
+    def add(self, row: TextRow) -> None:
         """Note the label of a row; costs memory once for each distinct label."""
         known = self._full_labels.setdefault(row.label, row.full_label)
         if known != row.full_label:
             self._merged.add(row.label)
 
-    def find_rejection(self, row: Row) -> Rejection | None:
+    def find_rejection(self, row: TextRow) -> RejectedRow | None:
         """Refuse a row whose label cannot be told from another one once it is cut.
 
         Args:
@@ -152,7 +146,7 @@ class LabelMerges:
         """
         if row.label not in self._merged:
             return None
-        return Rejection(
+        return RejectedRow(
             row.number,
             f"the label has {len(row.full_label):,} characters and equals another one when cut "
             f"to {MAX_NAME_CHARACTERS}; make the labels differ in their first "
@@ -160,14 +154,12 @@ class LabelMerges:
         )
 
 
-__all__ = ["LabelMerges", "Rejection", "Row", "read_rows"]
-
 _TEXT_KEYS = ("text", "document", "utterance")
 _LABEL_KEYS = ("label", "intent", "sentiment")
 _HEAD_CHARACTERS = 4096
 
 
-def read_rows(file: BinaryIO, *, sentiment: bool = False) -> Iterator[Row | Rejection]:
+def read_rows(file: BinaryIO, *, sentiment: bool = False) -> Iterator[TextRow | RejectedRow]:
     """Read an upload row by row, in file order.
 
     Blank rows are skipped; every other row is either a Row or a Rejection. Memory is bounded: one
@@ -210,7 +202,6 @@ def read_rows(file: BinaryIO, *, sentiment: bool = False) -> Iterator[Row | Reje
 
 
 def _find_separator(file: BinaryIO, encoding: str) -> str:
-    """Choose comma or tab by what makes more rows of a text and a whole label."""
     scores: dict[str, SeparatorScore] = {}
     for separator in ("\t", ","):
         with open_text(file, encoding) as stream:
@@ -219,7 +210,9 @@ def _find_separator(file: BinaryIO, encoding: str) -> str:
     return best if scores[best].pair_count else ","
 
 
-def _read_delimited(stream: TextIO, separator: str, sentiment: bool) -> Iterator[Row | Rejection]:
+def _read_delimited(
+    stream: TextIO, separator: str, sentiment: bool
+) -> Iterator[TextRow | RejectedRow]:
     """Read separated text; the first row that is not blank may name the columns."""
     text_at, label_at = 0, 1
     is_first = True
@@ -234,14 +227,14 @@ def _read_delimited(stream: TextIO, separator: str, sentiment: bool) -> Iterator
                 text_at, label_at = columns
                 continue
         if record.fault:
-            yield Rejection(record.number, record.fault)
+            yield RejectedRow(record.number, record.fault)
         elif len(cells) != 2:
             yield _reject_cells(record, separator)
         else:
             yield make_row(record.number, cells[text_at], cells[label_at], sentiment=sentiment)
 
 
-def _reject_cells(record: Record, separator: str) -> Rejection:
+def _reject_cells(record: Record, separator: str) -> RejectedRow:
     """Refuse a row that has not two cells."""
     name = "comma" if separator == "," else "tab"
     count = len(record.cells)
@@ -252,10 +245,10 @@ def _reject_cells(record: Record, separator: str) -> Rejection:
             f"the row has {count:,} cells, text and label are two; "
             f"put a text that holds a {name} in double quotes."
         )
-    return Rejection(record.number, reason)
+    return RejectedRow(record.number, reason)
 
 
-def _read_json(stream: TextIO, sentiment: bool) -> Iterator[Row | Rejection]:
+def _read_json(stream: TextIO, sentiment: bool) -> Iterator[TextRow | RejectedRow]:
     """Read objects; the first one tells whether the file has the right shape at all."""
     for number, value in enumerate(read_values(stream), start=1):
         if number == 1:
@@ -264,11 +257,6 @@ def _read_json(stream: TextIO, sentiment: bool) -> Iterator[Row | Rejection]:
 
 
 def _check_shape(value: object) -> None:
-    """Fail a file whose first value is no example.
-
-    Raises:
-        InvalidUpload: it is no object, or has neither a text nor a label.
-    """
     remedy = 'Send an array, or one object a line, of {"text": "…", "label": "…"}.'
     if not isinstance(value, Mapping):
         raise InvalidUpload(f"The JSON has the wrong shape: {_name_kind(value)} first. {remedy}")
@@ -278,24 +266,23 @@ def _check_shape(value: object) -> None:
         raise InvalidUpload(f"The JSON has the wrong shape: an object of {shown}. {remedy}")
 
 
-def _read_object(number: int, value: object, sentiment: bool) -> Row | Rejection:
+def _read_object(number: int, value: object, sentiment: bool) -> TextRow | RejectedRow:
     """Read one object; numbers came as the text they are written with."""
     if not isinstance(value, Mapping):
-        return Rejection(number, f"{_name_kind(value)} stands where an object is expected.")
+        return RejectedRow(number, f"{_name_kind(value)} stands where an object is expected.")
     cells: list[str] = []
     for keys in (_TEXT_KEYS, _LABEL_KEYS):
         key = next((key for key in keys if key in value), None)
         if key is None:
-            return Rejection(number, f"the object has no member {' or '.join(keys)}; add it.")
+            return RejectedRow(number, f"the object has no member {' or '.join(keys)}; add it.")
         cell = value[key]
         if not isinstance(cell, str):
-            return Rejection(number, f'"{key}" is {_name_kind(cell)}; make it a text in quotes.')
+            return RejectedRow(number, f'"{key}" is {_name_kind(cell)}; make it a text in quotes.')
         cells.append(cell)
     return make_row(number, cells[0], cells[1], sentiment=sentiment)
 
 
 def _name_kind(value: object) -> str:
-    """Name a JSON value in a message."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -16,7 +16,7 @@ from chalicelib.domain.datasets.growth import check_bytes, check_examples, check
 from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.texts.language_file import LabelMerges, Rejection, Row, read_rows
+from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, read_rows
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def scan(file: BinaryIO, rules: ScanRules) -> Scan:
     """
     result = Scan(LabelMerges())
     for row in read_rows(file, sentiment=rules.is_sentiment):
-        if isinstance(row, Row):
+        if isinstance(row, TextRow):
             result.merges.add(row)
     for outcome in _outcomes(file, rules, result.merges):
         _count(result, outcome, rules)
@@ -87,21 +87,21 @@ def scan(file: BinaryIO, rules: ScanRules) -> Scan:
     return result
 
 
-def kept_rows(file: BinaryIO, rules: ScanRules, decision: Scan) -> Iterator[Row]:
+def kept_rows(file: BinaryIO, rules: ScanRules, decision: Scan) -> Iterator[TextRow]:
     """Read a scanned file again and yield the rows that become examples, in file order."""
     for outcome in _outcomes(file, rules, decision.merges):
-        if isinstance(outcome, Row):
+        if isinstance(outcome, TextRow):
             yield outcome
 
 
 def _outcomes(
     file: BinaryIO, rules: ScanRules, merges: LabelMerges
-) -> Iterator[Row | Rejection | None]:
+) -> Iterator[TextRow | RejectedRow | None]:
     """Yield each row that is kept, its rejection, or None for a duplicate."""
     seen: dict[str, set[bytes]] = {}
     nothing: frozenset[bytes] = frozenset()
     for row in read_rows(file, sentiment=rules.is_sentiment):
-        if isinstance(row, Rejection):
+        if isinstance(row, RejectedRow):
             yield row
             continue
         refusal = merges.find_rejection(row)
@@ -117,11 +117,11 @@ def _outcomes(
             yield row
 
 
-def _count(result: Scan, outcome: Row | Rejection | None, rules: ScanRules) -> None:
+def _count(result: Scan, outcome: TextRow | RejectedRow | None, rules: ScanRules) -> None:
     """Add one outcome to the decision."""
     if outcome is None:
         result.duplicates += 1
-    elif isinstance(outcome, Rejection):
+    elif isinstance(outcome, RejectedRow):
         result.rejected += 1
         if len(result.rejections) < MAX_REJECTIONS:
             result.rejections.append(RejectedItem(outcome.reason, row=outcome.row))

@@ -89,18 +89,14 @@ def is_signed_by(assertion: Assertion, public_pem: str) -> bool:
 
 
 def _object(segment: str) -> dict[str, Any]:
-    """Decode one segment as a JSON object without repeated members.
-
-    Raises:
-        InvalidAssertion: it is none.
-    """
+    """Decode one segment as a JSON object without repeated members."""
     try:
         text = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4)).decode()
         if is_too_deep(text):
             raise InvalidAssertion
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
-    except ValueError as trouble:
-        raise InvalidAssertion from trouble
+    except ValueError as error:
+        raise InvalidAssertion from error
     if not isinstance(value, dict):
         raise InvalidAssertion
     return value
@@ -115,19 +111,16 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> None:
-    """Refuse NaN and Infinity, which are no JSON."""
     raise InvalidAssertion(constant)
 
 
 def _text(value: object) -> str:
-    """Take a text that is not empty."""
     if not isinstance(value, str) or not value:
         raise InvalidAssertion
     return value
 
 
 def _audiences(value: object) -> tuple[str, ...]:
-    """Take one audience or a list of them."""
     values = value if isinstance(value, list) else [value]
     return tuple(_text(audience) for audience in values)
 
@@ -142,7 +135,6 @@ def _moment(value: object) -> float:
 
 
 def _is_token_endpoint(url: str, hosts: Collection[str]) -> bool:
-    """Tell whether an address is a token endpoint at one of the hosts, behind any prefix."""
     try:
         parts = urlsplit(url)
         host = parts.hostname

@@ -34,8 +34,8 @@ def public_pem_of(private_pem: str) -> str:
 
     try:
         private = load_pem_private_key(private_pem.encode(), password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as trouble:
-        raise InvalidKey("it is no unencrypted private key in PEM form") from trouble
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise InvalidKey("it is no unencrypted private key in PEM form") from error
     return _dump_public(private.public_key())
 
 
@@ -50,18 +50,14 @@ def checked_public_pem(public_pem: str) -> str:
 
     try:
         return _dump_public(load_pem_public_key(public_pem.encode()))
-    except (ValueError, UnsupportedAlgorithm) as trouble:
-        if isinstance(trouble, InvalidKey):
+    except (ValueError, UnsupportedAlgorithm) as error:
+        if isinstance(error, InvalidKey):
             raise
-        raise InvalidKey("it is no public key in PEM form") from trouble
+        raise InvalidKey("it is no public key in PEM form") from error
 
 
 def _dump_public(public: object) -> str:
-    """Write a public key as SubjectPublicKeyInfo PEM.
-
-    Raises:
-        InvalidKey: it is no RSA key, or too short.
-    """
+    """Write a public key as SubjectPublicKeyInfo PEM."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 

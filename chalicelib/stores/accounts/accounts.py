@@ -15,7 +15,7 @@ from chalicelib.domain.accounts.account import ACTIVE, CLOSED, Account, AccountK
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, store
+from chalicelib.stores.aws.errors import translate_errors, try_write
 from chalicelib.stores.aws.tables import AccountRow, CounterRow
 
 MAX_EMAIL_CHARACTERS = 254
@@ -28,7 +28,7 @@ KeyChange = Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]
 """Makes an account's new keys of its present ones."""
 
 
-@store
+@translate_errors
 class AccountStore:
     """Reads and changes accounts; every read is consistent, so a closed account is out at once."""
 
@@ -45,7 +45,7 @@ class AccountStore:
         made = replace(account, account_id=_next_id())
         row = new_row(made)
         # The id is fresh, so a refusal means that a repeated call met its own first write.
-        applied(lambda: row.save(condition=AccountRow.account_id.does_not_exist()))
+        try_write(lambda: row.save(condition=AccountRow.account_id.does_not_exist()))
         try:
             is_free = _point(made)
         except PynamoDBException:
@@ -122,13 +122,13 @@ class AccountStore:
             AccountRow.revision.add(1),
         ]
         is_known = AccountRow.status.exists()
-        return load_account(row) if applied(lambda: row.update(actions, is_known)) else None
+        return load_account(row) if try_write(lambda: row.update(actions, is_known)) else None
 
     def delete(self, account: Account) -> None:
         """Remove a closed account's rows; its address may be used again afterwards."""
         self._clients.bind_tables()
         pointer = AccountRow(_email_key(account.email))
-        applied(lambda: pointer.delete(AccountRow.target == account.account_id))
+        try_write(lambda: pointer.delete(AccountRow.target == account.account_id))
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
@@ -138,7 +138,7 @@ class AccountStore:
         count = size(noted)  # type: ignore[no-untyped-call]
         has_room = noted.does_not_exist() | (count < limit) | noted.contains(entry)
         row = AccountRow(account_id)
-        return limit > 0 and applied(lambda: row.update([noted.add({entry})], has_room))
+        return limit > 0 and try_write(lambda: row.update([noted.add({entry})], has_room))
 
     def remove_training(self, account_id: str, entries: Iterable[str]) -> None:
         """Forget trainings that are finished; may be repeated."""
@@ -148,7 +148,7 @@ class AccountStore:
         self._clients.bind_tables()
         actions: list[Action] = [AccountRow.training.delete(finished)]
         is_any = AccountRow.training.exists()
-        applied(lambda: AccountRow(account_id).update(actions, is_any))
+        try_write(lambda: AccountRow(account_id).update(actions, is_any))
 
     def training(self, account_id: str) -> frozenset[str]:
         """Read the unfinished trainings."""
@@ -158,7 +158,6 @@ class AccountStore:
 
 
 def _row(key: str) -> AccountRow | None:
-    """Read one row, an account's or an address's."""
     try:
         return AccountRow.get(key, consistent_read=True)
     except AccountRow.DoesNotExist:
@@ -166,7 +165,6 @@ def _row(key: str) -> AccountRow | None:
 
 
 def _next_id() -> str:
-    """Take the next account id."""
     counter = CounterRow("accounts")
     counter.update(actions=[CounterRow.value.add(1)])
     return str(int(counter.value))
@@ -177,13 +175,13 @@ def _point(account: Account) -> bool:
     pointer = AccountRow(_email_key(account.email), target=account.account_id)
     # An address that points here already was written by a first call whose answer was lost.
     is_free = AccountRow.target.does_not_exist() | (AccountRow.target == account.account_id)
-    return applied(lambda: pointer.save(condition=is_free))
+    return try_write(lambda: pointer.save(condition=is_free))
 
 
 def _update_active(row: AccountRow, actions: list[Action]) -> Account | None:
     """Change an active account's row; None when there is none."""
     is_active = AccountRow.status == ACTIVE
-    return load_account(row) if applied(lambda: row.update(actions, is_active)) else None
+    return load_account(row) if try_write(lambda: row.update(actions, is_active)) else None
 
 
 def _write_keys(row: AccountRow, keys: tuple[AccountKey, ...]) -> bool:
@@ -193,16 +191,14 @@ def _write_keys(row: AccountRow, keys: tuple[AccountKey, ...]) -> bool:
         AccountRow.revision.add(1),
     ]
     is_unchanged = (AccountRow.revision == row.revision) & (AccountRow.status == ACTIVE)
-    return applied(lambda: row.update(actions, is_unchanged))
+    return try_write(lambda: row.update(actions, is_unchanged))
 
 
 def _may_be_email(text: str) -> bool:
-    """Tell whether a text can be a key of the table at all."""
     return 0 < len(text) <= MAX_EMAIL_CHARACTERS and text.isprintable()
 
 
 def _email_key(email: str) -> str:
-    """Key of the row that points from an address to its account."""
     return f"EMAIL#{email.lower()}"
 
 

@@ -8,14 +8,14 @@ from pynamodb.exceptions import PynamoDBException
 
 from chalicelib import log
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, is_condition, store
+from chalicelib.stores.aws.errors import is_refused, translate_errors, try_write
 from chalicelib.stores.aws.tables import QuotaRow
 
 PREDICTIONS = "predictions"
 EXAMPLES = "examples"
 
 
-@store
+@translate_errors
 class QuotaStore:
     """Counters that never pass their limit, however many callers count at once.
 
@@ -53,8 +53,8 @@ class QuotaStore:
                 ],
                 condition=QuotaRow.used.does_not_exist() | (QuotaRow.used < limit),
             )
-        except PynamoDBException as trouble:
-            if is_condition(trouble):
+        except PynamoDBException as error:
+            if is_refused(error):
                 return None
             log.warning("quota_reservation_unknown", account=account_id, kind=kind, month=month)
             raise
@@ -70,7 +70,7 @@ class QuotaStore:
         self._clients.bind_tables()
         row = QuotaRow(account_id, _period(kind, month))
         try:
-            applied(
+            try_write(
                 lambda: row.update(actions=[QuotaRow.used.add(-1)], condition=QuotaRow.used > 0)
             )
         except PynamoDBException:
@@ -89,5 +89,4 @@ class QuotaStore:
 
 
 def _period(kind: str, month: str) -> str:
-    """Sort key of a counter."""
     return f"{kind}#{month}"

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from chalicelib.domain.common.clock import to_milliseconds
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, store
+from chalicelib.stores.aws.errors import translate_errors, try_write
 from chalicelib.stores.aws.tables import RefreshTokenRow
 
 
-@store
+@translate_errors
 class RefreshTokenStore:
     """One row per living refresh token; without its row a token is dead."""
 
@@ -35,7 +35,7 @@ class RefreshTokenStore:
         """Revoke a token; False when the account has no such token."""
         self._clients.bind_tables()
         row = RefreshTokenRow(account_id, token_id)
-        return applied(lambda: row.delete(condition=RefreshTokenRow.token_id.exists()))
+        return try_write(lambda: row.delete(condition=RefreshTokenRow.token_id.exists()))
 
     def delete_all(self, account_id: str) -> None:
         """Revoke every token of an account."""

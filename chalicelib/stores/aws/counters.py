@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import store
+from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import CounterRow
 
 BASES = {"datasets": 1_000_000, "labels": 10_000, "examples": 1_000_000}
 """First ids lie above these, so that a label's position is never mistaken for an id."""
 
 
-@store
+@translate_errors
 class IdStore:
     """Reserves blocks of integer ids; a block that is not used up leaves a gap."""
 

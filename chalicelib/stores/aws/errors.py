@@ -1,4 +1,4 @@
-"""Translates AWS trouble into StorageUnavailable, at the stores' own edge."""
+"""Translates errors of AWS into StorageUnavailable, at the stores' own edge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chalicelib.errors import StorageUnavailable
 Store = TypeVar("Store")
 
 
-def store(cls: type[Store]) -> type[Store]:
+def translate_errors(cls: type[Store]) -> type[Store]:
     """Wrap every public method of a store: what its code does not expect becomes a 503.
 
     Conditional failures are caught inside the methods, where their meaning is known.
@@ -30,14 +30,14 @@ def store(cls: type[Store]) -> type[Store]:
     return cls
 
 
-def is_condition(trouble: PynamoDBException) -> bool:
+def is_refused(error: PynamoDBException) -> bool:
     """Tell whether a write was refused by its own condition."""
     # Not `cause_response_code`: that fails where the connection broke and there is no answer.
-    answer = getattr(trouble.cause, "response", None) or {}
+    answer = getattr(error.cause, "response", None) or {}
     return bool(answer.get("Error", {}).get("Code") == "ConditionalCheckFailedException")
 
 
-def applied(write: Callable[[], Any]) -> bool:
+def try_write(write: Callable[[], Any]) -> bool:
     """Run a conditional write; False when its condition refused it.
 
     Raises:
@@ -45,20 +45,20 @@ def applied(write: Callable[[], Any]) -> bool:
     """
     try:
         write()
-    except PynamoDBException as trouble:
-        if is_condition(trouble):
+    except PynamoDBException as error:
+        if is_refused(error):
             return False
         raise
     return True
 
 
-def updated(row: TableRow, actions: Sequence[Action], condition: Condition) -> bool:
+def try_update(row: TableRow, actions: Sequence[Action], condition: Condition) -> bool:
     """Update a row; False when its condition refused it.
 
     Raises:
         PynamoDBException: anything but the condition went wrong.
     """
-    return applied(lambda: row.update(list(actions), condition=condition))
+    return try_write(lambda: row.update(list(actions), condition=condition))
 
 
 def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,8 +68,8 @@ def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return method(*args, **kwargs)
-        except (ClientError, BotoCoreError, PynamoDBException) as trouble:
-            raise StorageUnavailable from trouble
+        except (ClientError, BotoCoreError, PynamoDBException) as error:
+            raise StorageUnavailable from error
 
     return call
 
@@ -81,7 +81,7 @@ def _translated_steps(method: Callable[..., Iterator[Any]]) -> Callable[..., Ite
     def call(*args: Any, **kwargs: Any) -> Iterator[Any]:
         try:
             yield from method(*args, **kwargs)
-        except (ClientError, BotoCoreError, PynamoDBException) as trouble:
-            raise StorageUnavailable from trouble
+        except (ClientError, BotoCoreError, PynamoDBException) as error:
+            raise StorageUnavailable from error
 
     return call

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from chalicelib.config import Settings
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import store
+from chalicelib.stores.aws.errors import translate_errors
 
 PIECE_BYTES = 32 * 1024 * 1024
 """Bytes of one object of a long file."""
@@ -34,7 +34,7 @@ def model_prefix(model_id: str) -> str:
     return f"models/{model_id}/"
 
 
-@store
+@translate_errors
 class ArtifactStore:
     """Reads and writes whole objects."""
 
@@ -148,8 +148,8 @@ class ArtifactStore:
         """Begin to read an object; None when there is none."""
         try:
             return self._clients.s3.get_object(Bucket=self._bucket, Key=key, **more)["Body"]
-        except ClientError as trouble:
-            if trouble.response["Error"]["Code"] in ("NoSuchKey", "404"):
+        except ClientError as error:
+            if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
                 return None
             raise
 
@@ -161,5 +161,4 @@ class ArtifactStore:
 
 
 def _piece_key(key: str, number: int) -> str:
-    """Place of one object of a long file."""
     return f"{key}/{number:05d}"

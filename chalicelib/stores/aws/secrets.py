@@ -6,13 +6,13 @@ from threading import Lock
 
 from chalicelib.config import Settings, SettingsError
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import store
+from chalicelib.stores.aws.errors import translate_errors
 
 MIN_SECRET_BYTES = 32
 """HS256 needs a key as long as its digest. RFC 7518 section 3.2."""
 
 
-@store
+@translate_errors
 class SecretStore:
     """Holds the signing key from its first use on, so that a request never waits for it twice."""
 

@@ -23,8 +23,8 @@ from chalicelib.errors import (
     StorageUnavailable,
 )
 from chalicelib.stores.aws.counters import IdStore
-from chalicelib.stores.aws.errors import store
-from chalicelib.stores.datasets.contents import DatasetTraces
+from chalicelib.stores.aws.errors import translate_errors
+from chalicelib.stores.datasets.contents import DatasetContents
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_names import ExampleNames
 from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore
@@ -54,11 +54,11 @@ class AppendStores:
     """Integer ids."""
     pictures: PictureStore
     """Picture files."""
-    traces: DatasetTraces
+    contents: DatasetContents
     """Everything of a dataset that is gone."""
 
 
-@store
+@translate_errors
 class AppendStore:
     """Serialises the additions to one dataset by the lease of its row."""
 
@@ -85,7 +85,7 @@ class AppendStore:
         deadline = time.monotonic() + WAIT_SECONDS
         pause = 0.01
         while True:
-            owned = self._stores.leases.take_addition(dataset)
+            owned = self._stores.leases.acquire_addition(dataset)
             if owned is not None:
                 try:
                     return self._append(owned, new)
@@ -117,7 +117,9 @@ class AppendStore:
             self._put_label(owned, label_id, new.label)
         try:
             example = self._write(owned, new, next(c for c in counts if c.label_id == label_id))
-            counts = tuple(c.grown(new.source) if c.label_id == label_id else c for c in counts)
+            counts = tuple(
+                c.incremented(new.source) if c.label_id == label_id else c for c in counts
+            )
             addition = _addition(owned.dataset, counts, new)
             self._stores.leases.commit_addition(owned.dataset, owned.lease, addition)
         except LeaseLost:
@@ -126,9 +128,8 @@ class AppendStore:
         return example, replace(owned.dataset, counts=counts)
 
     def _clear_up(self, dataset: Dataset, label_id: int) -> None:
-        """Remove what was written after the lease was over, when the deletion went by meanwhile."""
         if self._find_dataset(dataset) is None:
-            self._stores.traces.delete(dataset.dataset_id, [label_id])
+            self._stores.contents.delete(dataset.dataset_id, [label_id])
 
     def _find_dataset(self, dataset: Dataset) -> Dataset | None:
         """Read a dataset again; None when it was deleted."""
@@ -150,7 +151,6 @@ class AppendStore:
         return (*dataset.counts, LabelCounts(label_id)), label_id
 
     def _put_label(self, owned: OwnedDataset, label_id: int, name: str) -> None:
-        """Write a new label's name, where the dataset's deletion finds it."""
         dataset = owned.dataset
         self._stores.leases.note_label(dataset, owned.lease, label_id)
         owner = owner_key(dataset.account_id, dataset.family)
@@ -170,7 +170,6 @@ class AppendStore:
         return next((e for e in examples if e.name == new.name), None)
 
     def _prepare(self, dataset: Dataset, new: NewExample) -> None:
-        """Do what takes long before the dataset is owned, and others must wait."""
         if new.content:
             stored, _ = self._stores.datasets.load(dataset.account_id)
             check_room(stored, new.size_bytes, self._max_stored_bytes)

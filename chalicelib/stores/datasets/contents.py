@@ -11,7 +11,7 @@ from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.receipts import ReceiptStore
 
 
-class DatasetTraces:
+class DatasetContents:
     """Deletes what a dataset leaves; each step may be repeated."""
 
     def __init__(

@@ -18,12 +18,12 @@ from chalicelib.domain.datasets.dataset import (
 )
 from chalicelib.domain.datasets.upload import Upload
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, store, updated
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
 
 
-@store
+@translate_errors
 class DatasetStore:
     """Reads datasets and changes their state by single conditional writes."""
 
@@ -40,7 +40,7 @@ class DatasetStore:
             row.open = UPLOADING
             row.nudged_at = row.created_at
         # The id is fresh, so a refusal means that a repeated call met its own first write.
-        applied(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
+        try_write(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
 
     def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
         """Find a dataset of an account."""
@@ -51,7 +51,7 @@ class DatasetStore:
             return None
         return load_dataset(row)
 
-    def owned(self, account_id: str, family: str, limit: int | None = None) -> list[Dataset]:
+    def of_account(self, account_id: str, family: str, limit: int | None = None) -> list[Dataset]:
         """Return the first datasets of an account and family, by id."""
         self._clients.bind_tables()
         rows = DatasetRow.query(owner_key(account_id, family), consistent_read=True, limit=limit)
@@ -59,7 +59,7 @@ class DatasetStore:
 
     def load(self, account_id: str) -> tuple[int, int]:
         """Sum up what an account stores: bytes, and uploads that are going on."""
-        datasets = [d for family in FAMILY_TYPES for d in self.owned(account_id, family)]
+        datasets = [d for family in FAMILY_TYPES for d in self.of_account(account_id, family)]
         stored = sum(d.bytes + d.reserved_bytes for d in datasets)
         return stored, sum(1 for d in datasets if d.status == UPLOADING)
 
@@ -82,7 +82,7 @@ class DatasetStore:
             DatasetRow.fence.add(1),
         ]
         row = self._row(dataset)
-        if not applied(lambda: row.update(actions, condition=free)):
+        if not try_write(lambda: row.update(actions, condition=free)):
             current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
             return current if current and current.upload_id == upload_id else None
         return load_dataset(row)
@@ -91,7 +91,7 @@ class DatasetStore:
         """Remove a new dataset whose upload nobody has begun; True when it is not there."""
         row = self._row(dataset)
         untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
-        if applied(lambda: row.delete(condition=untouched)):
+        if try_write(lambda: row.delete(condition=untouched)):
             return True
         return self.find(dataset.account_id, dataset.family, dataset.dataset_id) is None
 
@@ -99,7 +99,7 @@ class DatasetStore:
         """Guard an available dataset against deletion; False when it is not available now."""
         row = self._row(dataset)
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
-        return applied(lambda: row.update([DatasetRow.training.add({entry})], condition=free))
+        return try_write(lambda: row.update([DatasetRow.training.add({entry})], condition=free))
 
     def remove_training(self, dataset: Dataset, entries: Iterable[str]) -> None:
         """Take guard entries away; missing ones are fine, and so is a missing dataset."""
@@ -107,7 +107,7 @@ class DatasetStore:
         there = DatasetRow.dataset_id.exists()
         gone = set(entries)
         if gone:
-            applied(lambda: row.update([DatasetRow.training.delete(gone)], condition=there))
+            try_write(lambda: row.update([DatasetRow.training.delete(gone)], condition=there))
 
     def start_deletion(self, dataset: Dataset) -> bool:
         """Mark as DELETION_PENDING unless a training guards it; False when one does."""
@@ -121,7 +121,7 @@ class DatasetStore:
         ]
         unguarded = DatasetRow.training.does_not_exist() & DatasetRow.dataset_id.exists()
         row = self._row(dataset)
-        if applied(lambda: row.update(actions, condition=unguarded)):
+        if try_write(lambda: row.update(actions, condition=unguarded)):
             return True
         current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
         return current is None or current.status == DELETION_PENDING
@@ -137,7 +137,7 @@ class DatasetStore:
         kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
         later = DatasetRow.urls_until.does_not_exist() | (DatasetRow.urls_until <= until)
         actions: list[Action] = [DatasetRow.urls_until.set(until)]
-        if applied(lambda: row.update(actions, condition=kept & later)):
+        if try_write(lambda: row.update(actions, condition=kept & later)):
             return True
         current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
         return current is not None and current.status != DELETION_PENDING
@@ -175,7 +175,7 @@ class DatasetStore:
         claimed = []
         for row in list(DatasetRow.open_index.query(status)):
             actions: list[Action] = [DatasetRow.nudged_at.set(now)]
-            if updated(row, actions, still_open):
+            if try_update(row, actions, still_open):
                 claimed.append(load_dataset(row))
         return claimed
 
@@ -187,7 +187,6 @@ class DatasetStore:
         return committed | label_ids(row.label_blocks or ())
 
     def _row(self, dataset: Dataset) -> DatasetRow:
-        """Make a row handle with the dataset's key."""
         self._clients.bind_tables()
         return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
 

@@ -16,7 +16,7 @@ from threading import Lock
 from chalicelib.domain.datasets.dataset import SOURCES, Dataset
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
-from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore, Stretch
+from chalicelib.stores.datasets.examples import ExampleRange, ExampleSequence, ExampleStore
 
 DIGEST_BYTES = 8
 """Bytes kept of a name's digest: a million names meet by chance once in 10^13 questions."""
@@ -40,11 +40,9 @@ class _Index:
 
     @property
     def size(self) -> int:
-        """How many names it has."""
         return len(self.digests) // DIGEST_BYTES
 
     def has(self, name: str) -> bool:
-        """Look a name up."""
         digest = _digest(name)
         place = self.digests.find(digest)
         while place % DIGEST_BYTES > 0 and place != -1:
@@ -96,7 +94,6 @@ class ExampleNames:
         return _Index(json.loads(header), digests, len(digests) // DIGEST_BYTES)
 
     def _keep(self, dataset_id: int, index: _Index) -> None:
-        """Keep an index in memory in place of the one used longest ago."""
         with self._lock:
             self._indexes[dataset_id] = index
             self._indexes.move_to_end(dataset_id)
@@ -104,7 +101,7 @@ class ExampleNames:
                 self._indexes.popitem(last=False)
 
 
-def _missing(dataset: Dataset, index: _Index) -> Iterator[Stretch]:
+def _missing(dataset: Dataset, index: _Index) -> Iterator[ExampleRange]:
     """List the committed examples that are not in an index, chunk by chunk."""
     for counts in dataset.counts:
         for source in SOURCES:
@@ -112,13 +109,13 @@ def _missing(dataset: Dataset, index: _Index) -> Iterator[Stretch]:
             start, end = index.counts.get(_sequence_key(sequence), 0), counts.count(source)
             while start < end:
                 count = min(CHUNK_EXAMPLES - start % CHUNK_EXAMPLES, end - start)
-                yield Stretch(sequence, start, count)
+                yield ExampleRange(sequence, start, count)
                 start += count
 
 
-def _batches(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
+def _batches(stretches: Iterator[ExampleRange]) -> Iterator[list[ExampleRange]]:
     """Group stretches by what is read at once."""
-    batch: list[Stretch] = []
+    batch: list[ExampleRange] = []
     for stretch in stretches:
         batch.append(stretch)
         if len(batch) == _BATCH_CHUNKS:
@@ -129,20 +126,16 @@ def _batches(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
 
 
 def _digest(name: str) -> bytes:
-    """Digest of a name."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:DIGEST_BYTES]
 
 
 def _sequence_key(sequence: ExampleSequence) -> str:
-    """Name a sequence within its dataset."""
     return f"{sequence.source}#{sequence.label_id}"
 
 
 def _key(dataset_id: int) -> str:
-    """Place of a dataset's names."""
     return f"{dataset_prefix(dataset_id)}names"
 
 
 def _dump(index: _Index) -> bytes:
-    """Write an index down: its counts in one line, then the digests."""
     return json.dumps(dict(index.counts)).encode() + b"\n" + index.digests

@@ -62,7 +62,6 @@ class ExampleViews:
         return self.show(dataset, [(example, label)])[0]
 
     def _location(self, dataset: Dataset, example: Example) -> str:
-        """Make the location of one example."""
         if not example.picture:
             return example.name
         return self._pictures.url(dataset.dataset_id, example.picture, example.name)

@@ -18,7 +18,7 @@ from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, DIGEST_BYTES, Exa
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, store
+from chalicelib.stores.aws.errors import translate_errors, try_write
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.aws.tables import ExampleChunkRow
 
@@ -45,7 +45,7 @@ class ExampleSequence:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class ExampleRange:
     """Neighbouring examples of one sequence; whoever asks knows that they are committed."""
 
     sequence: ExampleSequence
@@ -62,7 +62,7 @@ class Stretch:
         return range(self.start // CHUNK_EXAMPLES, -(-end // CHUNK_EXAMPLES))
 
 
-@store
+@translate_errors
 class ExampleStore:
     """Reads and writes chunks."""
 
@@ -91,14 +91,14 @@ class ExampleStore:
             row.body = body
         row.digests = b"".join(example.digest for example in examples)
         free = ExampleChunkRow.fence.does_not_exist() | (ExampleChunkRow.fence <= fence)
-        if not applied(lambda: row.save(condition=free)):
+        if not try_write(lambda: row.save(condition=free)):
             raise LeaseLost
 
     def read(self, sequence: ExampleSequence, start: int, count: int) -> list[Example]:
         """Read examples by position within a sequence; the caller knows how many there are."""
-        return self.read_many([Stretch(sequence, start, count)])[0]
+        return self.read_many([ExampleRange(sequence, start, count)])[0]
 
-    def read_many(self, stretches: Sequence[Stretch]) -> list[list[Example]]:
+    def read_many(self, stretches: Sequence[ExampleRange]) -> list[list[Example]]:
         """Read several stretches at once, each as a list of its own, in their order."""
         keys = [(s.sequence.key, number) for s in stretches for number in s.chunks if s.count > 0]
         chunks = self._chunks(list(dict.fromkeys(keys))) if keys else {}
@@ -142,7 +142,7 @@ class ExampleStore:
                 batch.delete(row)
 
     def _cut(
-        self, stretch: Stretch, chunks: Mapping[tuple[str, int], ExampleChunkRow]
+        self, stretch: ExampleRange, chunks: Mapping[tuple[str, int], ExampleChunkRow]
     ) -> list[Example]:
         """Take a stretch out of the chunks that were read."""
         if stretch.count <= 0:
@@ -155,13 +155,11 @@ class ExampleStore:
         return examples[skip : skip + stretch.count]
 
     def _chunks(self, keys: list[tuple[str, int]]) -> dict[tuple[str, int], ExampleChunkRow]:
-        """Read chunk rows by key."""
         self._clients.bind_tables()
         rows = ExampleChunkRow.batch_get(keys, consistent_read=True)
         return {(row.sequence, int(row.number)): row for row in rows}
 
     def _examples(self, row: ExampleChunkRow, label_id: int) -> list[Example]:
-        """Unpack a chunk."""
         body = row.body
         if body is None:
             body = self._artifacts.get(str(row.artifact))
@@ -171,7 +169,6 @@ class ExampleStore:
 def _chunk_keys(
     wanted: Iterable[tuple[ExampleSequence, int, int]],
 ) -> Iterator[tuple[tuple[str, int], int, int]]:
-    """List chunk keys with their label and how many of their examples are committed."""
     for sequence, count, label_id in wanted:
         for number in range(-(-count // CHUNK_EXAMPLES)):
             committed = min(CHUNK_EXAMPLES, count - number * CHUNK_EXAMPLES)
@@ -263,7 +260,7 @@ class ChunkWriter:
         """
         label_id = example.label_id
         self._chunk(label_id).append(example)
-        self._counts[label_id] = self._counts[label_id].grown(self._source)
+        self._counts[label_id] = self._counts[label_id].incremented(self._source)
         if len(self._open[label_id]) == CHUNK_EXAMPLES:
             self._put(label_id)
 
@@ -278,7 +275,6 @@ class ChunkWriter:
         return tuple(self._counts.values())
 
     def _chunk(self, label_id: int) -> list[Example]:
-        """Return the open chunk of a label, with its committed examples."""
         if label_id not in self._open:
             count = self._counts[label_id].count(self._source)
             start = count - count % CHUNK_EXAMPLES
@@ -287,12 +283,10 @@ class ChunkWriter:
         return self._open[label_id]
 
     def _put(self, label_id: int) -> None:
-        """Write the open chunk of a label and start the next one."""
         chunk = self._open.pop(label_id)
         self._check()
         number = (self._counts[label_id].count(self._source) - 1) // CHUNK_EXAMPLES
         self._examples.put_chunk(self._sequence(label_id), number, chunk, self._fence)
 
     def _sequence(self, label_id: int) -> ExampleSequence:
-        """Name the examples of a label that are added to."""
         return ExampleSequence(self._dataset_id, self._source, label_id)

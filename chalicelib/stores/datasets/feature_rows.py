@@ -101,7 +101,6 @@ class FeatureRows:
         return row
 
     def _fetch(self, place: Place) -> bytes:
-        """Read a row from the bucket."""
         row = self._artifacts.get_range(*place, self._row_bytes)
         if row is None or len(row) != self._row_bytes:
             raise TrainingFailed(
@@ -115,8 +114,8 @@ class FeatureRows:
             return False
         try:
             written = os.pwrite(self._file.fileno(), row, slot * self._row_bytes)
-        except OSError as trouble:
-            log.warning("no_room_for_features", rows=slot, cause=str(trouble))
+        except OSError as error:
+            log.warning("no_room_for_features", rows=slot, cause=str(error))
             written = 0
         # A disk may be smaller than the settings say; what is written stays readable.
         is_whole = written == self._row_bytes

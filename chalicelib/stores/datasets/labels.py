@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import store
+from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import LabelRow
 
 _CACHE_LIMIT = 200_000
@@ -18,7 +18,7 @@ def owner_key(account_id: str, family: str) -> str:
     return f"{account_id}#{family}"
 
 
-@store
+@translate_errors
 class LabelStore:
     """Reads and writes label rows."""
 

@@ -21,7 +21,7 @@ from chalicelib.domain.datasets.upload import Upload
 from chalicelib.domain.jobs.lease import Lease
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, store
+from chalicelib.stores.aws.errors import translate_errors, try_write
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.datasets import dump_counts, label_block, load_dataset
 from chalicelib.stores.datasets.labels import owner_key
@@ -55,7 +55,7 @@ class Addition:
     """Bytes of the kept data."""
 
 
-@store
+@translate_errors
 class DatasetLeases:
     """Takes, renews and ends the ownership of a dataset's row."""
 
@@ -64,7 +64,7 @@ class DatasetLeases:
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
 
-    def take_upload(
+    def acquire_upload(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> OwnedDataset | None:
         """Own the upload's job; None when it is done, ended, or owned by another worker."""
@@ -72,7 +72,7 @@ class DatasetLeases:
         row = DatasetRow(owner_key(account_id, family), dataset_id)
         return self._take(row, going_on, [DatasetRow.attempts.add(1)])
 
-    def take_addition(self, dataset: Dataset) -> OwnedDataset | None:
+    def acquire_addition(self, dataset: Dataset) -> OwnedDataset | None:
         """Own an available dataset for one addition; None when it is busy or not available."""
         available = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return self._take(self._row(dataset), available, [])
@@ -163,7 +163,7 @@ class DatasetLeases:
         if not counts:
             actions.append(DatasetRow.attempts.set(max(0, lease.attempts - 1)))
         row = self._row(dataset)
-        applied(lambda: row.update(actions, condition=DatasetRow.fence == lease.fence))
+        try_write(lambda: row.update(actions, condition=DatasetRow.fence == lease.fence))
 
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
         """Take the lease when it is free; a repeated call recognises its own first write."""
@@ -176,7 +176,7 @@ class DatasetLeases:
             DatasetRow.fence.add(1),
             *more,
         ]
-        if not applied(lambda: row.update(actions, condition=condition & free)):
+        if not try_write(lambda: row.update(actions, condition=condition & free)):
             # Repeating must not count another attempt, so it is refused and looks who owns it.
             try:
                 row.refresh(consistent_read=True)
@@ -197,7 +197,7 @@ class DatasetLeases:
         condition: Condition = DatasetRow.fence == lease.fence
         if statuses:
             condition = condition & DatasetRow.status.is_in(*statuses)
-        if not applied(lambda: row.update(actions, condition=condition)):
+        if not try_write(lambda: row.update(actions, condition=condition)):
             raise LeaseLost
 
     def _totals(self, addition: Addition) -> list[Action]:
@@ -225,12 +225,10 @@ class DatasetLeases:
         return to_milliseconds(self._clock()) + self._milliseconds
 
     def _row(self, dataset: Dataset) -> DatasetRow:
-        """Make a row handle with the dataset's key."""
         self._clients.bind_tables()
         return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
 
 
 def _noted(first: int, count: int) -> Action:
-    """Make the change that remembers a block of label ids."""
     action: Action = DatasetRow.label_blocks.add({label_block(first, count)})
     return action

@@ -66,5 +66,4 @@ class PartWriter:
 
 
 def _prefix(dataset_id: int) -> str:
-    """Folder of a dataset's waiting parts."""
     return f"{dataset_prefix(dataset_id)}parts/"

@@ -15,14 +15,14 @@ from botocore.awsrequest import AWSRequest
 from chalicelib.config import Settings
 from chalicelib.domain.common.limits import IMAGE_URL_SECONDS
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import store
+from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 
 _UNQUOTED = "-._~"
 """What a signed query holds as it is."""
 
 
-@store
+@translate_errors
 class PictureStore:
     """Reads and writes picture files; equal files of a dataset are stored once."""
 
@@ -79,12 +79,10 @@ class PictureStore:
 
 
 def _prefix(dataset_id: int) -> str:
-    """Folder of a dataset's pictures."""
     return f"{dataset_prefix(dataset_id)}images/"
 
 
 def _key(dataset_id: int, digest: str) -> str:
-    """Place of a picture file."""
     return f"{_prefix(dataset_id)}{digest}"
 
 
@@ -145,7 +143,6 @@ class PictureWriter:
         self._waiting_bytes += len(content)
 
     def _finish_first(self) -> None:
-        """Wait for the picture that waits longest."""
         future, size_bytes = self._waiting.popleft()
         self._waiting_bytes -= size_bytes
         future.result()

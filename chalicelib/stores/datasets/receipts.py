@@ -7,7 +7,7 @@ from dataclasses import asdict
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, store
+from chalicelib.stores.aws.errors import translate_errors, try_write
 from chalicelib.stores.aws.tables import ReceiptRow
 
 
@@ -22,7 +22,7 @@ def parse_receipt_key(key: str, dataset_id: int) -> Receipt:
     return Receipt(receipt_id, dataset_id, from_milliseconds(int(milliseconds)))
 
 
-@store
+@translate_errors
 class ReceiptStore:
     """Reads and writes receipt rows."""
 
@@ -45,7 +45,7 @@ class ReceiptStore:
             fence=fence,
         )
         newest = ReceiptRow.fence.does_not_exist() | (ReceiptRow.fence <= fence)
-        applied(lambda: row.save(condition=newest))
+        try_write(lambda: row.save(condition=newest))
 
     def newest(self, dataset_id: int, limit: int) -> list[Receipt]:
         """Return the newest receipts of a dataset."""

@@ -199,11 +199,7 @@ class Downloader:
         return self._tls
 
     def _resolve(self, location: Location, deadline: Deadline) -> list[str]:
-        """Look a host up once, and refuse it unless all its addresses may be reached.
-
-        Raises:
-            DownloadFailed: it has no address, or one that is not public.
-        """
+        """Look a host up once, and refuse it unless all its addresses may be reached."""
         found = _look_up(self._resolver, location, deadline.remaining())
         addresses: list[str] = []
         for family, _, _, _, sockaddr in found:
@@ -259,22 +255,13 @@ def _look_up(resolver: Resolver, location: Location, limit: float) -> Sequence[A
 def _follow(
     location: Location, response: http.client.HTTPResponse, redirect_count: int
 ) -> Location:
-    """Return where a redirect leads.
-
-    Raises:
-        DownloadFailed: to no acceptable URL, or it is one redirect too many.
-    """
     if redirect_count == _MAX_REDIRECTS:
         raise DownloadFailed(f"It redirects more than {_MAX_REDIRECTS} times.")
     return location.join(response.getheader("Location", ""))
 
 
 def _check_answer(response: http.client.HTTPResponse) -> None:
-    """Refuse what is no plain answer of 200.
-
-    Raises:
-        DownloadFailed: another status, a compressed body, or two different lengths.
-    """
+    """Refuse what is no plain answer of 200."""
     if response.status != 200:
         raise DownloadFailed(f"The server answered with status {response.status}.")
     encoding = response.getheader("Content-Encoding", "identity").strip().lower()
@@ -287,11 +274,6 @@ def _check_answer(response: http.client.HTTPResponse) -> None:
 
 
 def _read_size(answer: _Answer, max_bytes: int) -> int | None:
-    """Read the stated length of the body.
-
-    Raises:
-        TooLarge: it is over the limit.
-    """
     # Taken at once: some versions of http.client count `length` down while the body is read.
     size_bytes = answer.response.length
     if size_bytes is not None and size_bytes > max_bytes:
@@ -309,9 +291,6 @@ def _read_body(
         limit: stop after so many bytes; the last chunk may go beyond.
         size_bytes: stated length, if any.
         is_whole: the body must have the stated length.
-
-    Raises:
-        DownloadFailed: the body is shorter than stated.
     """
     done_bytes = 0
     while done_bytes < limit and done_bytes != size_bytes:
@@ -327,13 +306,11 @@ def _read_body(
 
 
 def _read_name(answer: _Answer) -> str:
-    """Name the file by its header, or by the URL."""
     disposition = answer.response.getheader("Content-Disposition")
     return read_attachment_name(disposition) or answer.location.file_name
 
 
 def _too_large(max_bytes: int, size_bytes: int | None) -> TooLarge:
-    """Make the error that names limit, value and remedy."""
     size = "larger" if size_bytes is None else f"{size_bytes:,} bytes"
     return TooLarge(
         f"The limit of a file from this URL is {max_bytes:,} bytes, it is {size}. "

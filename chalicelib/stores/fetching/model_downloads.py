@@ -23,7 +23,7 @@ from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import store
+from chalicelib.stores.aws.errors import translate_errors
 
 PREBUILT_PREFIX = "prebuilt/"
 """Everything of model files in the bucket."""
@@ -59,7 +59,7 @@ def write_catalogue(catalogue: Catalogue) -> tuple[str, bytes]:
     return f"{PREBUILT_PREFIX}catalogues/{hashlib.sha256(content).hexdigest()}.json", content
 
 
-@store
+@translate_errors
 class ModelDownloads:
     """A ModelSource; safe to share between threads, and between processes with one folder."""
 
@@ -77,7 +77,7 @@ class ModelDownloads:
         with self._lock:
             return folder in self._read_catalogue()
 
-    def bring(self, folder: str) -> None:
+    def ensure(self, folder: str) -> None:
         """Download a folder whole, unless it is there or the catalogue does not have it."""
         if folder in self._brought:
             return
@@ -116,20 +116,16 @@ class ModelDownloads:
                 for name, file in files.items():
                     self._fetch(file, whole / name)
                 _put_in_place(whole, target, files)
-        except Exception as trouble:
-            journal.model_not_brought(folder, trouble)
-            if isinstance(trouble, OSError):
-                raise StorageUnavailable from trouble
+        except Exception as error:
+            journal.model_not_brought(folder, error)
+            if isinstance(error, OSError):
+                raise StorageUnavailable from error
             raise
         size = sum(file.size for file in files.values())
         journal.model_brought(folder, size, time.monotonic() - began)
 
     def _fetch(self, file: ModelFile, path: Path) -> None:
-        """Download one file.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Download one file."""
         digest, size = hashlib.sha256(), 0
         with path.open("xb") as target:
             for block in self._body(file.key).iter_chunks(_BLOCK_BYTES):
@@ -143,7 +139,6 @@ class ModelDownloads:
             raise StorageUnavailable
 
     def _body(self, key: str) -> Any:
-        """Begin to read an object, which must be there."""
         return self._clients.s3.get_object(Bucket=self._bucket, Key=key)["Body"]
 
 
@@ -156,11 +151,7 @@ def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:
 
 
 def _put_in_place(whole: Path, target: Path, files: Mapping[str, ModelFile]) -> None:
-    """Move a finished folder to where it is used; another process may have been quicker.
-
-    Raises:
-        OSError: it cannot be moved.
-    """
+    """Move a finished folder to where it is used; another process may have been quicker."""
     if target.exists() and not _is_whole(target, files):
         shutil.rmtree(target, ignore_errors=True)
     try:

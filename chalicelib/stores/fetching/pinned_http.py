@@ -55,16 +55,10 @@ class _TimedReader(io.RawIOBase):
         self._header_bytes_left = None
 
     def readable(self) -> bool:
-        """Return True, as a reader must."""
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read once within the remaining time.
-
-        Raises:
-            TimeoutError: the deadline has passed.
-            http.client.HTTPException: the headers are too long.
-        """
+        """Read once within the remaining time."""
         self._socket.settimeout(self._deadline.remaining())
         count = self._raw.readinto(buffer)
         if self._header_bytes_left is not None and count:
@@ -74,7 +68,6 @@ class _TimedReader(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Close the socket's side too."""
         if not self.closed:
             self._raw.close()
         super().close()

@@ -9,7 +9,7 @@ from chalicelib.domain.datasets.upload import is_upload_path
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
 from chalicelib.stores.fetching.downloads import Downloader
-from chalicelib.stores.fetching.uploaded_files import IncomingStore
+from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 
 DOWNLOAD_SECONDS = 15.0
 """Longest time that a sample's URL may take to download, in seconds."""
@@ -18,7 +18,7 @@ DOWNLOAD_SECONDS = 15.0
 class SampleFiles:
     """Reads samples that were sent, uploaded before, or lie at an address."""
 
-    def __init__(self, downloads: Downloader, incoming: IncomingStore) -> None:
+    def __init__(self, downloads: Downloader, incoming: UploadedFileStore) -> None:
         self._downloads = downloads
         self._incoming = incoming
 
@@ -56,10 +56,10 @@ class SampleFiles:
                 f"The file has {size_bytes} bytes; at most {max_bytes} are allowed. Send less."
             )
         user, target = new_string_id(), io.BytesIO()
-        self._incoming.use(incoming, user)
+        self._incoming.claim(incoming, user)
         try:
             self._incoming.read(incoming, target)
         except (DownloadFailed, StorageUnavailable):
-            self._incoming.give_back(incoming, user)
+            self._incoming.release(incoming, user)
             raise
         return target.getvalue()

@@ -14,10 +14,10 @@ from pynamodb.expressions.update import Action
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.common.limits import INCOMING_SECONDS, MAX_ARCHIVE_BYTES_BY_PATH
-from chalicelib.domain.datasets.upload import ISSUED, RECEIVED, USED, Incoming, upload_id_of
+from chalicelib.domain.datasets.upload import ISSUED, RECEIVED, USED, UploadedFile, upload_id_of
 from chalicelib.errors import DownloadFailed, TooLarge
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import store, updated
+from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import IncomingRow
 
 CONTENT_TYPE = "application/octet-stream"
@@ -27,8 +27,8 @@ _KEPT_SECONDS = 24 * 3600
 _GONE = ("NoSuchKey", "404", "PreconditionFailed", "412")
 
 
-@store
-class IncomingStore:
+@translate_errors
+class UploadedFileStore:
     """Issues forms, and lends each file to one use."""
 
     def __init__(self, settings: Settings, clients: Clients, clock: Clock) -> None:
@@ -36,7 +36,7 @@ class IncomingStore:
         self._clients = clients
         self._clock = clock
 
-    def create(self, incoming: Incoming) -> tuple[str, dict[str, str]]:
+    def create(self, incoming: UploadedFile) -> tuple[str, dict[str, str]]:
         """Remember a form and sign it; return its URL and fields."""
         self._clients.bind_tables()
         IncomingRow(
@@ -64,9 +64,9 @@ class IncomingStore:
         self._clients.bind_tables()
         actions: list[Action] = [IncomingRow.status.set(RECEIVED), IncomingRow.etag.set(etag)]
         condition = (IncomingRow.status == ISSUED) & IncomingRow.etag.does_not_exist()
-        return updated(IncomingRow(account_id, upload_id), actions, condition)
+        return try_update(IncomingRow(account_id, upload_id), actions, condition)
 
-    def find(self, account_id: str, path: str) -> tuple[Incoming, int]:
+    def find(self, account_id: str, path: str) -> tuple[UploadedFile, int]:
         """Find the file that a path names; return it with its size in bytes.
 
         Raises:
@@ -85,7 +85,7 @@ class IncomingStore:
             )
         return self._with_file(incoming)
 
-    def read(self, incoming: Incoming, target: BinaryIO, length: int | None = None) -> None:
+    def read(self, incoming: UploadedFile, target: BinaryIO, length: int | None = None) -> None:
         """Stream the file, or its first bytes, into an open one.
 
         Raises:
@@ -96,16 +96,16 @@ class IncomingStore:
             found = self._clients.s3.get_object(
                 Bucket=self._bucket, Key=incoming.key, IfMatch=incoming.etag, **more
             )
-        except ClientError as trouble:
-            if trouble.response["Error"]["Code"] not in _GONE:
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in _GONE:
                 raise
             raise DownloadFailed(
                 "The file was sent twice or deleted; send it again by a new upload."
-            ) from trouble
+            ) from error
         for block in found["Body"].iter_chunks(1 << 20):
             target.write(block)
 
-    def use(self, incoming: Incoming, user: str) -> None:
+    def claim(self, incoming: UploadedFile, user: str) -> None:
         """Take the file for one use; of several users at once one gets it.
 
         Args:
@@ -118,28 +118,30 @@ class IncomingStore:
         self._clients.bind_tables()
         row = IncomingRow(incoming.account_id, incoming.upload_id)
         actions: list[Action] = [IncomingRow.status.set(USED), IncomingRow.used_by.set(user)]
-        if not updated(row, actions, (IncomingRow.status != USED) | (IncomingRow.used_by == user)):
+        if not try_update(
+            row, actions, (IncomingRow.status != USED) | (IncomingRow.used_by == user)
+        ):
             raise DownloadFailed(ALREADY_USED)
 
-    def give_back(self, incoming: Incoming, user: str) -> None:
+    def release(self, incoming: UploadedFile, user: str) -> None:
         """Let the file be used again, because this use of it came to nothing."""
         self._clients.bind_tables()
         row = IncomingRow(incoming.account_id, incoming.upload_id)
         actions: list[Action] = [IncomingRow.status.set(RECEIVED), IncomingRow.used_by.remove()]
-        updated(row, actions, IncomingRow.used_by == user)
+        try_update(row, actions, IncomingRow.used_by == user)
 
-    def delete(self, incoming: Incoming) -> None:
+    def delete(self, incoming: UploadedFile) -> None:
         """Delete the file, which is not needed any more; the bucket's rules would do so later."""
         self._clients.s3.delete_object(Bucket=self._bucket, Key=incoming.key)
 
-    def _row(self, account_id: str, upload_id: str) -> Incoming | None:
+    def _row(self, account_id: str, upload_id: str) -> UploadedFile | None:
         """Read a row."""
         self._clients.bind_tables()
         try:
             row = IncomingRow.get(account_id, upload_id or "-", consistent_read=True)
         except IncomingRow.DoesNotExist:
             return None
-        return Incoming(
+        return UploadedFile(
             row.account_id,
             row.upload_id,
             row.name or "",
@@ -148,16 +150,16 @@ class IncomingStore:
             row.etag or "",
         )
 
-    def _with_file(self, incoming: Incoming) -> tuple[Incoming, int]:
+    def _with_file(self, incoming: UploadedFile) -> tuple[UploadedFile, int]:
         """Look at the file itself: the notification of its arrival may be late."""
         try:
             head = self._clients.s3.head_object(Bucket=self._bucket, Key=incoming.key)
-        except ClientError as trouble:
-            if trouble.response["Error"]["Code"] not in _GONE:
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in _GONE:
                 raise
             raise DownloadFailed(
                 "No file has arrived by this upload yet; send it to the upload's url first."
-            ) from trouble
+            ) from error
         etag = str(head["ETag"])
         if incoming.etag and incoming.etag.strip('"') != etag.strip('"'):
             raise DownloadFailed("The file was sent twice; send it again by a new upload.")
@@ -167,7 +169,7 @@ class IncomingStore:
                 f"The file has {size} bytes; at most {MAX_ARCHIVE_BYTES_BY_PATH} are allowed. "
                 "Send less."
             )
-        found = Incoming(
+        found = UploadedFile(
             incoming.account_id,
             incoming.upload_id,
             incoming.name,

@@ -216,7 +216,6 @@ class _Rule:
     port: int | None
 
     def opens(self, host: str, address: Address, port: int) -> bool:
-        """Tell whether this rule lets a connection through."""
         if self.port is not None and self.port != port:
             return False
         if self.network is None:

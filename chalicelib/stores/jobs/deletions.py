@@ -10,7 +10,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.jobs.deletion import QUEUED, RUNNING, SUCCEEDED, WAITING, Deletion
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, store, updated
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import DeletionRow
 
 OPEN = "OPEN"
@@ -19,7 +19,7 @@ OPEN = "OPEN"
 _BEGUN = 0.01
 
 
-@store
+@translate_errors
 class DeletionStore:
     """Reads deletion records and moves them forward, never back."""
 
@@ -43,7 +43,7 @@ class DeletionStore:
             nudged_at=now,
             open=OPEN,
         )
-        if applied(lambda: row.save(condition=DeletionRow.deletion_id.does_not_exist())):
+        if try_write(lambda: row.save(condition=DeletionRow.deletion_id.does_not_exist())):
             return deletion
         return self.find(deletion.account_id, deletion.deletion_id) or deletion
 
@@ -56,7 +56,7 @@ class DeletionStore:
             return None
         return _load(row)
 
-    def take(self, account_id: str, deletion_id: str) -> Deletion | None:
+    def acquire(self, account_id: str, deletion_id: str) -> Deletion | None:
         """Own the job and set it RUNNING; None when it is done or owned by another.
 
         Deleting twice is harmless, so the lease only saves work and needs no fence.
@@ -74,7 +74,7 @@ class DeletionStore:
             DeletionRow.updated_at.set(now),
         ]
         row = DeletionRow(account_id, deletion_id)
-        return _load(row) if applied(lambda: row.update(actions, condition=unfinished)) else None
+        return _load(row) if try_write(lambda: row.update(actions, condition=unfinished)) else None
 
     def report(self, deletion: Deletion, progress: float) -> None:
         """Show how far a running deletion has come, and keep it for another lease."""
@@ -86,13 +86,13 @@ class DeletionStore:
             DeletionRow.progress.set(progress),
             DeletionRow.lease_until.set(now + self._milliseconds),
         ]
-        applied(lambda: row.update(actions, condition=forward))
+        try_write(lambda: row.update(actions, condition=forward))
 
     def release(self, deletion: Deletion) -> None:
         """Give the job back to the queue."""
         self._clients.bind_tables()
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
-        applied(
+        try_write(
             lambda: row.update(
                 [DeletionRow.lease_until.set(0)], condition=DeletionRow.status == RUNNING
             )
@@ -103,7 +103,7 @@ class DeletionStore:
         self._clients.bind_tables()
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         actions: list[Action] = [DeletionRow.urls_until.set(until)]
-        applied(lambda: row.update(actions, condition=DeletionRow.status == RUNNING))
+        try_write(lambda: row.update(actions, condition=DeletionRow.status == RUNNING))
 
     def finish(self, deletion: Deletion) -> None:
         """End the job; the record waits while a temporary URL may still live."""
@@ -119,7 +119,7 @@ class DeletionStore:
             DeletionRow.open.set(WAITING) if is_waiting else DeletionRow.open.remove(),
         ]
         unfinished = DeletionRow.status.is_in(QUEUED, RUNNING)
-        applied(lambda: row.update(actions, condition=unfinished))
+        try_write(lambda: row.update(actions, condition=unfinished))
 
     def end_waiting(self) -> int:
         """End the records whose last temporary URL has died; return how many."""
@@ -133,7 +133,7 @@ class DeletionStore:
         ]
         still_waiting = dead & (DeletionRow.status == WAITING)
         waiting = list(DeletionRow.open_index.query(WAITING, filter_condition=dead))
-        return sum(updated(row, actions, still_waiting) for row in waiting)
+        return sum(try_update(row, actions, still_waiting) for row in waiting)
 
     def nudge(self, older_than: int) -> list[Deletion]:
         """Claim deletions that nobody owns and that were not nudged since a moment.
@@ -151,7 +151,7 @@ class DeletionStore:
         claimed = []
         for row in list(DeletionRow.open_index.query(OPEN)):
             actions: list[Action] = [DeletionRow.nudged_at.set(now)]
-            if updated(row, actions, unfinished):
+            if try_update(row, actions, unfinished):
                 claimed.append(_load(row))
         return claimed
 

@@ -23,7 +23,7 @@ class Heartbeat:
         self._valid_until = time.monotonic() + lease_seconds
         self._lost = False
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=log.carried(self._run), daemon=True)
+        self._thread = threading.Thread(target=log.with_context(self._run), daemon=True)
 
     def __enter__(self) -> Heartbeat:
         self._thread.start()

@@ -6,7 +6,7 @@ import json
 
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import store
+from chalicelib.stores.aws.errors import translate_errors
 
 INGEST = "ingest"
 EMBED = "embed"
@@ -22,7 +22,7 @@ def queue_name(settings: Settings, short: str) -> str:
     return f"{settings.name}-{short}"
 
 
-@store
+@translate_errors
 class Queues:
     """The sending side of the job queues."""
 

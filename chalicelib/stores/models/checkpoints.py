@@ -16,7 +16,7 @@ from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
 
 @dataclass(frozen=True)
-class Beginning:
+class RunStart:
     """What a run found when it began; later examples are not used by it."""
 
     begun_at: datetime
@@ -35,7 +35,7 @@ class CheckpointStore:
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
-    def beginning(self, model: Model) -> Beginning | None:
+    def beginning(self, model: Model) -> RunStart | None:
         """Read what the run found; None when it has not begun."""
         found = self._artifacts.get_json(_key(model, "json"))
         if found is None:
@@ -44,9 +44,9 @@ class CheckpointStore:
             int(dataset_id): tuple(LabelCounts(*row) for row in rows)
             for dataset_id, rows in found["counts"].items()
         }
-        return Beginning(from_milliseconds(found["begun_at"]), counts)
+        return RunStart(from_milliseconds(found["begun_at"]), counts)
 
-    def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> Beginning:
+    def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> RunStart:
         """Remember what the run finds."""
         counts = {
             str(dataset.dataset_id): [[c.label_id, c.upload, c.feedback] for c in dataset.counts]
@@ -54,7 +54,7 @@ class CheckpointStore:
         }
         content = {"begun_at": to_milliseconds(now), "counts": counts}
         self._artifacts.put_json(_key(model, "json"), content)
-        return Beginning(now, {dataset.dataset_id: dataset.counts for dataset in datasets})
+        return RunStart(now, {dataset.dataset_id: dataset.counts for dataset in datasets})
 
     def get(self, model: Model) -> bytes | None:
         """Read the last saved state; None when there is none."""
@@ -71,5 +71,4 @@ class CheckpointStore:
 
 
 def _key(model: Model, suffix: str) -> str:
-    """Place of an object of a run."""
     return f"{model_prefix(model.model_id)}checkpoints/{model.run}.{suffix}"

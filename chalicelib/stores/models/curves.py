@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain.common.paging import Page
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.models.model import Model
 from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
@@ -25,7 +25,7 @@ class CurveStore:
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
-    def page(self, model: Model, offset: int, count: int) -> Page[Record]:
+    def page(self, model: Model, offset: int, count: int) -> ListPage[Record]:
         """Read some records of the model's last run; none before its first epoch."""
         end = offset + count
         records: list[Record] = []
@@ -39,7 +39,7 @@ class CurveStore:
         has_more = len(records) > first + count
         if not has_more and len(shown) == count and end % BLOCK_EPOCHS == 0:
             has_more = bool(self._artifacts.keys(_key(model, end // BLOCK_EPOCHS)))
-        return Page(tuple(shown), offset, has_more)
+        return ListPage(tuple(shown), offset, has_more)
 
     def writer(self, model: Model, epochs: int = 0) -> CurveWriter:
         """Go on with a run's curve after so many epochs, which must be there."""
@@ -96,12 +96,10 @@ class CurveWriter:
                 self._artifacts.delete(key)
 
     def _read(self, number: int) -> list[Record]:
-        """Read a block as it is."""
         return self._artifacts.get_json(_key(self._model, number)) or []
 
 
 def _folder(model: Model) -> str:
-    """Folder of a run's curve."""
     return f"{model_prefix(model.model_id)}curves/{model.run}/"
 
 

@@ -17,12 +17,12 @@ from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.models.model import FAILED, OPEN, RUNNING, SUCCEEDED, Model, TrainStats
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, store
+from chalicelib.stores.aws.errors import translate_errors, try_write
 from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.models import load_model, open_key
 
 
-@store
+@translate_errors
 class ModelLeases:
     """Takes, renews and ends the ownership of a training run."""
 
@@ -31,7 +31,7 @@ class ModelLeases:
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
 
-    def take(self, account_id: str, model_id: str, run: int) -> Model | None:
+    def acquire(self, account_id: str, model_id: str, run: int) -> Model | None:
         """Own a run and set it RUNNING; None when it is done, gone, or owned by another."""
         self._clients.bind_tables()
         row = ModelRow(account_id, model_id)
@@ -48,7 +48,7 @@ class ModelLeases:
         ]
         is_open = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN)
         free = is_open & (ModelRow.lease_until < now)
-        if not applied(lambda: row.update(actions, condition=free)):
+        if not try_write(lambda: row.update(actions, condition=free)):
             # A repeated call must not count another attempt; it meets its own first write here.
             try:
                 row.refresh(consistent_read=True)
@@ -122,16 +122,15 @@ class ModelLeases:
         if not counts:
             actions.append(ModelRow.attempts.set(max(0, model.attempts - 1)))
         row = self._row(model)
-        applied(lambda: row.update(actions, condition=self._owned(model)))
+        try_write(lambda: row.update(actions, condition=self._owned(model)))
 
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
         """Write under the lease; `again` recognises the end that a first try has written."""
         row = self._row(model)
-        if not applied(lambda: row.update(actions, condition=self._owned(model, again))):
+        if not try_write(lambda: row.update(actions, condition=self._owned(model, again))):
             raise LeaseLost
 
     def _owned(self, model: Model, again: Condition | None = None) -> Condition:
-        """Make the condition that this owner is still the last one and the run goes on."""
         going_on: Condition = ModelRow.status == RUNNING
         if again is not None:
             going_on = going_on | again
@@ -139,7 +138,6 @@ class ModelLeases:
         return owned
 
     def _ended(self) -> list[Action]:
-        """List the changes that end a run."""
         return [
             ModelRow.updated_at.set(to_milliseconds(self._clock())),
             ModelRow.lease_until.set(0),
@@ -148,6 +146,5 @@ class ModelLeases:
         ]
 
     def _row(self, model: Model) -> ModelRow:
-        """Make a row handle with the model's key."""
         self._clients.bind_tables()
         return ModelRow(model.account_id, model.model_id)

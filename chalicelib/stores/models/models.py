@@ -21,14 +21,14 @@ from chalicelib.domain.models.model import (
     TrainStats,
 )
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import applied, store, updated
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import ModelRow
 
 SERVED_MEMBERS = ("model_id", "type", "status", "version", "deleted")
 """Attributes that a prediction reads."""
 
 
-@store
+@translate_errors
 class ModelStore:
     """Reads models and changes their state by single conditional writes."""
 
@@ -41,7 +41,7 @@ class ModelStore:
         self._clients.bind_tables()
         row = new_row(model)
         # The id is random, so a refusal means that a repeated call met its own first write.
-        applied(lambda: row.save(condition=ModelRow.model_id.does_not_exist()))
+        try_write(lambda: row.save(condition=ModelRow.model_id.does_not_exist()))
 
     def find(self, account_id: str, model_id: str) -> Model | None:
         """Find a model of an account that is not deleted."""
@@ -114,7 +114,7 @@ class ModelStore:
         idle = ~ModelRow.status.is_in(*OPEN) & (ModelRow.run == model.run)
         free = idle & (ModelRow.deleted == False)  # noqa: E712 - a PynamoDB condition
         row = self._row(model)
-        if applied(lambda: row.update(actions, condition=free)):
+        if try_write(lambda: row.update(actions, condition=free)):
             return load_model(row)
         try:
             row.refresh(consistent_read=True)
@@ -127,7 +127,7 @@ class ModelStore:
         """Remove a model that is still QUEUED and unowned, when its request failed halfway."""
         row = self._row(model)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
-        if applied(lambda: row.delete(condition=unowned)):
+        if try_write(lambda: row.delete(condition=unowned)):
             return True
         return self.find(model.account_id, model.model_id) is None
 
@@ -141,7 +141,7 @@ class ModelStore:
             ModelRow.queued_at.set(to_milliseconds(self._clock())),
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
         ]
-        if applied(lambda: row.update(actions, condition=idle)):
+        if try_write(lambda: row.update(actions, condition=idle)):
             return True
         return self.find(model.account_id, model.model_id) is None
 
@@ -191,12 +191,11 @@ class ModelStore:
         for key in keys:
             for row in list(ModelRow.open_index.query(key)):
                 actions: list[Action] = [ModelRow.nudged_at.set(now)]
-                if updated(row, actions, stale):
+                if try_update(row, actions, stale):
                     claimed.append(load_model(row))
         return claimed
 
     def _row(self, model: Model) -> ModelRow:
-        """Make a row handle with the model's key."""
         self._clients.bind_tables()
         return ModelRow(model.account_id, model.model_id)
 

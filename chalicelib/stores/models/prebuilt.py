@@ -48,6 +48,5 @@ class PrebuiltStore:
         return card
 
     def _read(self, model_id: str, name: str) -> bytes:
-        """Bring a prebuilt model's files and read one."""
-        self._source.bring(f"{_FOLDER}/{model_id}")
+        self._source.ensure(f"{_FOLDER}/{model_id}")
         return (self._folder / model_id / name).read_bytes()

@@ -7,7 +7,7 @@ from chalicelib.domain.models.model import PREBUILT, ServedModel
 from chalicelib.errors import ModelNotFound, PrebuiltNotInstalled, StorageUnavailable
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.prebuilt import PrebuiltStore
-from chalicelib.stores.models.versions import ModelFiles
+from chalicelib.stores.models.versions import ModelVersions
 
 PREBUILT_VERSION = "prebuilt"
 """Stands in place of an artifact version for models that ship as files."""
@@ -16,7 +16,7 @@ PREBUILT_VERSION = "prebuilt"
 class ServedModels:
     """Finds models by the id that a prediction names."""
 
-    def __init__(self, models: ModelStore, files: ModelFiles, prebuilt: PrebuiltStore) -> None:
+    def __init__(self, models: ModelStore, files: ModelVersions, prebuilt: PrebuiltStore) -> None:
         self._models = models
         self._files = files
         self._prebuilt = prebuilt

@@ -13,7 +13,7 @@ METRICS = "metrics.json"
 CARD = "card.json"
 
 
-class ModelFiles:
+class ModelVersions:
     """Reads and writes the files of models; a version is written once.
 
     Only its card changes afterwards, see ModelCards.
@@ -49,7 +49,6 @@ class ModelFiles:
 
 
 def _folder(model_id: str, version: str) -> str:
-    """Folder of a version."""
     return f"{model_prefix(model_id)}{version}/"
 
 

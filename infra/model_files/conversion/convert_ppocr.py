@@ -7,8 +7,8 @@ share out the rest are too great on a foreign alphabet. So the last layer keeps 
 the source's columns, none of whose numbers changes:
 
 1. blank and the documented characters;
-2. characters that `kept` of the domain brings to one of these (accented letters, full-width
-   forms, look-alikes): behind the softmax their probability is added to its column;
+2. characters that `to_documented` of the domain turns into one of these (accented letters,
+   full-width forms, look-alikes): behind the softmax their probability is added to its column;
 3. all other characters but the ideographs: their probability is dropped, so that the columns sum
    to less than 1 where the page shows something that cannot be answered. Ideographs, nine tenths
    of the classes, hardly take any probability from these groups and are left out.
@@ -26,7 +26,7 @@ import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
-from chalicelib.domain.documents.characters import CHARACTERS, kept
+from chalicelib.domain.documents.characters import CHARACTERS, to_documented
 from infra.model_files.errors import BrokenFile
 
 DETECTOR = "detector.onnx"
@@ -72,11 +72,11 @@ def choose(classes: list[str]) -> Cut:
     first = [len(classes) - 1 if name == SPACE else classes.index(name) for name in columns]
     chosen = set(first)
     rest = [place for place in range(len(classes)) if place not in chosen]
-    second = [place for place in rest if len(kept(classes[place])) == 1]
+    second = [place for place in rest if len(to_documented(classes[place])) == 1]
     folded = set(second)
     third = [place for place in rest if place not in folded and not _is_ideograph(classes[place])]
     folding = np.zeros((len(first) + len(second), len(columns)), np.float32)
-    targets = [*columns, *(kept(classes[place]) for place in second)]
+    targets = [*columns, *(to_documented(classes[place]) for place in second)]
     folding[np.arange(len(targets)), [columns.index(target) for target in targets]] = 1
     return Cut(np.array([*first, *second, *third], np.int64), folding)
 

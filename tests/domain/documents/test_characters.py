@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.documents.characters import ASCII, CHARACTERS, SPACE, SYMBOLS, kept
+from chalicelib.domain.documents.characters import ASCII, CHARACTERS, SPACE, SYMBOLS, to_documented
 
 
 def test_the_set_is_what_is_documented():
@@ -39,21 +39,21 @@ def test_the_set_is_what_is_documented():
 )
 def test_other_characters_become_plain_ones_or_nothing(text, expected):
     """Accents, ligatures, widths and look-alikes are brought back; the rest is left out."""
-    assert kept(text) == expected
+    assert to_documented(text) == expected
 
 
 def test_every_character_of_unicode_is_answered_within_the_set():
     """Whatever is read, nothing else comes out; documented characters stay as they are."""
     known = set(CHARACTERS)
     for code in (*range(0x20000), *range(0x20000, sys.maxunicode, 997)):
-        assert set(kept(chr(code))) <= known
-    assert all(kept(character) == character for character in CHARACTERS.strip())
+        assert set(to_documented(chr(code))) <= known
+    assert all(to_documented(character) == character for character in CHARACTERS.strip())
 
 
 @given(st.text())
 def test_what_was_kept_is_kept_again(text):
     """The result is words separated by single spaces and does not change any more."""
-    once = kept(text)
+    once = to_documented(text)
 
-    assert kept(once) == once
+    assert to_documented(once) == once
     assert once.split(" ") == once.split() or not once

@@ -10,9 +10,9 @@ from chalicelib.domain.documents.findings import Contact, FormField, Table
 from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.domain.documents.ocr import (
     Finding,
-    OcrWish,
+    OcrRequest,
     best_fields,
-    count_words,
+    count_line_words,
     in_reading_order,
     ordered,
     place_of,
@@ -105,7 +105,7 @@ def test_order_of_reading():
 
 def test_words_are_counted_as_the_limit_counts_them():
     """By white space, over all lines."""
-    assert count_words([a_line("two words"), a_line("one"), a_line("1.2.3 - 4")]) == 6
+    assert count_line_words([a_line("two words"), a_line("one"), a_line("1.2.3 - 4")]) == 6
 
 
 def test_page_without_content_still_leads_to_the_answer():
@@ -130,11 +130,11 @@ def test_what_needs_pixels():
     fields = FormTemplate(keys=())
     tables = FormTemplate(keys=(), finds_tables=True)
 
-    assert not OcrWish("text").needs_pixels
-    assert not OcrWish("contact").needs_pixels
-    assert OcrWish("table").needs_pixels
-    assert not OcrWish("form", fields).needs_pixels
-    assert OcrWish("form", tables).needs_pixels
+    assert not OcrRequest("text").needs_pixels
+    assert not OcrRequest("contact").needs_pixels
+    assert OcrRequest("table").needs_pixels
+    assert not OcrRequest("form", fields).needs_pixels
+    assert OcrRequest("form", tables).needs_pixels
 
 
 def test_table_without_ink_has_no_probability():

@@ -15,10 +15,10 @@ from chalicelib.domain.models.training import (
     check_enough_texts,
     check_words,
     checked_algorithm,
-    gave_up,
     guard_model_id,
     is_left_over,
     new_guard,
+    out_of_attempts,
 )
 from chalicelib.errors import BadRequest, InvalidParameter, StorageUnavailable, TooFewExamples
 
@@ -188,13 +188,13 @@ def test_causes_of_broken_attempts() -> None:
     memory = attempt_cause("vision", MemoryError("x"))
     storage = attempt_cause("vision", StorageUnavailable())
 
-    assert gave_up(3, memory) == (
+    assert out_of_attempts(3, memory) == (
         "Training stopped after 3 attempts: the worker ran out of memory. "
         "Use smaller images or fewer examples, then train again."
     )
-    assert gave_up(3, storage).startswith(
+    assert out_of_attempts(3, storage).startswith(
         "Training stopped after 3 attempts: the dataset's images could not be read from storage. "
     )
     assert attempt_cause("vision", KeyError("k")) == "KeyError: 'k'"
     assert attempt_cause("language", MemoryError("x")) == "MemoryError: x"
-    assert gave_up(2, "").startswith("Training stopped after 2 attempts. Train again;")
+    assert out_of_attempts(2, "").startswith("Training stopped after 2 attempts. Train again;")

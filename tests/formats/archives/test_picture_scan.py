@@ -21,8 +21,8 @@ from chalicelib.domain.datasets.example import box_digest, picture_digest
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload, ServiceError, TimedOut
 from chalicelib.formats.archives.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
-from chalicelib.formats.archives.zip_archive import InvalidZip
-from chalicelib.formats.pictures.reading import PictureFacts
+from chalicelib.formats.archives.zip_directory import InvalidZip
+from chalicelib.formats.pictures.rules import PictureFacts
 from tests.formats.archives.raw_archives import Raw, raw_zip
 from tests.pictures import a_box, annotations, detection_files, draw, label_folders, make_zip
 

@@ -26,7 +26,7 @@ def test_names_are_used_once() -> None:
 
     rules.check_name("b.png")
     rules.check_name("b.png")
-    rules.take("b.png")
+    rules.add("b.png")
 
     for name in ("a.png", "b.png"):
         with pytest.raises(MemberProblem, match="already; rename"):

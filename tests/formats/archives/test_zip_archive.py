@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from chalicelib.errors import InvalidUpload, ServiceError
 from chalicelib.formats.archives.zip_archive import (
-    Archive,
-    InvalidZip,
-    Member,
     MemberProblem,
+    ZipArchive,
+    ZipMember,
     explain_foreign,
     looks_like_zip,
     open_archive,
 )
+from chalicelib.formats.archives.zip_directory import InvalidZip
 from tests.formats.archives.raw_archives import Raw, deflate, raw_zip, zip64_end
 from tests.pictures import draw, label_folders, make_zip
 
@@ -31,12 +31,12 @@ VALID = make_zip(label_folders({"circle": 2, "square": 2}))
 TEXT = bytes(range(256)) * 400
 
 
-def _open(content: bytes) -> Archive:
+def _open(content: bytes) -> ZipArchive:
     """Open an archive that lies in memory."""
     return open_archive(io.BytesIO(content))
 
 
-def _only(content: bytes) -> tuple[Archive, Member]:
+def _only(content: bytes) -> tuple[ZipArchive, ZipMember]:
     """Open an archive of one file."""
     archive = _open(content)
     (member,) = archive.members()

@@ -13,7 +13,7 @@ from chalicelib.formats.pdf.geometry import (
     MAX_RASTER_PIXELS,
     MAX_RASTER_SIDE,
     PIXELS_PER_POINT,
-    View,
+    PageView,
     raster_of,
 )
 
@@ -61,7 +61,7 @@ def test_views_turn_to_the_right(turns, corner, right):
     """The page's top left corner and its direction of reading go where a reader sees them."""
     width, height = ((200, 300), (300, 200))[turns % 2]
     raster = raster_of(width, height)
-    view = View(50, 60, 250, 360, turns, raster)
+    view = PageView(50, 60, 250, 360, turns, raster)
     x, y = view.point(50, 360)
     assert (x / raster.per_point, y / raster.per_point) == pytest.approx(corner)
     assert view.direction(1, 0) == right

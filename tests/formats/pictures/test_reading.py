@@ -17,12 +17,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageFile, ImageOps
 
 from chalicelib.errors import BadRequest, ServiceError, TooLarge, UnsupportedType
-from chalicelib.formats.pictures.reading import (
-    PictureFacts,
-    check_picture,
-    picture_facts,
-    read_picture,
-)
+from chalicelib.formats.pictures.reading import check_picture, picture_facts, read_picture
+from chalicelib.formats.pictures.rules import PictureFacts
 from tests.formats.drawn import (
     ENOUGH,
     SIDE,

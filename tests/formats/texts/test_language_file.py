@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts import language_file
-from chalicelib.formats.texts.language_file import Rejection, Row, read_rows
+from chalicelib.formats.texts.language_file import RejectedRow, TextRow, read_rows
 
 _WEATHER = Path(__file__).parents[2] / "data" / "weather.csv"
 
 
-def _read(data: bytes | str, *, sentiment: bool = False) -> list[Row | Rejection]:
+def _read(data: bytes | str, *, sentiment: bool = False) -> list[TextRow | RejectedRow]:
     """Read an upload given as bytes or as UTF-8 text."""
     raw = data.encode() if isinstance(data, str) else data
     return list(read_rows(io.BytesIO(raw), sentiment=sentiment))
@@ -31,8 +31,8 @@ def _read(data: bytes | str, *, sentiment: bool = False) -> list[Row | Rejection
 def _pairs(data: bytes | str) -> list[tuple[str, str]]:
     """Read texts and labels; no row may be rejected."""
     rows = _read(data)
-    assert not [row for row in rows if isinstance(row, Rejection)]
-    return [(row.text, row.label) for row in rows if isinstance(row, Row)]
+    assert not [row for row in rows if isinstance(row, RejectedRow)]
+    return [(row.text, row.label) for row in rows if isinstance(row, TextRow)]
 
 
 _PARCEL = ("where is my parcel", "delivery-date")
@@ -102,9 +102,12 @@ def test_read_rows_when_a_row_is_wrong(bad: str, words: str) -> None:
     """A wrong row is rejected with its number and reason, the others are kept."""
     rows = _read(f"good text,a\n{bad}\ngood text,b\n")
 
-    assert [Row(1, "good text", "a", "a"), Row(3, "good text", "b", "b")] == [rows[0], rows[2]]
+    assert [TextRow(1, "good text", "a", "a"), TextRow(3, "good text", "b", "b")] == [
+        rows[0],
+        rows[2],
+    ]
     rejection = rows[1]
-    assert isinstance(rejection, Rejection)
+    assert isinstance(rejection, RejectedRow)
     assert rejection.row == 2
     assert words in rejection.reason
 
@@ -128,9 +131,9 @@ def test_read_rows_when_an_object_is_wrong(value: str, words: str) -> None:
     """A wrong object is rejected by its place, the others are kept."""
     rows = _read(f'[{{"text": "a", "label": 7}}, {value}]')
 
-    assert Row(1, "a", "7", "7") == rows[0]
+    assert TextRow(1, "a", "7", "7") == rows[0]
     rejection = rows[1]
-    assert isinstance(rejection, Rejection)
+    assert isinstance(rejection, RejectedRow)
     assert rejection.row == 2
     assert words in rejection.reason
 
@@ -174,8 +177,8 @@ def test_read_rows_when_labels_are_sentiments() -> None:
     """Sentiments are lowered; other labels reject their rows."""
     rows = _read("good,Positive\nbad,NEGATIVE\nso so,meh\n", sentiment=True)
 
-    assert [row.label for row in rows if isinstance(row, Row)] == ["positive", "negative"]
-    assert isinstance(rows[2], Rejection)
+    assert [row.label for row in rows if isinstance(row, TextRow)] == ["positive", "negative"]
+    assert isinstance(rows[2], RejectedRow)
 
 
 def test_read_rows_when_read_twice_from_a_spooled_file() -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.formats.texts.language_file import LabelMerges, Rejection, Row, make_row
+from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, make_row
 
 
-def _make(text: str, label: str, *, sentiment: bool = False) -> Row | Rejection:
+def _make(text: str, label: str, *, sentiment: bool = False) -> TextRow | RejectedRow:
     """Make row 7."""
     return make_row(7, text, label, sentiment=sentiment)
 
 
 def test_make_row_when_all_is_well() -> None:
     """Texts stay as they are, labels are trimmed."""
-    assert Row(7, "  two\nlines\t", "my label", "my label") == _make("  two\nlines\t", " my label ")
-    assert Row(7, "x" * 20_000, "a", "a") == _make("x" * 20_000 + "\r", "a")
+    assert TextRow(7, "  two\nlines\t", "my label", "my label") == _make(
+        "  two\nlines\t", " my label "
+    )
+    assert TextRow(7, "x" * 20_000, "a", "a") == _make("x" * 20_000 + "\r", "a")
 
 
 @pytest.mark.parametrize(
@@ -38,16 +40,16 @@ def test_make_row_when_a_rule_is_broken(text: str, label: str, words: str) -> No
     """Each broken rule rejects the row and names limit, value and remedy."""
     rejection = _make(text, label)
 
-    assert isinstance(rejection, Rejection)
+    assert isinstance(rejection, RejectedRow)
     assert rejection.row == 7
     assert words in rejection.reason
 
 
 def test_make_row_when_sentiments_differ_in_case() -> None:
     """Sentiments are stored in lower case; any other label rejects the row."""
-    assert Row(7, "a", "positive", "positive") == _make("a", " PoSitive ", sentiment=True)
+    assert TextRow(7, "a", "positive", "positive") == _make("a", " PoSitive ", sentiment=True)
     rejection = _make("a", "great" * 30, sentiment=True)
-    assert isinstance(rejection, Rejection)
+    assert isinstance(rejection, RejectedRow)
     assert "positive, negative or neutral" in rejection.reason
     assert len(rejection.reason) < 120
 
@@ -56,18 +58,18 @@ def test_make_row_when_a_label_is_long() -> None:
     """A label over 180 characters is cut and stays trimmed."""
     row = _make("a", "x" * 179 + " and more")
 
-    assert isinstance(row, Row)
+    assert isinstance(row, TextRow)
     assert row.label == "x" * 179
-    assert row.was_cut
+    assert row.full_label == "x" * 179 + " and more"
     whole = _make("a", "x" * 180)
-    assert isinstance(whole, Row)
-    assert not whole.was_cut
+    assert isinstance(whole, TextRow)
+    assert whole.label == whole.full_label
 
 
 def test_label_merges_when_cutting_makes_two_labels_one() -> None:
     """Rows of both labels are rejected, rows of other labels and repeated ones are not."""
     rows = [
-        Row(n, "t", label[:180], label)
+        TextRow(n, "t", label[:180], label)
         for n, label in enumerate(["y" * 180, "y" * 181, "z" * 200, "z" * 200, "plain"])
     ]
     merges = LabelMerges()

@@ -92,7 +92,7 @@ def test_models_arrive_as_functions_bring_them(
     )
 
     source = ModelDownloads(settings, Clients(settings))
-    source.bring("prebuilt/Mood")
+    source.ensure("prebuilt/Mood")
 
     found = tmp_path / "function" / "prebuilt" / "Mood" / "model.bin"
     assert found.read_bytes() == b"artifact"

@@ -80,7 +80,7 @@ def test_only_what_is_new_is_read(
     reads.clear()
     first, second = dataset.counts
     _write(world, dataset, UPLOAD, first.label_id, 251)
-    more = replace(dataset, counts=(first.grown(UPLOAD), second))
+    more = replace(dataset, counts=(first.incremented(UPLOAD), second))
 
     assert not names.has(dataset, "upload 250")
     assert names.has(more, "upload 250")

@@ -15,9 +15,9 @@ from chalicelib.stores.aws.tables import ExampleChunkRow
 from chalicelib.stores.datasets.examples import (
     MAX_BODY_BYTES,
     ChunkWriter,
+    ExampleRange,
     ExampleSequence,
     ExampleStore,
-    Stretch,
 )
 from tests.builders import World
 from tests.conftest import MovableClock
@@ -169,11 +169,11 @@ def test_several_stretches_cost_one_read(
     other = ExampleSequence(DATASET, FEEDBACK, LABEL + 1)
     examples.put_chunk(other, 0, [Example(7, "other", clock(), LABEL + 1)], 1)
     asked = [
-        Stretch(SEQUENCE, 90, 20),
-        Stretch(other, 0, 1),
-        Stretch(SEQUENCE, 199, 2),
-        Stretch(SEQUENCE, 5, 0),
-        Stretch(other, 3, 2),
+        ExampleRange(SEQUENCE, 90, 20),
+        ExampleRange(other, 0, 1),
+        ExampleRange(SEQUENCE, 199, 2),
+        ExampleRange(SEQUENCE, 5, 0),
+        ExampleRange(other, 3, 2),
     ]
     read, calls = ExampleChunkRow.batch_get, []
     monkeypatch.setattr(

@@ -23,7 +23,7 @@ def dataset(world: World) -> Dataset:
 
 def _take(world: World, dataset: Dataset) -> OwnedDataset | None:
     """Take the upload's job."""
-    return world.stores.dataset_leases.take_upload(
+    return world.stores.dataset_leases.acquire_upload(
         dataset.account_id, LANGUAGE, dataset.dataset_id, dataset.upload_id
     )
 
@@ -123,7 +123,7 @@ def test_label_ids_are_never_forgotten(world: World, dataset: Dataset) -> None:
     found = world.stores.datasets.find(dataset.account_id, LANGUAGE, dataset.dataset_id)
     assert found is not None
     [committed] = found.counts
-    owned = world.stores.dataset_leases.take_addition(found)
+    owned = world.stores.dataset_leases.acquire_addition(found)
     assert owned is not None
     world.stores.dataset_leases.note_label(found, owned.lease, 77)
     world.stores.dataset_leases.note_label(found, owned.lease, 78)

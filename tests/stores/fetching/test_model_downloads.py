@@ -57,23 +57,23 @@ def on_disk(settings: Settings) -> dict[str, bytes]:
 def test_folder_is_brought_whole_and_once(cloud: Settings, clients: Clients) -> None:
     """All files of a folder arrive, and no other folder; the second time nothing is asked."""
     source = ModelDownloads(cloud, clients)
-    source.bring("minilm")
+    source.ensure("minilm")
     assert on_disk(cloud) == {f"minilm/{name}": body for name, body in FILES["minilm"].items()}
     for entry in clients.s3.list_objects_v2(Bucket=cloud.bucket)["Contents"]:
         clients.s3.delete_object(Bucket=cloud.bucket, Key=entry["Key"])
 
-    source.bring("minilm")
+    source.ensure("minilm")
 
     with pytest.raises(StorageUnavailable):
-        source.bring("prebuilt/Mood")
+        source.ensure("prebuilt/Mood")
 
 
 def test_another_process_finds_what_is_there(cloud: Settings, clients: Clients) -> None:
     """A folder that is whole on the disk is not downloaded again."""
-    ModelDownloads(cloud, clients).bring("minilm")
+    ModelDownloads(cloud, clients).ensure("minilm")
     clients.s3.delete_object(Bucket=cloud.bucket, Key=described(b"weights").key)
 
-    ModelDownloads(cloud, clients).bring("minilm")
+    ModelDownloads(cloud, clients).ensure("minilm")
 
 
 def test_folder_that_is_not_whole_is_replaced(cloud: Settings, clients: Clients) -> None:
@@ -83,7 +83,7 @@ def test_folder_that_is_not_whole_is_replaced(cloud: Settings, clients: Clients)
     (folder / "model.onnx").write_bytes(b"weight")
     (folder / "encoder.json").write_bytes(b"{}")
 
-    ModelDownloads(cloud, clients).bring("minilm")
+    ModelDownloads(cloud, clients).ensure("minilm")
 
     assert on_disk(cloud)["minilm/model.onnx"] == b"weights"
 
@@ -101,11 +101,11 @@ def test_damaged_file_is_never_used(
     source = ModelDownloads(cloud, clients)
 
     with pytest.raises(StorageUnavailable):
-        source.bring("minilm")
+        source.ensure("minilm")
     assert on_disk(cloud) == {}
 
     clients.s3.put_object(Bucket=cloud.bucket, Key=key, Body=b"weights")
-    source.bring("minilm")
+    source.ensure("minilm")
     assert on_disk(cloud)["minilm/model.onnx"] == b"weights"
 
 
@@ -127,7 +127,7 @@ def test_full_disk_is_trouble_that_may_go_away(
     source = ModelDownloads(replace(cloud, model_dir=str(tmp_path / "file")), clients)
 
     with pytest.raises(StorageUnavailable):
-        source.bring("minilm")
+        source.ensure("minilm")
 
 
 def test_many_threads_bring_once(cloud: Settings, clients: Clients) -> None:
@@ -138,13 +138,13 @@ def test_many_threads_bring_once(cloud: Settings, clients: Clients) -> None:
         "before-call.s3.GetObject", lambda params, **_: asked.append(params["url_path"])
     )
 
-    def bring(_: int) -> None:
+    def ensure(_: int) -> None:
         """Begin together."""
         begin.wait()
-        source.bring("minilm")
+        source.ensure("minilm")
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(bring, range(8)))
+        list(pool.map(ensure, range(8)))
 
     assert len(asked) == 1 + len(FILES["minilm"])
 
@@ -154,7 +154,7 @@ def test_two_processes_with_one_folder(cloud: Settings, clients: Clients) -> Non
     sources = [ModelDownloads(cloud, clients) for _ in range(4)]
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda source: source.bring("minilm"), sources))
+        list(pool.map(lambda source: source.ensure("minilm"), sources))
 
     assert on_disk(cloud) == {f"minilm/{name}": body for name, body in FILES["minilm"].items()}
 
@@ -164,7 +164,7 @@ def test_what_is_not_offered_is_not_brought(cloud: Settings, clients: Clients) -
     source = ModelDownloads(cloud, clients)
 
     assert (source.offers("minilm"), source.offers("nanodet")) == (True, False)
-    source.bring("nanodet")
+    source.ensure("nanodet")
     assert on_disk(cloud) == {}
 
 

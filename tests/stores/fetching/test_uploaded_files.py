@@ -9,31 +9,31 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import to_milliseconds
-from chalicelib.domain.datasets.upload import Incoming
+from chalicelib.domain.datasets.upload import UploadedFile
 from chalicelib.errors import DownloadFailed
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.fetching.uploaded_files import CONTENT_TYPE, IncomingStore
+from chalicelib.stores.fetching.uploaded_files import CONTENT_TYPE, UploadedFileStore
 from tests.conftest import MovableClock
 
 ID = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @pytest.fixture
-def store(clients: Clients, settings: Settings, clock: MovableClock) -> IncomingStore:
+def store(clients: Clients, settings: Settings, clock: MovableClock) -> UploadedFileStore:
     """The store on an empty AWS."""
-    return IncomingStore(settings, clients, clock)
+    return UploadedFileStore(settings, clients, clock)
 
 
 @pytest.fixture
-def issued(store: IncomingStore, clock: MovableClock) -> Incoming:
+def issued(store: UploadedFileStore, clock: MovableClock) -> UploadedFile:
     """A form of account 1 that lives for an hour."""
-    incoming = Incoming("1", ID, "a.zip", to_milliseconds(clock()) + 3_600_000)
+    incoming = UploadedFile("1", ID, "a.zip", to_milliseconds(clock()) + 3_600_000)
     store.create(incoming)
     return incoming
 
 
 @pytest.fixture
-def send(clients: Clients, settings: Settings, issued: Incoming) -> Callable[[bytes], str]:
+def send(clients: Clients, settings: Settings, issued: UploadedFile) -> Callable[[bytes], str]:
     """Puts a file where the form would put it; returns its version."""
 
     def call(content: bytes) -> str:
@@ -44,9 +44,9 @@ def send(clients: Clients, settings: Settings, issued: Incoming) -> Callable[[by
     return call
 
 
-def test_a_form_fixes_place_type_and_size(store: IncomingStore, clock: MovableClock) -> None:
+def test_a_form_fixes_place_type_and_size(store: UploadedFileStore, clock: MovableClock) -> None:
     """The form names one place and one type, so that nothing else can be sent by it."""
-    url, fields = store.create(Incoming("1", ID, "", to_milliseconds(clock()) + 1000))
+    url, fields = store.create(UploadedFile("1", ID, "", to_milliseconds(clock()) + 1000))
 
     assert fields["key"] == f"incoming/1/{ID}"
     assert fields["Content-Type"] == CONTENT_TYPE
@@ -54,7 +54,7 @@ def test_a_form_fixes_place_type_and_size(store: IncomingStore, clock: MovableCl
 
 
 def test_a_file_is_lent_once(
-    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str]
+    store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
 ) -> None:
     """The second user is refused, the first may repeat, and a use that failed is given back."""
     send(b"content")
@@ -63,16 +63,16 @@ def test_a_file_is_lent_once(
     store.read(found, target)
     assert (size, target.getvalue()) == (7, b"content")
 
-    store.use(found, "first")
-    store.use(found, "first")
+    store.claim(found, "first")
+    store.claim(found, "first")
     with pytest.raises(DownloadFailed, match="used already"):
-        store.use(found, "second")
-    with pytest.raises(DownloadFailed, match="used already"):
-        store.find("1", issued.path)
-    store.give_back(found, "second")
+        store.claim(found, "second")
     with pytest.raises(DownloadFailed, match="used already"):
         store.find("1", issued.path)
-    store.give_back(found, "first")
+    store.release(found, "second")
+    with pytest.raises(DownloadFailed, match="used already"):
+        store.find("1", issued.path)
+    store.release(found, "first")
 
     assert store.find("1", issued.path)[1] == 7
 
@@ -87,7 +87,7 @@ def test_a_file_is_lent_once(
     ],
 )
 def test_what_is_not_there_is_refused(
-    store: IncomingStore, issued: Incoming, account: str, path: str, problem: str
+    store: UploadedFileStore, issued: UploadedFile, account: str, path: str, problem: str
 ) -> None:
     """Another account's, a wrong and an unfilled path are refused with the reason."""
     with pytest.raises(DownloadFailed, match=problem):
@@ -95,7 +95,10 @@ def test_what_is_not_there_is_refused(
 
 
 def test_an_hour_later_it_is_dead(
-    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str], clock: MovableClock
+    store: UploadedFileStore,
+    issued: UploadedFile,
+    send: Callable[[bytes], str],
+    clock: MovableClock,
 ) -> None:
     """A file that was sent in time cannot be used late."""
     send(b"content")
@@ -106,7 +109,7 @@ def test_an_hour_later_it_is_dead(
 
 
 def test_a_file_that_is_replaced_is_not_used(
-    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str]
+    store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
 ) -> None:
     """What was checked is what is read, or nothing is."""
     etag = send(b"first")
@@ -120,7 +123,7 @@ def test_a_file_that_is_replaced_is_not_used(
         store.read(found, io.BytesIO())
 
 
-def test_only_the_first_arrival_counts(store: IncomingStore, issued: Incoming) -> None:
+def test_only_the_first_arrival_counts(store: UploadedFileStore, issued: UploadedFile) -> None:
     """A notification that comes twice, or for what was never asked for, changes nothing."""
     assert store.receive("1", ID, "first")
     assert not store.receive("1", ID, "second")
@@ -128,12 +131,12 @@ def test_only_the_first_arrival_counts(store: IncomingStore, issued: Incoming) -
 
 
 def test_a_late_notification_changes_nothing(
-    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str]
+    store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
 ) -> None:
     """What was used before the bucket told of it stays used."""
     send(b"content")
     found, _ = store.find("1", issued.path)
-    store.use(found, "first")
+    store.claim(found, "first")
 
     assert not store.receive("1", ID, "late")
 
@@ -142,7 +145,10 @@ def test_a_late_notification_changes_nothing(
 
 
 def test_a_file_that_arrives_too_late_is_dead(
-    store: IncomingStore, issued: Incoming, send: Callable[[bytes], str], clock: MovableClock
+    store: UploadedFileStore,
+    issued: UploadedFile,
+    send: Callable[[bytes], str],
+    clock: MovableClock,
 ) -> None:
     """A file that was sent at the last moment and arrives after the hour cannot be used."""
     clock.advance(seconds=3601)

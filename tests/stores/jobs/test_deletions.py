@@ -14,7 +14,7 @@ def test_record_is_made_once(world: World) -> None:
 
     assert deletions.create(deletion) == deletion
     assert deletion.status == QUEUED
-    deletions.take("1", deletion.deletion_id)
+    deletions.acquire("1", deletion.deletion_id)
     deletions.finish(deletion)
 
     assert deletions.create(deletion).status == SUCCEEDED
@@ -36,11 +36,11 @@ def test_progress_never_falls(world: World) -> None:
     deletions = world.stores.deletions
     deletion = deletions.create(deletion_of("1", DATASET, "7", "language"))
     shown = []
-    taken = deletions.take("1", deletion.deletion_id)
+    taken = deletions.acquire("1", deletion.deletion_id)
     assert taken is not None
     assert taken.status == RUNNING
     assert 0 < taken.progress < 1
-    assert deletions.take("1", deletion.deletion_id) is None
+    assert deletions.acquire("1", deletion.deletion_id) is None
     for progress in (0.5, 0.2, 0.9):
         deletions.report(deletion, progress)
         found = deletions.find("1", deletion.deletion_id)
@@ -53,7 +53,7 @@ def test_progress_never_falls(world: World) -> None:
     assert shown == [0.5, 0.5, 0.9]
     assert done is not None
     assert (done.status, done.progress) == (SUCCEEDED, 1)
-    assert deletions.take("1", deletion.deletion_id) is None
+    assert deletions.acquire("1", deletion.deletion_id) is None
 
 
 def test_nudge_claims_what_nobody_works_on(world: World) -> None:
@@ -63,7 +63,7 @@ def test_nudge_claims_what_nobody_works_on(world: World) -> None:
     created = round(world.clock.now.timestamp() * 1000)
 
     assert deletions.nudge(created) == []
-    deletions.take("1", deletion.deletion_id)
+    deletions.acquire("1", deletion.deletion_id)
     world.clock.advance(seconds=30)
     assert deletions.nudge(created + 1) == []
     world.clock.advance(seconds=31)

@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.characters import kept
+from chalicelib.domain.documents.characters import to_documented
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.interface import TESSERACT, OcrNotInstalled
 from chalicelib.engines.ocr.tesseract.program import LANGUAGE
@@ -155,7 +155,7 @@ def read_words(table: str) -> list[Word]:
         cells = row.split("\t")
         if len(cells) != _COLUMNS or cells[0] != _WORD:
             continue
-        text = kept(cells[11]).replace(" ", "")
+        text = to_documented(cells[11]).replace(" ", "")
         if text:
             left, top, width, height = map(float, cells[6:10])
             words.append(

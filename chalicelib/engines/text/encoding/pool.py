@@ -87,5 +87,5 @@ class EncoderPool:
 
     def _load(self, name: str) -> Encoder:
         """Bring and load an encoder."""
-        self._source.bring(name)
+        self._source.ensure(name)
         return load_encoder(self._directory, name)

@@ -127,7 +127,7 @@ class BackbonePool:
 
     def folder(self, name: str) -> Path:
         """Return the folder of a backbone, which also holds what belongs to it."""
-        self._source.bring(name)
+        self._source.ensure(name)
         return self._directory / name
 
     def _is_here(self, name: str) -> bool:
@@ -137,7 +137,7 @@ class BackbonePool:
 
     def _load(self, name: str) -> Backbone:
         """Bring, check and load a backbone."""
-        self._source.bring(name)
+        self._source.ensure(name)
         if not self._is_here(name):
             raise BackboneNotInstalled(name)
         facts = self.facts(name)
