@@ -52,7 +52,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.objects import ArtifactStore
 from chalicelib.stores.aws.secrets import SecretStore
-from chalicelib.stores.datasets.appends import AppendStore, AppendStores
+from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.contents import DatasetContents
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_names import ExampleNames
@@ -119,17 +119,7 @@ class Stores:
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.example_names = ExampleNames(self.examples, self.artifacts)
         self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
-        appended = AppendStores(
-            datasets=self.datasets,
-            leases=self.dataset_leases,
-            examples=self.examples,
-            names=self.example_names,
-            labels=self.labels,
-            ids=self.ids,
-            pictures=self.pictures,
-            contents=self.contents,
-        )
-        self.appends = AppendStore(appended, clock, settings.max_stored_bytes)
+        self.appends = AppendStore(self, clock, settings.max_stored_bytes)
 
     def _add_models(self, settings: Settings, clock: Clock) -> None:
         """Build the stores of models and their trainings."""
@@ -182,7 +172,7 @@ class Container:
 
     def warm(self) -> None:
         """Load the installed engines now, so that the first call does not wait for them."""
-        import_module("chalicelib.engines.text.training")
+        import_module("chalicelib.engines.text.run")
         import_module("chalicelib.formats.pictures.reading")
         for name in FAST_ENCODERS:
             if self.encoders.is_installed(name):

@@ -1,27 +1,8 @@
 """Every error that callers may meet, with its status, code and text.
 
-base            ServiceError, never raised itself
-bad_request     BadRequest 400            ├─ MissingParameter  ├─ InvalidParameter
-                                          ├─ InvalidUpload  ├─ DownloadFailed
-                                          ├─ DatasetNotYetAvailable  └─ TooFewExamples
-                TooLarge 413, UnsupportedType 415
-unauthorized    Unauthorized 401          ├─ InvalidToken  ├─ InvalidScheme  └─ InvalidGrant
-not_found       NotFound 404              ├─ DatasetNotFound  ├─ ModelNotFound  ├─ LabelNotFound
-                                          ├─ MetricsNotFound  ├─ DeletionNotFound
-                                          ├─ TokenNotFound  ├─ RouteNotFound
-                                          └─ PrebuiltNotInstalled
-                MethodNotAllowed 405
-conflict        Conflict 409              ├─ DatasetInTraining  ├─ DatasetNotReady
-                                          ├─ DatasetBeingDeleted  ├─ ExampleNameTaken
-                                          ├─ ModelBusy  ├─ ModelNotReady  ├─ ModelUnreadable
-                                          ├─ EncoderMissing
-                                          │  ├─ EncoderUnreadable  └─ BackboneMissing
-                                          └─ ProfileMissing
-quota_exceeded  QuotaExceeded 429         ├─ PredictionQuotaExceeded  ├─ ExampleQuotaExceeded
-                                          └─ TooManyOpen
-unavailable     StorageUnavailable 503, TimedOut 504
-internal        TrainingFailed (the engine cannot learn from these examples; becomes the model's
-                failure message), LeaseLost (another worker owns the job now)
+The status is that of the nearest class that names one: BadRequest 400, Unauthorized 401, NotFound
+404, MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded 429,
+StorageUnavailable 503, TimedOut 504. TrainingFailed and LeaseLost at the end stay within workers.
 
 Raised where the rule is known, translated in two places only: chalicelib/web/endpoint.py (HTTP)
 and chalicelib/workers.py (queues). Spec: Errors; contract section 3.

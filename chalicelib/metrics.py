@@ -60,27 +60,7 @@ QUEUE_SECONDS = Metric("QueueSeconds", SECONDS, ("Function",))
 """Age of a message when its handler begins."""
 MODEL_MILLISECONDS = Metric("ModelDownloadMilliseconds", MILLISECONDS, ("Model",))
 MODELS_NOT_BROUGHT = Metric("ModelsNotBrought", COUNT)
-METRICS = (
-    REQUEST_MILLISECONDS,
-    CLIENT_ERRORS,
-    SERVER_ERRORS,
-    COLD_START_MILLISECONDS,
-    PREDICTIONS,
-    PREDICTIONS_GIVEN_BACK,
-    QUOTA_REFUSALS,
-    ENGINE_MILLISECONDS,
-    OCR_SECONDS,
-    OCR_PAGES,
-    INGEST_SECONDS,
-    INGEST_ROWS,
-    UPLOADS_FAILED,
-    TRAINING_SECONDS,
-    TRAININGS_FAILED,
-    JOBS_GIVEN_UP,
-    QUEUE_SECONDS,
-    MODEL_MILLISECONDS,
-    MODELS_NOT_BROUGHT,
-)
+METRICS = tuple(value for value in list(globals().values()) if isinstance(value, Metric))
 """Every metric."""
 Values = Mapping[Metric, float]
 

@@ -67,10 +67,7 @@ class Document(Protocol):
 
 
 def open_document(
-    data: bytes,
-    max_pages: int,
-    page_seconds: float = PAGE_SECONDS,
-    seconds_left: float = math.inf,
+    data: bytes, max_pages: int, page_seconds: float = PAGE_SECONDS, seconds_left: float = math.inf
 ) -> Document:
     """Open a PNG, JPEG or PDF.
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
 from chalicelib.domain.datasets.dataset import UPLOAD, Dataset
 from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample
-from chalicelib.formats.texts.language_scan import Scan, ScanRules, kept_rows, scan
+from chalicelib.formats.texts.language_scan import ScanRules, TextScan, kept_rows, scan
 from chalicelib.stores.datasets.examples import ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import OwnedDataset
@@ -64,7 +64,7 @@ class TextReader:
         )
 
 
-def _examples(file: BinaryIO, rules: ScanRules, decision: Scan) -> Iterator[ParsedExample]:
+def _examples(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[ParsedExample]:
     """Read the file again and yield the rows that are kept."""
     for row in kept_rows(file, rules, decision):
         yield ParsedExample(row.label, row.text, waiting=row.text)

@@ -6,9 +6,10 @@ Contract section 5, receipts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from chalicelib.domain.common.limits import MAX_REJECTIONS
 from chalicelib.domain.documents.picture import Box
 
 
@@ -48,6 +49,37 @@ class Receipt:
     """Rows or files that are no examples."""
     rejections: tuple[RejectedItem, ...] = ()
     """The first of them."""
+
+
+@dataclass
+class UploadScan:
+    """What happens to the examples of a file; seen = kept + duplicates + rejected."""
+
+    new_labels: list[str] = field(default_factory=list)
+    """Labels that the dataset has not, in order of first appearance."""
+    kept_by_label: dict[str, int] = field(default_factory=dict)
+    """Kept examples by label."""
+    kept: int = 0
+    """Examples that are new."""
+    duplicates: int = 0
+    """Examples left out because they are there already."""
+    rejected: int = 0
+    """Rows, files or boxes that are no examples."""
+    rejections: list[RejectedItem] = field(default_factory=list)
+    """The first of them."""
+    bytes: int = 0
+    """UTF-8 bytes of the kept texts, or bytes of the distinct kept pictures that are new."""
+
+    @property
+    def seen(self) -> int:
+        """Examples that were read."""
+        return self.kept + self.duplicates + self.rejected
+
+    def reject(self, item: RejectedItem) -> None:
+        """Count a rejection, and name the first ones."""
+        self.rejected += 1
+        if len(self.rejections) < MAX_REJECTIONS:
+            self.rejections.append(item)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,7 @@ class PageWork:
     """The pages of one call: which are done, and whether work may go on."""
 
     def __init__(
-        self,
-        page_count: int,
-        seconds_left: float,
-        limit_seconds: float,
-        slots: threading.Semaphore,
+        self, page_count: int, seconds_left: float, limit_seconds: float, slots: threading.Semaphore
     ) -> None:
         """Begin.
 

@@ -12,35 +12,17 @@ Job = dict[str, object]
 
 def ingest_job(dataset: Dataset) -> Job:
     """Name the upload that is going on."""
-    return {
-        "job": "ingest",
-        "account_id": dataset.account_id,
-        "family": dataset.family,
-        "dataset_id": dataset.dataset_id,
-        "upload_id": dataset.upload_id,
-    }
+    return _dataset_job("ingest", dataset, upload_id=dataset.upload_id)
 
 
 def embed_job(dataset: Dataset, part: str) -> Job:
     """Name a part of an upload whose texts wait to be embedded."""
-    return {
-        "job": "embed",
-        "account_id": dataset.account_id,
-        "family": dataset.family,
-        "dataset_id": dataset.dataset_id,
-        "part": part,
-    }
+    return _dataset_job("embed", dataset, part=part)
 
 
 def features_job(dataset: Dataset, part: str) -> Job:
     """Name a part of an upload whose pictures wait for their features."""
-    return {
-        "job": "features",
-        "account_id": dataset.account_id,
-        "family": dataset.family,
-        "dataset_id": dataset.dataset_id,
-        "part": part,
-    }
+    return _dataset_job("features", dataset, part=part)
 
 
 def train_job(model: Model) -> Job:
@@ -55,8 +37,14 @@ def train_job(model: Model) -> Job:
 
 def delete_job(deletion: Deletion) -> Job:
     """Name a deletion."""
+    return {"job": "delete", "account_id": deletion.account_id, "deletion_id": deletion.deletion_id}
+
+
+def _dataset_job(kind: str, dataset: Dataset, **members: object) -> Job:
     return {
-        "job": "delete",
-        "account_id": deletion.account_id,
-        "deletion_id": deletion.deletion_id,
+        "job": kind,
+        "account_id": dataset.account_id,
+        "family": dataset.family,
+        "dataset_id": dataset.dataset_id,
+        **members,
     }

@@ -16,12 +16,11 @@ from chalicelib.domain.common.limits import (
     MAX_DETECTION_IMAGE_BYTES,
     MAX_IMAGE_BYTES,
     MAX_IMAGE_NAME_CHARACTERS,
-    MAX_REJECTIONS,
 )
 from chalicelib.domain.datasets.dataset import DETECTION
 from chalicelib.domain.datasets.example import box_digest, picture_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
-from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload, ServiceError
 from chalicelib.formats.archives.annotations import (
@@ -88,30 +87,11 @@ class Sink:
 
 
 @dataclass
-class PictureScan:
-    """What happens to the examples of an archive; seen = kept + duplicates + rejected."""
+class PictureScan(UploadScan):
+    """What happens to the examples of an archive: pictures, or boxes of them."""
 
     items: PictureItems = field(default_factory=PictureItems)
     """Examples that are kept, in order."""
-    new_labels: list[str] = field(default_factory=list)
-    """Labels that the dataset has not, in order of first appearance."""
-    kept_by_label: dict[str, int] = field(default_factory=dict)
-    """Kept examples by label."""
-    kept: int = 0
-    """Examples that are new."""
-    duplicates: int = 0
-    """Examples left out because they are there already."""
-    rejected: int = 0
-    """Files, or boxes, that are no examples."""
-    rejections: list[RejectedItem] = field(default_factory=list)
-    """The first of them."""
-    bytes: int = 0
-    """Bytes of the distinct kept pictures that are new to the dataset."""
-
-    @property
-    def seen(self) -> int:
-        """Examples that were read."""
-        return self.kept + self.duplicates + self.rejected
 
 
 def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureScan:
@@ -166,7 +146,7 @@ class _Scan:
             try:
                 self._read_labelled(member, book)
             except MemberProblem as problem:
-                self.reject(RejectedItem(str(problem), file=show_path(member.path)))
+                self.result.reject(RejectedItem(str(problem), file=show_path(member.path)))
 
     def _read_labelled(self, member: ZipMember, book: LabelBook) -> None:
         """Read one picture in a label's folder."""
@@ -184,7 +164,7 @@ class _Scan:
 
     def read_boxes(self) -> None:
         """Read an archive whose annotations.csv has the labels."""
-        annotations = open_annotations(self._archive, self.reject, self._sink.check)
+        annotations = open_annotations(self._archive, self.result.reject, self._sink.check)
         for member in self._archive.members():
             self._sink.check()
             if is_annotations(member):
@@ -215,7 +195,7 @@ class _Scan:
                     self._rules.feedback.check_label(row.label)
                 box = _placed_box(row, facts)
             except CellFault as fault:
-                self.reject(row.reject(member.path, str(fault)))
+                self.result.reject(row.reject(member.path, str(fault)))
                 continue
             digest = box_digest(picture, box)
             if self._is_there(row.label, digest):
@@ -229,15 +209,15 @@ class _Scan:
     def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:
         """Reject a file with all its boxes; one without box counts once."""
         for row in boxes:
-            self.reject(row.reject(member.path, reason))
+            self.result.reject(row.reject(member.path, reason))
         if not boxes:
-            self.reject(RejectedItem(reason, file=show_path(member.path)))
+            self.result.reject(RejectedItem(reason, file=show_path(member.path)))
 
     def _reject_without_box(self, member: ZipMember, annotations: Annotations) -> None:
         """Reject a picture without box, unless its boxes were counted as rejected."""
         if not annotations.is_spoilt(member.index):
             reason = "annotations.csv has no box of this picture; add a row with its boxes."
-            self.reject(RejectedItem(reason, file=show_path(member.path)))
+            self.result.reject(RejectedItem(reason, file=show_path(member.path)))
 
     def _checked(self, content: bytes) -> PictureFacts:
         try:
@@ -277,11 +257,6 @@ class _Scan:
         check_examples(self._rules.examples + result.kept)
         self._digests.setdefault(label, set()).add(digest)
         result.items.add(label, box)
-
-    def reject(self, item: RejectedItem) -> None:
-        self.result.rejected += 1
-        if len(self.result.rejections) < MAX_REJECTIONS:
-            self.result.rejections.append(item)
 
 
 def _is_held(rules: PictureRules, digest: bytes) -> bool:

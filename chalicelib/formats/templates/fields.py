@@ -204,11 +204,7 @@ class TemplateFields:
 
     @classmethod
     def unwrap(
-        cls,
-        place: str,
-        item: object,
-        wrappers: Sequence[str],
-        names: Mapping[str, Sequence[str]],
+        cls, place: str, item: object, wrappers: Sequence[str], names: Mapping[str, Sequence[str]]
     ) -> TemplateFields:
         """Return the members of an element, which may be an object within an object.
 

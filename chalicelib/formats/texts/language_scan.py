@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from chalicelib.domain.common.limits import MAX_REJECTIONS
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
-from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, read_rows
@@ -36,35 +35,16 @@ class ScanRules:
 
 
 @dataclass
-class Scan:
-    """What happens to the rows of a file; seen = kept + duplicates + rejected."""
+class TextScan(UploadScan):
+    """What happens to the rows of a file."""
 
-    merges: LabelMerges
+    merges: LabelMerges = field(default_factory=LabelMerges)
     """Labels that cutting would merge."""
-    new_labels: list[str] = field(default_factory=list)
-    """Labels that the dataset has not, in order of first appearance."""
-    kept_by_label: dict[str, int] = field(default_factory=dict)
-    """Rows that become examples, by label."""
-    kept: int = 0
-    """Rows that become examples."""
-    duplicates: int = 0
-    """Rows left out because text and label are there already."""
-    rejected: int = 0
-    """Rows that are no examples."""
-    rejections: list[RejectedItem] = field(default_factory=list)
-    """The first of them."""
     words: int = 0
     """Words of the kept texts."""
-    bytes: int = 0
-    """UTF-8 bytes of the kept texts."""
-
-    @property
-    def seen(self) -> int:
-        """Rows that were read."""
-        return self.kept + self.duplicates + self.rejected
 
 
-def scan(file: BinaryIO, rules: ScanRules) -> Scan:
+def scan(file: BinaryIO, rules: ScanRules) -> TextScan:
     """Read a file and decide what happens to each row.
 
     Args:
@@ -77,7 +57,7 @@ def scan(file: BinaryIO, rules: ScanRules) -> Scan:
     Raises:
         InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
     """
-    result = Scan(LabelMerges())
+    result = TextScan()
     for row in read_rows(file, sentiment=rules.is_sentiment):
         if isinstance(row, TextRow):
             result.merges.add(row)
@@ -87,7 +67,7 @@ def scan(file: BinaryIO, rules: ScanRules) -> Scan:
     return result
 
 
-def kept_rows(file: BinaryIO, rules: ScanRules, decision: Scan) -> Iterator[TextRow]:
+def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[TextRow]:
     """Read a scanned file again and yield the rows that become examples, in file order."""
     for outcome in _outcomes(file, rules, decision.merges):
         if isinstance(outcome, TextRow):
@@ -117,14 +97,12 @@ def _outcomes(
             yield row
 
 
-def _count(result: Scan, outcome: TextRow | RejectedRow | None, rules: ScanRules) -> None:
+def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanRules) -> None:
     """Add one outcome to the decision."""
     if outcome is None:
         result.duplicates += 1
     elif isinstance(outcome, RejectedRow):
-        result.rejected += 1
-        if len(result.rejections) < MAX_REJECTIONS:
-            result.rejections.append(RejectedItem(outcome.reason, row=outcome.row))
+        result.reject(RejectedItem(outcome.reason, row=outcome.row))
     else:
         result.kept += 1
         if outcome.label not in result.kept_by_label:
@@ -136,7 +114,7 @@ def _count(result: Scan, outcome: TextRow | RejectedRow | None, rules: ScanRules
         result.bytes += len(outcome.text.encode("utf-8", "surrogatepass"))
 
 
-def _check(result: Scan, rules: ScanRules) -> None:
+def _check(result: TextScan, rules: ScanRules) -> None:
     """Refuse a file that is of no use, or that breaks a limit of the dataset."""
     if result.kept + result.duplicates == 0:
         first = result.rejections[0]

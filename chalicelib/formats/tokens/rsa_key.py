@@ -17,9 +17,7 @@ def new_private_pem() -> str:
 
     private = rsa.generate_private_key(public_exponent=65537, key_size=MIN_BITS)
     return private.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     ).decode("ascii")
 
 

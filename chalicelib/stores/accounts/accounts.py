@@ -15,7 +15,7 @@ from chalicelib.domain.accounts.account import ACTIVE, CLOSED, Account, AccountK
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import translate_errors, try_write
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import AccountRow, CounterRow
 
 MAX_EMAIL_CHARACTERS = 254
@@ -33,7 +33,7 @@ class AccountStore:
     """Reads and changes accounts; every read is consistent, so a closed account is out at once."""
 
     def __init__(self, clients: Clients) -> None:
-        self._clients = clients
+        clients.bind_tables()
 
     def create(self, account: Account) -> Account | None:
         """Write a new account under a fresh id; None when its address is taken.
@@ -41,7 +41,6 @@ class AccountStore:
         The account's row is written before the address points to it: whatever breaks in between
         leaves a row that nobody can use, never an address that nobody can have.
         """
-        self._clients.bind_tables()
         made = replace(account, account_id=_next_id())
         row = new_row(made)
         # The id is fresh, so a refusal means that a repeated call met its own first write.
@@ -62,7 +61,6 @@ class AccountStore:
             return None
         if len(account_id) > MAX_ID_CHARACTERS:
             return None
-        self._clients.bind_tables()
         row = _row(account_id)
         return None if row is None else load_account(row)
 
@@ -71,7 +69,6 @@ class AccountStore:
 
         An unknown address costs as many reads as a known one, so that time tells nothing.
         """
-        self._clients.bind_tables()
         pointer = _row(_email_key(email)) if _may_be_email(email) else None
         target = "0" if pointer is None else str(pointer.target)
         account = self.get(target)
@@ -79,20 +76,17 @@ class AccountStore:
 
     def list_all(self) -> tuple[Account, ...]:
         """List every account by id; for administrators, as it reads the whole table."""
-        self._clients.bind_tables()
         rows = AccountRow.scan(filter_condition=AccountRow.license_id.exists())
         accounts = [account for row in rows if (account := load_account(row)) is not None]
         return tuple(sorted(accounts, key=lambda account: int(account.account_id)))
 
     def set_plan(self, account_id: str, plan: str, source: str) -> Account | None:
         """Change the plan of an active account; None when there is none."""
-        self._clients.bind_tables()
         actions: list[Action] = [AccountRow.plan.set(plan), AccountRow.source.set(source)]
         return _update_active(AccountRow(account_id), actions)
 
     def set_example_calls(self, account_id: str, calls: int) -> Account | None:
         """Set an active account's limit of calls that return examples; None when none is."""
-        self._clients.bind_tables()
         return _update_active(AccountRow(account_id), [AccountRow.example_calls.set(calls)])
 
     def change_keys(self, account_id: str, change: KeyChange) -> Account | None:
@@ -101,7 +95,6 @@ class AccountStore:
         Returns:
             The changed account, or None when there is no active account of this id.
         """
-        self._clients.bind_tables()
         for _ in range(MAX_KEY_CHANGES):
             row = _row(account_id)
             account = None if row is None else load_account(row)
@@ -113,7 +106,6 @@ class AccountStore:
 
     def close(self, account_id: str, delete_after: datetime) -> Account | None:
         """Close an account and drop its keys; None when there is no account of this id."""
-        self._clients.bind_tables()
         row = AccountRow(account_id)
         actions: list[Action] = [
             AccountRow.status.set(CLOSED),
@@ -122,37 +114,33 @@ class AccountStore:
             AccountRow.revision.add(1),
         ]
         is_known = AccountRow.status.exists()
-        return load_account(row) if try_write(lambda: row.update(actions, is_known)) else None
+        return load_account(row) if try_update(row, actions, is_known) else None
 
     def delete(self, account: Account) -> None:
         """Remove a closed account's rows; its address may be used again afterwards."""
-        self._clients.bind_tables()
         pointer = AccountRow(_email_key(account.email))
         try_write(lambda: pointer.delete(AccountRow.target == account.account_id))
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
         """Note an unfinished training, unless the account has `limit` others; may be repeated."""
-        self._clients.bind_tables()
         noted = AccountRow.training
         count = size(noted)  # type: ignore[no-untyped-call]
         has_room = noted.does_not_exist() | (count < limit) | noted.contains(entry)
         row = AccountRow(account_id)
-        return limit > 0 and try_write(lambda: row.update([noted.add({entry})], has_room))
+        return limit > 0 and try_update(row, [noted.add({entry})], has_room)
 
     def remove_training(self, account_id: str, entries: Iterable[str]) -> None:
         """Forget trainings that are finished; may be repeated."""
         finished = set(entries)
         if not finished:
             return
-        self._clients.bind_tables()
         actions: list[Action] = [AccountRow.training.delete(finished)]
         is_any = AccountRow.training.exists()
-        try_write(lambda: AccountRow(account_id).update(actions, is_any))
+        try_update(AccountRow(account_id), actions, is_any)
 
     def training(self, account_id: str) -> frozenset[str]:
         """Read the unfinished trainings."""
-        self._clients.bind_tables()
         row = _row(account_id)
         return frozenset() if row is None else frozenset(row.training or ())
 
@@ -181,17 +169,14 @@ def _point(account: Account) -> bool:
 def _update_active(row: AccountRow, actions: list[Action]) -> Account | None:
     """Change an active account's row; None when there is none."""
     is_active = AccountRow.status == ACTIVE
-    return load_account(row) if try_write(lambda: row.update(actions, is_active)) else None
+    return load_account(row) if try_update(row, actions, is_active) else None
 
 
 def _write_keys(row: AccountRow, keys: tuple[AccountKey, ...]) -> bool:
     """Write the keys; False when the row has changed since it was read."""
-    actions: list[Action] = [
-        AccountRow.keys.set(dump_keys(keys)),
-        AccountRow.revision.add(1),
-    ]
+    actions: list[Action] = [AccountRow.keys.set(dump_keys(keys)), AccountRow.revision.add(1)]
     is_unchanged = (AccountRow.revision == row.revision) & (AccountRow.status == ACTIVE)
-    return try_write(lambda: row.update(actions, is_unchanged))
+    return try_update(row, actions, is_unchanged)
 
 
 def _may_be_email(text: str) -> bool:

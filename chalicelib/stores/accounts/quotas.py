@@ -8,7 +8,7 @@ from pynamodb.exceptions import PynamoDBException
 
 from chalicelib import log
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import is_refused, translate_errors, try_write
+from chalicelib.stores.aws.errors import is_refused, translate_errors, try_update
 from chalicelib.stores.aws.tables import QuotaRow
 
 PREDICTIONS = "predictions"
@@ -24,7 +24,7 @@ class QuotaStore:
     """
 
     def __init__(self, clients: Clients) -> None:
-        self._clients = clients
+        clients.bind_tables()
 
     def reserve(
         self, account_id: str, kind: str, month: str, limit: int, expires_at: datetime
@@ -43,7 +43,6 @@ class QuotaStore:
         """
         if limit < 1:
             return None
-        self._clients.bind_tables()
         row = QuotaRow(account_id, _period(kind, month))
         try:
             row.update(
@@ -67,12 +66,9 @@ class QuotaStore:
             False when the outcome is unknown and the call may stay counted: that is logged, and
             the caller's own error is more important than this one.
         """
-        self._clients.bind_tables()
         row = QuotaRow(account_id, _period(kind, month))
         try:
-            try_write(
-                lambda: row.update(actions=[QuotaRow.used.add(-1)], condition=QuotaRow.used > 0)
-            )
+            try_update(row, [QuotaRow.used.add(-1)], QuotaRow.used > 0)
         except PynamoDBException:
             log.warning("quota_give_back_unknown", account=account_id, kind=kind, month=month)
             return False
@@ -80,7 +76,6 @@ class QuotaStore:
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Read how many calls are counted."""
-        self._clients.bind_tables()
         try:
             row = QuotaRow.get(account_id, _period(kind, month), consistent_read=True)
         except QuotaRow.DoesNotExist:

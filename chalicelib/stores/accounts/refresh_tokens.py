@@ -15,16 +15,14 @@ class RefreshTokenStore:
     """One row per living refresh token; without its row a token is dead."""
 
     def __init__(self, clients: Clients) -> None:
-        self._clients = clients
+        clients.bind_tables()
 
     def create(self, account_id: str, token_id: str, key_id: str, now: datetime) -> None:
         """Note a new refresh token and the account key it was obtained with."""
-        self._clients.bind_tables()
         RefreshTokenRow(account_id, token_id, key_id=key_id, created_at=to_milliseconds(now)).save()
 
     def is_alive(self, account_id: str, token_id: str) -> bool:
         """Tell whether the token was issued to this account and not revoked."""
-        self._clients.bind_tables()
         try:
             RefreshTokenRow.get(account_id, token_id, consistent_read=True)
         except RefreshTokenRow.DoesNotExist:
@@ -33,12 +31,10 @@ class RefreshTokenStore:
 
     def delete(self, account_id: str, token_id: str) -> bool:
         """Revoke a token; False when the account has no such token."""
-        self._clients.bind_tables()
         row = RefreshTokenRow(account_id, token_id)
         return try_write(lambda: row.delete(condition=RefreshTokenRow.token_id.exists()))
 
     def delete_all(self, account_id: str) -> None:
         """Revoke every token of an account."""
-        self._clients.bind_tables()
         for row in RefreshTokenRow.query(account_id, consistent_read=True):
             row.delete()

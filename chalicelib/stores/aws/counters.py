@@ -15,11 +15,10 @@ class IdStore:
     """Reserves blocks of integer ids; a block that is not used up leaves a gap."""
 
     def __init__(self, clients: Clients) -> None:
-        self._clients = clients
+        clients.bind_tables()
 
     def reserve(self, kind: str, count: int = 1) -> int:
         """Reserve `count` ids and return the first."""
-        self._clients.bind_tables()
         row = CounterRow(kind)
         row.update(actions=[CounterRow.value.add(count)])
         return BASES[kind] + int(row.value) - count + 1

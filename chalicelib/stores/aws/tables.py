@@ -22,14 +22,15 @@ from pynamodb.models import Model as TableRow
 from chalicelib.config import Settings
 
 
+def _meta(**facts: object) -> Any:
+    """Make the inner class that tells PynamoDB of a table or an index."""
+    return type("Meta", (), facts)
+
+
 class AccountRow(TableRow):
     """An account; `EMAIL#<address>` rows point from an address to an account."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "accounts"
-
+    Meta = _meta(table_name="accounts")
     account_id = UnicodeAttribute(hash_key=True)
     target = UnicodeAttribute(null=True)
     email = UnicodeAttribute(null=True)
@@ -48,11 +49,7 @@ class AccountRow(TableRow):
 class RefreshTokenRow(TableRow):
     """A refresh token that was issued and not revoked."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "refresh-tokens"
-
+    Meta = _meta(table_name="refresh-tokens")
     account_id = UnicodeAttribute(hash_key=True)
     token_id = UnicodeAttribute(range_key=True)
     key_id = UnicodeAttribute()
@@ -62,11 +59,7 @@ class RefreshTokenRow(TableRow):
 class CounterRow(TableRow):
     """The last integer id that was given out, by kind."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "counters"
-
+    Meta = _meta(table_name="counters")
     name = UnicodeAttribute(hash_key=True)
     value = NumberAttribute(default=0)
 
@@ -74,11 +67,7 @@ class CounterRow(TableRow):
 class QuotaRow(TableRow):
     """Calls counted in a month; the sort key is `predictions#2026-11` or `examples#2026-11`."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "quotas"
-
+    Meta = _meta(table_name="quotas")
     account_id = UnicodeAttribute(hash_key=True)
     period = UnicodeAttribute(range_key=True)
     used = NumberAttribute(default=0)
@@ -88,12 +77,7 @@ class QuotaRow(TableRow):
 class OpenDatasetIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     """Sparse: datasets with an upload that is going on, for the sweep."""
 
-    class Meta:
-        """Name and projection."""
-
-        index_name = "open"
-        projection = AllProjection()
-
+    Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
     updated_at = NumberAttribute(range_key=True)
 
@@ -101,11 +85,7 @@ class OpenDatasetIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-ca
 class DatasetRow(TableRow):
     """A dataset; the one commit point of everything that is added to it."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "datasets"
-
+    Meta = _meta(table_name="datasets")
     owner = UnicodeAttribute(hash_key=True)
     dataset_id = NumberAttribute(range_key=True)
     name = UnicodeAttribute()
@@ -141,11 +121,7 @@ class DatasetRow(TableRow):
 class LabelRow(TableRow):
     """A label's name; written before the dataset's row lists it, never changed."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "labels"
-
+    Meta = _meta(table_name="labels")
     label_id = NumberAttribute(hash_key=True)
     dataset_id = NumberAttribute()
     owner = UnicodeAttribute()
@@ -155,11 +131,7 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source; the body lies in S3 when it is too long."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "examples"
-
+    Meta = _meta(table_name="examples")
     sequence = UnicodeAttribute(hash_key=True)
     number = NumberAttribute(range_key=True)
     size = NumberAttribute()
@@ -172,12 +144,7 @@ class ExampleChunkRow(TableRow):
 class DatasetModelsIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     """The models of a dataset."""
 
-    class Meta:
-        """Name and projection."""
-
-        index_name = "dataset"
-        projection = AllProjection()
-
+    Meta = _meta(index_name="dataset", projection=AllProjection())
     dataset_id = NumberAttribute(hash_key=True)
     created_at = NumberAttribute(range_key=True)
 
@@ -185,12 +152,7 @@ class DatasetModelsIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-
 class OpenModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     """Sparse: models that are QUEUED#paid, QUEUED#free or RUNNING, oldest first."""
 
-    class Meta:
-        """Name and projection."""
-
-        index_name = "open"
-        projection = AllProjection()
-
+    Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
     queued_at = NumberAttribute(range_key=True)
 
@@ -198,11 +160,7 @@ class OpenModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call
 class ModelRow(TableRow):
     """A model; status changes are conditional on run and fence."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "models"
-
+    Meta = _meta(table_name="models")
     account_id = UnicodeAttribute(hash_key=True)
     model_id = UnicodeAttribute(range_key=True)
     name = UnicodeAttribute()
@@ -237,12 +195,7 @@ class ModelRow(TableRow):
 class OpenDeletionIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     """Sparse: deletions that are not finished, for the sweep."""
 
-    class Meta:
-        """Name and projection."""
-
-        index_name = "open"
-        projection = AllProjection()
-
+    Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
     updated_at = NumberAttribute(range_key=True)
 
@@ -250,11 +203,7 @@ class OpenDeletionIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-c
 class DeletionRow(TableRow):
     """A tracked removal."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "deletions"
-
+    Meta = _meta(table_name="deletions")
     account_id = UnicodeAttribute(hash_key=True)
     deletion_id = UnicodeAttribute(range_key=True)
     kind = UnicodeAttribute()
@@ -277,11 +226,7 @@ class DeletionRow(TableRow):
 class ReceiptRow(TableRow):
     """What happened to the rows of one upload; the sort key begins with the time."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "receipts"
-
+    Meta = _meta(table_name="receipts")
     dataset_id = NumberAttribute(hash_key=True)
     receipt_key = UnicodeAttribute(range_key=True)
     status = UnicodeAttribute()
@@ -297,11 +242,7 @@ class ReceiptRow(TableRow):
 class IncomingRow(TableRow):
     """A presigned form, and whether its file has arrived and was used."""
 
-    class Meta:
-        """Short name of the table."""
-
-        table_name = "incoming"
-
+    Meta = _meta(table_name="incoming")
     account_id = UnicodeAttribute(hash_key=True)
     upload_id = UnicodeAttribute(range_key=True)
     name = UnicodeAttribute(null=True)

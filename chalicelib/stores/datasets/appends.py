@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Protocol
 
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import FEEDBACK, Dataset, LabelCounts
@@ -36,26 +37,17 @@ WAIT_SECONDS = 8.0
 """Longest wait for other additions to the same dataset."""
 
 
-@dataclass(frozen=True)
-class AppendStores:
-    """Where additions are written."""
+class AppendStores(Protocol):
+    """What additions are written with: the container's stores."""
 
     datasets: DatasetStore
-    """Dataset rows."""
-    leases: DatasetLeases
-    """Ownership of a row."""
+    dataset_leases: DatasetLeases
     examples: ExampleStore
-    """Chunks."""
-    names: ExampleNames
-    """Names that are in use."""
+    example_names: ExampleNames
     labels: LabelStore
-    """Label names."""
     ids: IdStore
-    """Integer ids."""
     pictures: PictureStore
-    """Picture files."""
     contents: DatasetContents
-    """Everything of a dataset that is gone."""
 
 
 @translate_errors
@@ -85,7 +77,7 @@ class AppendStore:
         deadline = time.monotonic() + WAIT_SECONDS
         pause = 0.01
         while True:
-            owned = self._stores.leases.acquire_addition(dataset)
+            owned = self._stores.dataset_leases.acquire_addition(dataset)
             if owned is not None:
                 try:
                     return self._append(owned, new)
@@ -108,7 +100,7 @@ class AppendStore:
         counts, label_id = self._with_label(owned, new)
         found = self._find(owned.dataset, new, counts, label_id)
         if found is not None:
-            self._stores.leases.release(owned.dataset, owned.lease)
+            self._stores.dataset_leases.release(owned.dataset, owned.lease)
             return found, owned.dataset
         has_new_label = len(counts) > len(owned.dataset.counts)
         check_can_grow(owned.dataset, has_new_label=has_new_label)
@@ -121,7 +113,7 @@ class AppendStore:
                 c.incremented(new.source) if c.label_id == label_id else c for c in counts
             )
             addition = _addition(owned.dataset, counts, new)
-            self._stores.leases.commit_addition(owned.dataset, owned.lease, addition)
+            self._stores.dataset_leases.commit_addition(owned.dataset, owned.lease, addition)
         except LeaseLost:
             self._clear_up(owned.dataset, label_id)
             raise
@@ -152,7 +144,7 @@ class AppendStore:
 
     def _put_label(self, owned: OwnedDataset, label_id: int, name: str) -> None:
         dataset = owned.dataset
-        self._stores.leases.note_label(dataset, owned.lease, label_id)
+        self._stores.dataset_leases.note_label(dataset, owned.lease, label_id)
         owner = owner_key(dataset.account_id, dataset.family)
         self._stores.labels.put(owner, dataset.dataset_id, {label_id: name})
 
@@ -174,11 +166,11 @@ class AppendStore:
             stored, _ = self._stores.datasets.load(dataset.account_id)
             check_room(stored, new.size_bytes, self._max_stored_bytes)
         if new.needs_own_name:
-            self._stores.names.prepare(dataset)
+            self._stores.example_names.prepare(dataset)
 
     def _check_name(self, owned: OwnedDataset, new: NewExample) -> None:
         """Refuse a name that is in use where each must be there once."""
-        if new.needs_own_name and self._stores.names.has(owned.dataset, new.name):
+        if new.needs_own_name and self._stores.example_names.has(owned.dataset, new.name):
             raise ExampleNameTaken(owned.dataset.dataset_id, new.name)
 
     def _write(self, owned: OwnedDataset, new: NewExample, counts: LabelCounts) -> Example:
@@ -205,7 +197,7 @@ class AppendStore:
     def _give_back(self, owned: OwnedDataset) -> None:
         """End the lease after a failure; when that fails too, it ends by itself."""
         try:
-            self._stores.leases.release(owned.dataset, owned.lease)
+            self._stores.dataset_leases.release(owned.dataset, owned.lease)
         except StorageUnavailable:
             return
 

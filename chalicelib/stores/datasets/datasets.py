@@ -28,12 +28,11 @@ class DatasetStore:
     """Reads datasets and changes their state by single conditional writes."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
-        self._clients = clients
+        clients.bind_tables()
         self._clock = clock
 
     def create(self, dataset: Dataset, upload: Upload | None = None) -> None:
         """Write a new dataset; with an upload it is UPLOADING and found by the sweep."""
-        self._clients.bind_tables()
         row = new_row(dataset)
         if upload is not None:
             row.upload = upload.to_json()
@@ -44,7 +43,6 @@ class DatasetStore:
 
     def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
         """Find a dataset of an account."""
-        self._clients.bind_tables()
         try:
             row = DatasetRow.get(owner_key(account_id, family), dataset_id, consistent_read=True)
         except DatasetRow.DoesNotExist:
@@ -53,7 +51,6 @@ class DatasetStore:
 
     def of_account(self, account_id: str, family: str, limit: int | None = None) -> list[Dataset]:
         """Return the first datasets of an account and family, by id."""
-        self._clients.bind_tables()
         rows = DatasetRow.query(owner_key(account_id, family), consistent_read=True, limit=limit)
         return [load_dataset(row) for row in rows]
 
@@ -81,15 +78,15 @@ class DatasetStore:
             DatasetRow.open.set(UPLOADING),
             DatasetRow.fence.add(1),
         ]
-        row = self._row(dataset)
-        if not try_write(lambda: row.update(actions, condition=free)):
+        row = row_of(dataset)
+        if not try_update(row, actions, free):
             current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
             return current if current and current.upload_id == upload_id else None
         return load_dataset(row)
 
     def cancel(self, dataset: Dataset) -> bool:
         """Remove a new dataset whose upload nobody has begun; True when it is not there."""
-        row = self._row(dataset)
+        row = row_of(dataset)
         untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
         if try_write(lambda: row.delete(condition=untouched)):
             return True
@@ -97,17 +94,17 @@ class DatasetStore:
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
         """Guard an available dataset against deletion; False when it is not available now."""
-        row = self._row(dataset)
+        row = row_of(dataset)
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
-        return try_write(lambda: row.update([DatasetRow.training.add({entry})], condition=free))
+        return try_update(row, [DatasetRow.training.add({entry})], free)
 
     def remove_training(self, dataset: Dataset, entries: Iterable[str]) -> None:
         """Take guard entries away; missing ones are fine, and so is a missing dataset."""
-        row = self._row(dataset)
+        row = row_of(dataset)
         there = DatasetRow.dataset_id.exists()
         gone = set(entries)
         if gone:
-            try_write(lambda: row.update([DatasetRow.training.delete(gone)], condition=there))
+            try_update(row, [DatasetRow.training.delete(gone)], there)
 
     def start_deletion(self, dataset: Dataset) -> bool:
         """Mark as DELETION_PENDING unless a training guards it; False when one does."""
@@ -120,8 +117,8 @@ class DatasetStore:
             DatasetRow.fence.add(1),
         ]
         unguarded = DatasetRow.training.does_not_exist() & DatasetRow.dataset_id.exists()
-        row = self._row(dataset)
-        if try_write(lambda: row.update(actions, condition=unguarded)):
+        row = row_of(dataset)
+        if try_update(row, actions, unguarded):
             return True
         current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
         return current is None or current.status == DELETION_PENDING
@@ -133,28 +130,28 @@ class DatasetStore:
             dataset: whose pictures are shown.
             until: milliseconds since 1970; a later moment that is there stays.
         """
-        row = self._row(dataset)
+        row = row_of(dataset)
         kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
         later = DatasetRow.urls_until.does_not_exist() | (DatasetRow.urls_until <= until)
         actions: list[Action] = [DatasetRow.urls_until.set(until)]
-        if try_write(lambda: row.update(actions, condition=kept & later)):
+        if try_update(row, actions, kept & later):
             return True
         current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
         return current is not None and current.status != DELETION_PENDING
 
     def urls_until(self, dataset: Dataset) -> int:
         """Return when the last temporary URL dies, in milliseconds since 1970; 0 for none."""
-        row = self._row(dataset)
+        row = row_of(dataset)
         row.refresh(consistent_read=True)
         return int(row.urls_until or 0)
 
     def delete(self, dataset: Dataset) -> None:
         """Delete the row; a missing one is fine."""
-        self._row(dataset).delete()
+        row_of(dataset).delete()
 
     def lease_until(self, dataset: Dataset) -> int:
         """Return when the last owner's lease ends, in milliseconds since 1970."""
-        row = self._row(dataset)
+        row = row_of(dataset)
         row.refresh(consistent_read=True)
         return int(row.lease_until)
 
@@ -168,7 +165,6 @@ class DatasetStore:
         Returns:
             Datasets whose job must be sent again.
         """
-        self._clients.bind_tables()
         now = to_milliseconds(self._clock())
         stale = (DatasetRow.nudged_at < older_than) & (DatasetRow.lease_until < now)
         still_open = stale & (DatasetRow.status == status)
@@ -181,14 +177,10 @@ class DatasetStore:
 
     def label_ids(self, dataset: Dataset) -> set[int]:
         """Return every label id that may have rows, committed or not."""
-        row = self._row(dataset)
+        row = row_of(dataset)
         row.refresh(consistent_read=True)
         committed = {c.label_id for c in load_dataset(row).counts}
         return committed | label_ids(row.label_blocks or ())
-
-    def _row(self, dataset: Dataset) -> DatasetRow:
-        self._clients.bind_tables()
-        return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
 
 
 def dump_counts(counts: Sequence[LabelCounts]) -> bytes:
@@ -202,6 +194,11 @@ def load_counts(packed: bytes | None) -> tuple[LabelCounts, ...]:
     if packed is None:
         return ()
     return tuple(LabelCounts(*triple) for triple in json.loads(zlib.decompress(packed)))
+
+
+def row_of(dataset: Dataset) -> DatasetRow:
+    """Make a row handle that has the dataset's key alone."""
+    return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
 
 
 def new_row(dataset: Dataset) -> DatasetRow:

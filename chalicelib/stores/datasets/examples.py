@@ -67,7 +67,7 @@ class ExampleStore:
     """Reads and writes chunks."""
 
     def __init__(self, clients: Clients, artifacts: ArtifactStore) -> None:
-        self._clients = clients
+        clients.bind_tables()
         self._artifacts = artifacts
 
     def put_chunk(
@@ -78,7 +78,6 @@ class ExampleStore:
         Raises:
             LeaseLost: a later owner wrote this chunk.
         """
-        self._clients.bind_tables()
         row = ExampleChunkRow(sequence.key, number, size=len(examples), fence=fence)
         body = _dump(examples)
         if len(body) > MAX_BODY_BYTES:
@@ -135,7 +134,6 @@ class ExampleStore:
 
     def delete(self, sequence: ExampleSequence) -> None:
         """Delete every chunk row of a sequence, committed or not."""
-        self._clients.bind_tables()
         rows = list(ExampleChunkRow.query(sequence.key, consistent_read=True))
         with ExampleChunkRow.batch_write() as batch:
             for row in rows:
@@ -155,7 +153,6 @@ class ExampleStore:
         return examples[skip : skip + stretch.count]
 
     def _chunks(self, keys: list[tuple[str, int]]) -> dict[tuple[str, int], ExampleChunkRow]:
-        self._clients.bind_tables()
         rows = ExampleChunkRow.batch_get(keys, consistent_read=True)
         return {(row.sequence, int(row.number)): row for row in rows}
 

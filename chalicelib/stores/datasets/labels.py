@@ -23,12 +23,11 @@ class LabelStore:
     """Reads and writes label rows."""
 
     def __init__(self, clients: Clients) -> None:
-        self._clients = clients
+        clients.bind_tables()
         self._names: dict[int, str] = {}
 
     def put(self, owner: str, dataset_id: int, names: Mapping[int, str]) -> None:
         """Write label rows; the same ids and names may be written again."""
-        self._clients.bind_tables()
         with LabelRow.batch_write() as batch:
             for label_id, name in names.items():
                 batch.save(LabelRow(label_id, dataset_id=dataset_id, owner=owner, name=name))
@@ -43,7 +42,6 @@ class LabelStore:
 
     def dataset_id(self, owner: str, label_id: int) -> int | None:
         """Find the dataset that a label belongs to, or None when it is not the owner's."""
-        self._clients.bind_tables()
         try:
             row = LabelRow.get(label_id, consistent_read=True)
         except LabelRow.DoesNotExist:
@@ -52,7 +50,6 @@ class LabelStore:
 
     def delete(self, label_ids: Sequence[int]) -> None:
         """Delete label rows; missing ones are fine."""
-        self._clients.bind_tables()
         with LabelRow.batch_write() as batch:
             for label_id in label_ids:
                 self._names.pop(label_id, None)
@@ -71,7 +68,6 @@ class LabelStore:
         """Read names into memory."""
         if not label_ids:
             return {}
-        self._clients.bind_tables()
         if len(self._names) > _CACHE_LIMIT:
             self._names.clear()
         rows = LabelRow.batch_get(label_ids, consistent_read=True)

@@ -21,9 +21,9 @@ from chalicelib.domain.datasets.upload import Upload
 from chalicelib.domain.jobs.lease import Lease
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import translate_errors, try_write
+from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import DatasetRow
-from chalicelib.stores.datasets.datasets import dump_counts, label_block, load_dataset
+from chalicelib.stores.datasets.datasets import dump_counts, label_block, load_dataset, row_of
 from chalicelib.stores.datasets.labels import owner_key
 
 
@@ -60,7 +60,7 @@ class DatasetLeases:
     """Takes, renews and ends the ownership of a dataset's row."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
-        self._clients = clients
+        clients.bind_tables()
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
 
@@ -75,7 +75,7 @@ class DatasetLeases:
     def acquire_addition(self, dataset: Dataset) -> OwnedDataset | None:
         """Own an available dataset for one addition; None when it is busy or not available."""
         available = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
-        return self._take(self._row(dataset), available, [])
+        return self._take(row_of(dataset), available, [])
 
     def renew(self, dataset: Dataset, lease: Lease) -> None:
         """Keep the ownership for another lease.
@@ -162,12 +162,11 @@ class DatasetLeases:
             actions.append(DatasetRow.last_error.set(error[:500]))
         if not counts:
             actions.append(DatasetRow.attempts.set(max(0, lease.attempts - 1)))
-        row = self._row(dataset)
-        try_write(lambda: row.update(actions, condition=DatasetRow.fence == lease.fence))
+        row = row_of(dataset)
+        try_update(row, actions, DatasetRow.fence == lease.fence)
 
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
         """Take the lease when it is free; a repeated call recognises its own first write."""
-        self._clients.bind_tables()
         owner = secrets.token_hex(8)
         free = DatasetRow.lease_until < to_milliseconds(self._clock())
         actions: list[Action] = [
@@ -176,7 +175,7 @@ class DatasetLeases:
             DatasetRow.fence.add(1),
             *more,
         ]
-        if not try_write(lambda: row.update(actions, condition=condition & free)):
+        if not try_update(row, actions, condition & free):
             # Repeating must not count another attempt, so it is refused and looks who owns it.
             try:
                 row.refresh(consistent_read=True)
@@ -193,11 +192,11 @@ class DatasetLeases:
         The end of an upload names its own status too, so that a repeated call meets its first
         write, and no owner turns an end whose reply was lost into another one.
         """
-        row = self._row(dataset)
+        row = row_of(dataset)
         condition: Condition = DatasetRow.fence == lease.fence
         if statuses:
             condition = condition & DatasetRow.status.is_in(*statuses)
-        if not try_write(lambda: row.update(actions, condition=condition)):
+        if not try_update(row, actions, condition):
             raise LeaseLost
 
     def _totals(self, addition: Addition) -> list[Action]:
@@ -223,10 +222,6 @@ class DatasetLeases:
     def _until(self) -> int:
         """Return when a lease that is taken now ends, in milliseconds since 1970."""
         return to_milliseconds(self._clock()) + self._milliseconds
-
-    def _row(self, dataset: Dataset) -> DatasetRow:
-        self._clients.bind_tables()
-        return DatasetRow(owner_key(dataset.account_id, dataset.family), dataset.dataset_id)
 
 
 def _noted(first: int, count: int) -> Action:

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 from urllib.parse import quote
 
 from botocore.auth import S3SigV4QueryAuth
@@ -114,12 +113,7 @@ class PictureWriter:
     def __enter__(self) -> PictureWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         """Wait for what is being written; after an error nothing more is begun."""
         try:
             while error is None and self._waiting:

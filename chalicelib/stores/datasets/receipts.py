@@ -27,11 +27,10 @@ class ReceiptStore:
     """Reads and writes receipt rows."""
 
     def __init__(self, clients: Clients) -> None:
-        self._clients = clients
+        clients.bind_tables()
 
     def put(self, receipt: Receipt, fence: int = 0) -> None:
         """Write a receipt whole, unless a later owner of the upload has written it."""
-        self._clients.bind_tables()
         row = ReceiptRow(
             receipt.dataset_id,
             receipt_key(receipt),
@@ -49,7 +48,6 @@ class ReceiptStore:
 
     def newest(self, dataset_id: int, limit: int) -> list[Receipt]:
         """Return the newest receipts of a dataset."""
-        self._clients.bind_tables()
         rows = ReceiptRow.query(
             dataset_id, scan_index_forward=False, limit=limit, consistent_read=True
         )
@@ -57,7 +55,6 @@ class ReceiptStore:
 
     def delete_all(self, dataset_id: int) -> None:
         """Delete every receipt of a dataset."""
-        self._clients.bind_tables()
         rows = list(ReceiptRow.query(dataset_id, consistent_read=True))
         with ReceiptRow.batch_write() as batch:
             for row in rows:

@@ -34,11 +34,11 @@ class UploadedFileStore:
     def __init__(self, settings: Settings, clients: Clients, clock: Clock) -> None:
         self._bucket = settings.bucket
         self._clients = clients
+        clients.bind_tables()
         self._clock = clock
 
     def create(self, incoming: UploadedFile) -> tuple[str, dict[str, str]]:
         """Remember a form and sign it; return its URL and fields."""
-        self._clients.bind_tables()
         IncomingRow(
             incoming.account_id,
             incoming.upload_id,
@@ -61,7 +61,6 @@ class UploadedFileStore:
 
     def receive(self, account_id: str, upload_id: str, etag: str) -> bool:
         """Note that a file has arrived; the first one counts. False when it is not wanted."""
-        self._clients.bind_tables()
         actions: list[Action] = [IncomingRow.status.set(RECEIVED), IncomingRow.etag.set(etag)]
         condition = (IncomingRow.status == ISSUED) & IncomingRow.etag.does_not_exist()
         return try_update(IncomingRow(account_id, upload_id), actions, condition)
@@ -115,7 +114,6 @@ class UploadedFileStore:
         Raises:
             DownloadFailed: it was used already.
         """
-        self._clients.bind_tables()
         row = IncomingRow(incoming.account_id, incoming.upload_id)
         actions: list[Action] = [IncomingRow.status.set(USED), IncomingRow.used_by.set(user)]
         if not try_update(
@@ -125,7 +123,6 @@ class UploadedFileStore:
 
     def release(self, incoming: UploadedFile, user: str) -> None:
         """Let the file be used again, because this use of it came to nothing."""
-        self._clients.bind_tables()
         row = IncomingRow(incoming.account_id, incoming.upload_id)
         actions: list[Action] = [IncomingRow.status.set(RECEIVED), IncomingRow.used_by.remove()]
         try_update(row, actions, IncomingRow.used_by == user)
@@ -136,7 +133,6 @@ class UploadedFileStore:
 
     def _row(self, account_id: str, upload_id: str) -> UploadedFile | None:
         """Read a row."""
-        self._clients.bind_tables()
         try:
             row = IncomingRow.get(account_id, upload_id or "-", consistent_read=True)
         except IncomingRow.DoesNotExist:

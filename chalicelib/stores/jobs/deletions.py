@@ -14,8 +14,7 @@ from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import DeletionRow
 
 OPEN = "OPEN"
-"""Marks a record whose job is not done; the sweep finds it by this."""
-"""Index key of what has work left."""
+"""Index key of a record whose job is not done; the sweep finds it by this."""
 _BEGUN = 0.01
 
 
@@ -24,13 +23,12 @@ class DeletionStore:
     """Reads deletion records and moves them forward, never back."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
-        self._clients = clients
+        clients.bind_tables()
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
 
     def create(self, deletion: Deletion) -> Deletion:
         """Write a QUEUED record, or return the one that is there already."""
-        self._clients.bind_tables()
         now = to_milliseconds(self._clock())
         row = DeletionRow(
             deletion.account_id,
@@ -49,7 +47,6 @@ class DeletionStore:
 
     def find(self, account_id: str, deletion_id: str) -> Deletion | None:
         """Find a deletion of an account."""
-        self._clients.bind_tables()
         try:
             row = DeletionRow.get(account_id, deletion_id, consistent_read=True)
         except DeletionRow.DoesNotExist:
@@ -61,7 +58,6 @@ class DeletionStore:
 
         Deleting twice is harmless, so the lease only saves work and needs no fence.
         """
-        self._clients.bind_tables()
         now = to_milliseconds(self._clock())
         owner = secrets.token_hex(8)
         free = (DeletionRow.lease_until < now) | (DeletionRow.lease_owner == owner)
@@ -74,11 +70,10 @@ class DeletionStore:
             DeletionRow.updated_at.set(now),
         ]
         row = DeletionRow(account_id, deletion_id)
-        return _load(row) if try_write(lambda: row.update(actions, condition=unfinished)) else None
+        return _load(row) if try_update(row, actions, unfinished) else None
 
     def report(self, deletion: Deletion, progress: float) -> None:
         """Show how far a running deletion has come, and keep it for another lease."""
-        self._clients.bind_tables()
         now = to_milliseconds(self._clock())
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         forward = (DeletionRow.status == RUNNING) & (DeletionRow.progress <= progress)
@@ -86,28 +81,21 @@ class DeletionStore:
             DeletionRow.progress.set(progress),
             DeletionRow.lease_until.set(now + self._milliseconds),
         ]
-        try_write(lambda: row.update(actions, condition=forward))
+        try_update(row, actions, forward)
 
     def release(self, deletion: Deletion) -> None:
         """Give the job back to the queue."""
-        self._clients.bind_tables()
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
-        try_write(
-            lambda: row.update(
-                [DeletionRow.lease_until.set(0)], condition=DeletionRow.status == RUNNING
-            )
-        )
+        try_update(row, [DeletionRow.lease_until.set(0)], DeletionRow.status == RUNNING)
 
     def note_urls(self, deletion: Deletion, until: int) -> None:
         """Remember when the last temporary URL dies, before the dataset's row goes."""
-        self._clients.bind_tables()
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         actions: list[Action] = [DeletionRow.urls_until.set(until)]
-        try_write(lambda: row.update(actions, condition=DeletionRow.status == RUNNING))
+        try_update(row, actions, DeletionRow.status == RUNNING)
 
     def finish(self, deletion: Deletion) -> None:
         """End the job; the record waits while a temporary URL may still live."""
-        self._clients.bind_tables()
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         now = to_milliseconds(self._clock())
         is_waiting = deletion.urls_until > now
@@ -119,11 +107,10 @@ class DeletionStore:
             DeletionRow.open.set(WAITING) if is_waiting else DeletionRow.open.remove(),
         ]
         unfinished = DeletionRow.status.is_in(QUEUED, RUNNING)
-        try_write(lambda: row.update(actions, condition=unfinished))
+        try_update(row, actions, unfinished)
 
     def end_waiting(self) -> int:
         """End the records whose last temporary URL has died; return how many."""
-        self._clients.bind_tables()
         now = to_milliseconds(self._clock())
         dead = DeletionRow.urls_until <= now
         actions: list[Action] = [
@@ -144,7 +131,6 @@ class DeletionStore:
         Returns:
             Deletions whose job must be sent again.
         """
-        self._clients.bind_tables()
         now = to_milliseconds(self._clock())
         stale = (DeletionRow.nudged_at < older_than) & (DeletionRow.lease_until < now)
         unfinished = stale & DeletionRow.status.is_in(QUEUED, RUNNING)

@@ -17,7 +17,7 @@ from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.models.model import FAILED, OPEN, RUNNING, SUCCEEDED, Model, TrainStats
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import translate_errors, try_write
+from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.models import load_model, open_key
 
@@ -27,13 +27,12 @@ class ModelLeases:
     """Takes, renews and ends the ownership of a training run."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
-        self._clients = clients
+        clients.bind_tables()
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
 
     def acquire(self, account_id: str, model_id: str, run: int) -> Model | None:
         """Own a run and set it RUNNING; None when it is done, gone, or owned by another."""
-        self._clients.bind_tables()
         row = ModelRow(account_id, model_id)
         owner = secrets.token_hex(8)
         now = to_milliseconds(self._clock())
@@ -48,7 +47,7 @@ class ModelLeases:
         ]
         is_open = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN)
         free = is_open & (ModelRow.lease_until < now)
-        if not try_write(lambda: row.update(actions, condition=free)):
+        if not try_update(row, actions, free):
             # A repeated call must not count another attempt; it meets its own first write here.
             try:
                 row.refresh(consistent_read=True)
@@ -121,13 +120,13 @@ class ModelLeases:
             actions.append(ModelRow.last_error.set(error[:500]))
         if not counts:
             actions.append(ModelRow.attempts.set(max(0, model.attempts - 1)))
-        row = self._row(model)
-        try_write(lambda: row.update(actions, condition=self._owned(model)))
+        row = ModelRow(model.account_id, model.model_id)
+        try_update(row, actions, self._owned(model))
 
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
         """Write under the lease; `again` recognises the end that a first try has written."""
-        row = self._row(model)
-        if not try_write(lambda: row.update(actions, condition=self._owned(model, again))):
+        row = ModelRow(model.account_id, model.model_id)
+        if not try_update(row, actions, self._owned(model, again)):
             raise LeaseLost
 
     def _owned(self, model: Model, again: Condition | None = None) -> Condition:
@@ -144,7 +143,3 @@ class ModelLeases:
             ModelRow.last_error.remove(),
             ModelRow.open.remove(),
         ]
-
-    def _row(self, model: Model) -> ModelRow:
-        self._clients.bind_tables()
-        return ModelRow(model.account_id, model.model_id)

@@ -33,19 +33,17 @@ class ModelStore:
     """Reads models and changes their state by single conditional writes."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
-        self._clients = clients
+        clients.bind_tables()
         self._clock = clock
 
     def create(self, model: Model) -> None:
         """Write a new model as QUEUED."""
-        self._clients.bind_tables()
         row = new_row(model)
         # The id is random, so a refusal means that a repeated call met its own first write.
         try_write(lambda: row.save(condition=ModelRow.model_id.does_not_exist()))
 
     def find(self, account_id: str, model_id: str) -> Model | None:
         """Find a model of an account that is not deleted."""
-        self._clients.bind_tables()
         try:
             row = ModelRow.get(account_id, model_id, consistent_read=True)
         except ModelRow.DoesNotExist:
@@ -54,7 +52,6 @@ class ModelStore:
 
     def find_served(self, account_id: str, model_id: str) -> ServedModel | None:
         """Find what a prediction needs to know of a model; a few members of its row."""
-        self._clients.bind_tables()
         try:
             row = ModelRow.get(
                 account_id, model_id, consistent_read=True, attributes_to_get=list(SERVED_MEMBERS)
@@ -67,20 +64,17 @@ class ModelStore:
 
     def of_dataset(self, account_id: str, dataset_id: int) -> list[Model]:
         """Return the models of a dataset by creation, then id."""
-        self._clients.bind_tables()
         rows = ModelRow.dataset_index.query(dataset_id)
         models = [load_model(r) for r in rows if r.account_id == account_id and not r.deleted]
         return sorted(models, key=lambda model: (model.created_at, model.model_id))
 
     def of_account(self, account_id: str) -> list[Model]:
         """Return every model of an account that is not deleted."""
-        self._clients.bind_tables()
         rows = ModelRow.query(account_id, consistent_read=True)
         return [load_model(row) for row in rows if not row.deleted]
 
     def queued_before(self, model: Model) -> int:
         """Count the trainings of all accounts that stand in front in the queue."""
-        self._clients.bind_tables()
         queued_at = to_milliseconds(model.queued_at or model.created_at)
         earlier = ModelRow.queued_at < queued_at
         count = ModelRow.open_index.count(open_key(QUEUED, model.is_paid), earlier)
@@ -113,8 +107,8 @@ class ModelStore:
         ]
         idle = ~ModelRow.status.is_in(*OPEN) & (ModelRow.run == model.run)
         free = idle & (ModelRow.deleted == False)  # noqa: E712 - a PynamoDB condition
-        row = self._row(model)
-        if try_write(lambda: row.update(actions, condition=free)):
+        row = ModelRow(model.account_id, model.model_id)
+        if try_update(row, actions, free):
             return load_model(row)
         try:
             row.refresh(consistent_read=True)
@@ -125,7 +119,7 @@ class ModelStore:
 
     def cancel(self, model: Model) -> bool:
         """Remove a model that is still QUEUED and unowned, when its request failed halfway."""
-        row = self._row(model)
+        row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
         if try_write(lambda: row.delete(condition=unowned)):
             return True
@@ -133,7 +127,7 @@ class ModelStore:
 
     def start_deletion(self, model: Model) -> bool:
         """Hide a model from every route; False when it is QUEUED or RUNNING."""
-        row = self._row(model)
+        row = ModelRow(model.account_id, model.model_id)
         idle = ModelRow.model_id.exists() & ~ModelRow.status.is_in(*OPEN)
         actions: list[Action] = [
             ModelRow.deleted.set(True),
@@ -141,13 +135,12 @@ class ModelStore:
             ModelRow.queued_at.set(to_milliseconds(self._clock())),
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
         ]
-        if try_write(lambda: row.update(actions, condition=idle)):
+        if try_update(row, actions, idle):
             return True
         return self.find(model.account_id, model.model_id) is None
 
     def is_hidden(self, account_id: str, model_id: str) -> bool:
         """Tell whether a model's deletion was requested and has not finished."""
-        self._clients.bind_tables()
         try:
             return bool(ModelRow.get(account_id, model_id, consistent_read=True).deleted)
         except ModelRow.DoesNotExist:
@@ -155,7 +148,6 @@ class ModelStore:
 
     def delete(self, account_id: str, model_id: str) -> None:
         """Delete the row; a missing one is fine."""
-        self._clients.bind_tables()
         ModelRow(account_id, model_id).delete()
 
     def nudge_open(self, older_than: int) -> list[Model]:
@@ -184,7 +176,6 @@ class ModelStore:
 
     def _nudge(self, keys: Sequence[str], older_than: int, condition: Condition) -> list[Model]:
         """Claim models of some partitions of the sparse index."""
-        self._clients.bind_tables()
         now = to_milliseconds(self._clock())
         stale = (ModelRow.nudged_at < older_than) & (ModelRow.lease_until < now) & condition
         claimed = []
@@ -194,10 +185,6 @@ class ModelStore:
                 if try_update(row, actions, stale):
                     claimed.append(load_model(row))
         return claimed
-
-    def _row(self, model: Model) -> ModelRow:
-        self._clients.bind_tables()
-        return ModelRow(model.account_id, model.model_id)
 
 
 DELETING = "DELETING"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chalicelib.engines.split import ALWAYS_TRAINED
-from chalicelib.engines.text.head.regression import ExampleBatch
+from chalicelib.engines.text.head.regression import Piece
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Bools = npt.NDArray[np.bool_]
 
 
-class RowRange(NamedTuple):
+class Segment(NamedTuple):
     """A run of rows of the matrix."""
 
     start: int
@@ -43,22 +43,22 @@ class Layout:
     """Label indexes, int, shape (rows,)."""
     order: Ints
     """Example of every row that is one, int, shape (examples,)."""
-    ranges: tuple[RowRange, ...]
+    segments: tuple[Segment, ...]
     """Runs, together all rows."""
 
-    def batches(self, keep: Callable[[RowRange], bool]) -> list[ExampleBatch]:
+    def pieces(self, keep: Callable[[Segment], bool]) -> list[Piece]:
         """Views of the runs that `keep` accepts."""
         return [
-            ExampleBatch(self.features[part.start : part.stop], self.labels[part.start : part.stop])
-            for part in self.ranges
+            Piece(self.features[part.start : part.stop], self.labels[part.start : part.stop])
+            for part in self.segments
             if keep(part)
         ]
 
-    def examples(self, keep: Callable[[RowRange], bool]) -> Ints:
+    def examples(self, keep: Callable[[Segment], bool]) -> Ints:
         """Example numbers of the runs that `keep` accepts, in order, int, shape (n,)."""
         parts = [
             self.order[part.start : part.stop]
-            for part in self.ranges
+            for part in self.segments
             if keep(part) and not part.is_phrase
         ]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
@@ -69,7 +69,7 @@ def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
     return np.lexsort((ranks, folds, held))
 
 
-def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
+def make_segments(held: Bools, folds: Ints, phrases: int) -> tuple[Segment, ...]:
     """Runs of equal side and fold.
 
     Args:
@@ -84,10 +84,10 @@ def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, .
     cuts = np.flatnonzero((np.diff(keys, axis=1) != 0).any(axis=0)) + 1
     bounds = [0, *cuts.tolist(), len(folds)]
     runs = [
-        RowRange(start, stop, bool(held[start]), int(folds[start]), is_phrase=False)
+        Segment(start, stop, bool(held[start]), int(folds[start]), is_phrase=False)
         for start, stop in pairwise(bounds)
     ]
     if phrases:
         end = len(folds) + phrases
-        runs.append(RowRange(len(folds), end, False, ALWAYS_TRAINED, is_phrase=True))
+        runs.append(Segment(len(folds), end, False, ALWAYS_TRAINED, is_phrase=True))
     return tuple(runs)

@@ -1,0 +1,189 @@
+"""One training of a text model, from texts to artifact and documents."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.domain.common.clock import date_text
+from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE, TEXT_SPLIT_RATIO
+from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.models.model import OUT_OF_DOMAIN, Model
+from chalicelib.domain.models.training_texts import TrainingTexts
+from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
+from chalicelib.engines.text.classifier import dump
+from chalicelib.engines.text.cost import expected_seconds
+from chalicelib.engines.text.encoding.encoders import FAST
+from chalicelib.engines.text.encoding.label_phrases import label_phrase
+from chalicelib.engines.text.report.data_report import data_report
+from chalicelib.engines.text.report.json_documents import (
+    card_document,
+    curve_record,
+    metrics_document,
+)
+from chalicelib.engines.text.similarity.same_words import same_words
+from chalicelib.engines.text.training import fit
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import numpy.typing as npt
+
+    from chalicelib.engines.interface import TextEpoch
+    from chalicelib.engines.text.encoding.interface import Encoder
+
+    Floats = npt.NDArray[np.float32]
+
+SEED = 0
+"""Every training draws its split and folds from this seed; equal data gives equal models."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Where a training gets its vectors from."""
+
+    encoders: Sequence[Encoder]
+    """Encoders to learn from."""
+    of_texts: Callable[[str], Floats]
+    """Vectors of the training's texts by encoder name, float32, shape (texts, dims)."""
+    of_phrases: Callable[[str, Sequence[str]], Floats]
+    """Vectors of other texts by encoder name, float32, shape (texts, dims)."""
+    profile: str = FAST
+    """Profile that these encoders are."""
+
+
+@dataclass(frozen=True)
+class Watchers:
+    """Who is told how far a training has come; each may raise to stop it."""
+
+    on_curve: Callable[[list[dict[str, Any]]], None]
+    """Receives all records of the learning curve after each epoch."""
+    on_progress: Callable[[float], None]
+    """Receives the share of the fit that is done, 0 to 1."""
+    on_vectors: Callable[[float], None] = lambda seconds: None
+    """Told once, when all vectors are there, how many seconds the rest may take."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A finished training."""
+
+    artifact: bytes
+    """The model."""
+    metrics: dict[str, Any]
+    """metricsData of GET models/{id}."""
+    card: dict[str, Any]
+    """The model's card."""
+    curve: list[dict[str, Any]]
+    """All records of the learning curve."""
+    report: TextReport
+    """Numbers for the statistics."""
+    fit_seconds: float
+    """Time to learn, in seconds."""
+
+
+def train_text(
+    model: Model,
+    texts: TrainingTexts,
+    vectors: Vectors,
+    watchers: Watchers,
+    now: datetime,
+    *,
+    threads: int = 1,
+) -> Fitted:
+    """Train a text model.
+
+    Args:
+        model: the run, with its request.
+        texts: what to learn from.
+        vectors: where vectors come from.
+        watchers: who is told.
+        now: date of the card.
+        threads: threads that share the fit; what comes out does not depend on them.
+
+    Returns:
+        The finished training.
+
+    Raises:
+        TrainingFailed: nothing can be learnt from these texts.
+    """
+    training_set = _training_set(texts, vectors)
+    dims = sum(block.shape[1] for block in training_set.blocks.values())
+    watchers.on_vectors(expected_seconds(len(texts.texts), dims, len(texts.labels)))
+    loaded = time.monotonic()
+    curve: list[dict[str, Any]] = []
+
+    def on_epoch(epoch: TextEpoch) -> None:
+        curve.append(curve_record(epoch))
+        watchers.on_curve(curve)
+
+    trained = fit(training_set, _options(model, threads), on_epoch, watchers.on_progress)
+    report = trained.report
+    if report is None:
+        raise RuntimeError("A training that finished must have a report.")
+    artifact = dump(trained)
+    facts = {
+        "created_at": date_text(now),
+        "artifact_sha256": hashlib.sha256(artifact).hexdigest(),
+        "profile": vectors.profile,
+        "encoders": [_encoder_facts(encoder) for encoder in vectors.encoders],
+        "labels": len(texts.labels),
+        "examples": len(texts.texts),
+        "available": texts.available,
+        "feedback": texts.feedback,
+        "data_report": data_report(texts, report),
+    }
+    return Fitted(
+        artifact=artifact,
+        metrics=metrics_document(report),
+        card=card_document(model, report, facts, SEED),
+        curve=curve,
+        report=report,
+        fit_seconds=time.monotonic() - loaded,
+    )
+
+
+def _training_set(texts: TrainingTexts, vectors: Vectors) -> TextTrainingSet:
+    """Put texts, labels and vectors together."""
+    phrases = [label_phrase(label) or "" for label in texts.labels]
+    names = [encoder.name for encoder in vectors.encoders]
+    return TextTrainingSet(
+        blocks={name: vectors.of_texts(name) for name in names},
+        label_indexes=np.array(texts.label_indexes, np.int64),
+        label_names=texts.labels,
+        digests=[text_digest(text) for text in texts.texts],
+        word_digests=[text_digest(same_words(text)) for text in texts.texts],
+        label_blocks={name: vectors.of_phrases(name, phrases) for name in names},
+        encoder_digests={encoder.name: encoder.sha256 for encoder in vectors.encoders},
+    )
+
+
+def _options(model: Model, threads: int) -> TextFitOptions:
+    """Read the choices out of the request."""
+    request = model.request
+    ratio = request.param("trainSplitRatio")
+    rate = request.param("outOfDomainRate")
+    is_open = request.algorithm == OUT_OF_DOMAIN
+    return TextFitOptions(
+        split_ratio=TEXT_SPLIT_RATIO if ratio is None else float(str(ratio)),
+        out_of_domain_rate=_rate(rate) if is_open else None,
+        max_epochs=request.epochs,
+        seed=SEED,
+        threads=threads,
+    )
+
+
+def _rate(sent: object) -> float:
+    """Return the share of in-domain texts that may be rejected."""
+    return OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))
+
+
+def _encoder_facts(encoder: Encoder) -> dict[str, str]:
+    """Say in the card which encoder it was."""
+    facts = encoder.facts
+    return {"name": facts.title, "sha256": facts.sha256, "licence": facts.licence}

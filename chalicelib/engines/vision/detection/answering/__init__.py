@@ -1,0 +1,1 @@
+"""From the head's outputs to boxes of a picture."""

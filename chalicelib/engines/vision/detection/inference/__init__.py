@@ -1,1 +1,0 @@
-"""Answers of a detection model: decoding of the head's outputs, second look, artifact."""

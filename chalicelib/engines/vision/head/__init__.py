@@ -1,0 +1,1 @@
+"""A linear head on one vector a picture, and its training."""

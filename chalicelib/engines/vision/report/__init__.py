@@ -1,0 +1,1 @@
+"""What cards of all picture models have in common."""
