@@ -19,7 +19,7 @@ ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast cover test-localstack fuzz test-deploy kills bench-backup bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy kills bench-backup bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -109,6 +109,18 @@ bench-vision: $(INSTALLED) fast-models ## accuracy and speed of image models (AR
 
 bench-ocr: $(INSTALLED) fast-models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_ocr --data $(DATA) $(ARGS)
+
+audit: $(INSTALLED) ## ask an index of advisories about every package that ships (needs a network)
+	@$(BIN)/python -m venv --clear build/audit
+	@build/audit/bin/python -m pip install --disable-pip-version-check --quiet pip-audit==2.10.1 || { \
+	  echo "pip-audit could not be installed, so nothing was checked." >&2; exit 3; }
+	@build/audit/bin/python -m infra.advisories
+
+release: $(INSTALLED) ## check tree, changelog and every test, then tag the commit (VERSION=x.y.z)
+	@test -n "$(VERSION)" || { echo "Name the version: make release VERSION=1.2.3" >&2; exit 1; }
+	@$(BIN)/python -m infra.release check "$(VERSION)"
+	@$(MAKE) --no-print-directory test ARGS=
+	@$(BIN)/python -m infra.release tag "$(VERSION)"
 
 package: $(INSTALLED) ## build the zip of the deployed functions for the Python of .venv ([PYTHON= ARCH=x86_64|arm64])
 	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)

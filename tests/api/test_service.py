@@ -11,7 +11,7 @@ def test_health_names_the_engines(call):
 
     assert answer.json == {
         "status": "ok",
-        "version": "0.1.0",
+        "version": "0.2.0",
         "engines": {"text-fast": "ready"},
         "engineParts": [
             {"name": "minilm", "state": "loaded", "title": "MiniLM", "sha256": "ab" * 32}

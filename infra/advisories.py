@@ -1,0 +1,89 @@
+"""Asks an index of advisories about every package of the locks.
+
+Run: make audit. It needs a network, so no test does. Exit status: 0 when the index knows of
+nothing, 1 when it knows of something, 3 when it could not be asked, so that nothing is known.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+LOCKS = Path(__file__).parent / "packaging" / "locks"
+CLEAN, ADVISORIES, NOT_ASKED = 0, 1, 3
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of the question."""
+
+    status: int
+    """Exit status."""
+    lines: Sequence[str]
+    """What to show."""
+
+
+def verdict(output: str, errors: str) -> Verdict:
+    """Read the answer of pip-audit.
+
+    Args:
+        output: its standard output; JSON when it came to an end, whatever it found.
+        errors: its standard error.
+    """
+    try:
+        packages = json.loads(output)["dependencies"]
+    except (ValueError, KeyError, TypeError):
+        why = errors.strip().splitlines() or ["pip-audit said nothing"]
+        return Verdict(
+            NOT_ASKED,
+            (f"No index of advisories could be asked, so nothing was checked: {why[-1]}",),
+        )
+    known = [
+        f"{package['name']} {package['version']}: {advisory['id']}"
+        f" (mended in {', '.join(advisory['fix_versions']) or 'no version yet'})"
+        for package in packages
+        for advisory in package.get("vulns", ())
+    ]
+    skipped = tuple(
+        f"{package['name']} was not checked: {package['skip_reason']}"
+        for package in packages
+        if "skip_reason" in package
+    )
+    if known:
+        return Verdict(ADVISORIES, (*known, *skipped))
+    if packages and len(skipped) == len(packages):
+        why = packages[0]["skip_reason"]
+        return Verdict(NOT_ASKED, (f"The index has none of these packages: {why}",))
+    if skipped:
+        return Verdict(NOT_ASKED, skipped)
+    return Verdict(CLEAN, (f"{len(packages)} packages, no advisory known",))
+
+
+def ask(lock: Path) -> Verdict:
+    """Ask about one lock; every line of it is pinned and hashed, so nothing is resolved."""
+    command = [sys.executable, "-m", "pip_audit", "--format", "json", "--progress-spinner", "off"]
+    answer = subprocess.run(
+        [*command, "--disable-pip", "--require-hashes", "--requirement", str(lock)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return verdict(answer.stdout, answer.stderr)
+
+
+def main() -> int:
+    """Ask about each lock; returns the exit status."""
+    found = {lock.name: ask(lock) for lock in sorted(LOCKS.glob("*.txt"))}
+    for name, said in found.items():
+        for line in said.lines:
+            print(f"{name}: {line}")
+    statuses = {said.status for said in found.values()}
+    return ADVISORIES if ADVISORIES in statuses else max(statuses, default=NOT_ASKED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

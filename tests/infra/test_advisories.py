@@ -1,0 +1,75 @@
+"""What is told of an index of advisories, and that silence is never taken for peace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from infra import advisories
+from infra.advisories import ADVISORIES, CLEAN, NOT_ASKED, Verdict, verdict
+
+
+def answer(**package: object) -> str:
+    """Write an answer of pip-audit about one package."""
+    return json.dumps({"dependencies": [{"name": "pillow", "version": "1.0", **package}]})
+
+
+def test_nothing_is_known() -> None:
+    """A whole answer without advisories is a good one."""
+    assert verdict(answer(vulns=[]), "") == Verdict(CLEAN, ("1 packages, no advisory known",))
+
+
+def test_advisories_are_named() -> None:
+    """The package, the advisory and the version that mends it are told."""
+    known = [{"id": "CVE-1", "fix_versions": ["1.1", "2.0"]}, {"id": "CVE-2", "fix_versions": []}]
+
+    assert verdict(answer(vulns=known), "") == Verdict(
+        ADVISORIES,
+        (
+            "pillow 1.0: CVE-1 (mended in 1.1, 2.0)",
+            "pillow 1.0: CVE-2 (mended in no version yet)",
+        ),
+    )
+
+
+@pytest.mark.parametrize("output", ["", "not JSON", "[]", "{}"])
+def test_an_index_that_cannot_be_asked(output: str) -> None:
+    """No answer is said to be no answer, with the reason."""
+    said = verdict(output, "WARNING: first\nERROR: connection refused\n")
+
+    assert said.status == NOT_ASKED
+    assert "nothing was checked: ERROR: connection refused" in said.lines[0]
+
+
+def test_a_package_that_was_skipped() -> None:
+    """A package that the index does not have is not taken for a clean one."""
+    checked = {"name": "numpy", "version": "2.0", "vulns": []}
+    skipped = {"name": "pillow", "skip_reason": "not found"}
+
+    some = verdict(json.dumps({"dependencies": [checked, skipped]}), "")
+    none = verdict(json.dumps({"dependencies": [skipped]}), "")
+
+    assert some == Verdict(NOT_ASKED, ("pillow was not checked: not found",))
+    assert none == Verdict(NOT_ASKED, ("The index has none of these packages: not found",))
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        ((CLEAN, CLEAN), CLEAN),
+        ((CLEAN, NOT_ASKED), NOT_ASKED),
+        ((ADVISORIES, NOT_ASKED), ADVISORIES),
+    ],
+)
+def test_the_worst_lock_counts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, statuses: tuple[int, ...], expected: int
+) -> None:
+    """One lock's advisory is the answer of all; so is one that could not be asked about."""
+    for number, _ in enumerate(statuses):
+        (tmp_path / f"{number}.txt").touch()
+    monkeypatch.setattr(advisories, "LOCKS", tmp_path)
+    monkeypatch.setattr(advisories, "ask", lambda lock: Verdict(statuses[int(lock.stem)], ()))
+
+    assert advisories.main() == expected
