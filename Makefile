@@ -60,12 +60,11 @@ check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 	@$(BIN)/interrogate --quiet app.py chalicelib infra
 
-test: $(INSTALLED) ## everything that must pass: checks and all tests (ARGS="tests/web -x" runs some)
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check fast-models
-	@$(BIN)/python -m $(if $(ARGS),pytest $(ARGS),tests.parts)
+test: $(INSTALLED) fast-models $(if $(ARGS),check) ## everything that must pass: checks and all tests (ARGS="tests/web -x" runs some)
+	@$(BIN)/python -m $(if $(ARGS),pytest $(ARGS),tests.parts --check)
 
 test-fast: $(INSTALLED) ## only the tests that need neither the emulator nor model files
-	@$(BIN)/python -m pytest tests/domain tests/formats tests/web tests/structure tests/assets $(ARGS)
+	@$(BIN)/python -m $(if $(ARGS),pytest --fast $(ARGS),tests.parts --fast)
 
 cover: check fast-models ## tests with branch coverage
 	@$(BIN)/python -m pytest -p pytest_cov --cov=chalicelib --cov=infra --cov-branch --cov-report=term-missing:skip-covered $(ARGS)

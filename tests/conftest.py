@@ -8,9 +8,11 @@ import json
 import logging
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,6 +45,54 @@ collect_ignore = [
     )
     if not os.environ.get(variable)
 ]
+
+
+EMULATOR = frozenset({"aws_in_memory", "stack", "live"})
+"""Fixtures that give an AWS in memory or a running stack."""
+MODELS = Path(os.environ.get("PRESAGE_MODEL_DIR") or Path(__file__).parents[1] / ".models")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `--fast` choose the tests that need neither the emulator nor model files."""
+    parser.addoption("--fast", action="store_true", help="neither emulator nor model files")
+
+
+def close_models() -> None:
+    """Skip whatever looks into the folder of models from now on, or starts the local stack.
+
+    So no list tells which tests are fast, and none can become slow unnoticed.
+    """
+    inside = f"{MODELS}{os.sep}"
+    stat = os.stat
+
+    def skip_models(path: object) -> None:
+        """Skip a test that looks at a model's file."""
+        if isinstance(path, str | os.PathLike) and os.fspath(path).startswith(inside):
+            pytest.skip("needs model files")
+
+    def guarded_stat(path: Any, **options: Any) -> os.stat_result:
+        """Tell of a file, unless it is a model's."""
+        skip_models(path)
+        return stat(path, **options)
+
+    def audit(event: str, arguments: tuple[Any, ...]) -> None:
+        """Look at what is opened; a program started of the local stack is an emulator."""
+        if event == "open":
+            skip_models(arguments[0])
+        elif event == "subprocess.Popen" and "infra.local" in map(str, arguments[1]):
+            pytest.skip("needs the local stack")
+
+    os.stat = guarded_stat
+    sys.addaudithook(audit)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs the emulator or model files in a fast run."""
+    if config.getoption("fast"):
+        close_models()
+        slow = {item for item in items if EMULATOR & set(getattr(item, "fixturenames", ()))}
+        config.hook.pytest_deselected(items=[item for item in items if item in slow])
+        items[:] = [item for item in items if item not in slow]
 
 
 class MovableClock:

@@ -1,9 +1,12 @@
 """Runs the whole suite in parts, three beside each other, then what measures time alone.
 
-Run: python -m tests.parts [OPTIONS OF PYTEST]. Whoever is free takes the next part. Tests of whole
-stacks often wait, so three keep two processors busy. Lines are shown as they come, with the name
-of their part; what a part says of its failures is shown in one piece at its end. One summary
-follows, and the exit status is 0 when all passed.
+Run: python -m tests.parts [--check] [--fast] [OPTIONS OF PYTEST]. Whoever is free takes the next
+part. Tests of whole stacks often wait, so three keep two processors busy. Lines are shown as they
+come, with the name of their part; what a part says of its failures is shown in one piece at its
+end. One summary follows, and the exit status is 0 when all passed.
+
+`--check` runs `make check` as one more part, in the time that tests of stacks wait. `--fast` takes
+only the tests that need neither the emulator nor model files, which tests/conftest.py finds out.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +37,15 @@ DIVISION = {
 }
 """Folders by part, the longest parts first; a last part has all others. The tests of `calls` share
 one stack."""
+FAST_DIVISION = {
+    "ocr": ("tests/engines/ocr",),
+    "infra": ("tests/infra",),
+    "engines": ("tests/engines",),
+    "formats": ("tests/formats",),
+}
+"""The same for the fast tests."""
+PYTEST = (sys.executable, "-m", "pytest")
+CHECK = ("make", "--no-print-directory", "check")
 TIMED = (
     "tests/formats/archives/test_archive_cost.py",
     "tests/formats/pictures/test_jpeg_file.py",
@@ -56,25 +68,25 @@ _TOTALS = re.compile(r"(\d+) (passed|failed|errors?|skipped|deselected|warnings?
 
 @dataclass
 class Part:
-    """One run of pytest."""
+    """One run of pytest, or of another program."""
 
     name: str
     """Stands before its lines."""
     arguments: Sequence[str]
-    """Of pytest."""
+    """Of the program."""
     status: int = 0
     """Exit status."""
     last: str = ""
     """Its last line."""
     details: list[str] = field(default_factory=list)
     """What it said of failures."""
+    program: Sequence[str] = PYTEST
 
     def run(self) -> None:
         """Run, showing its progress and keeping its details."""
-        command = [sys.executable, "-m", "pytest", *self.arguments]
         started = time.monotonic()
         process = subprocess.Popen(
-            command,
+            [*self.program, *self.arguments],
             cwd=ROOT,
             env={**os.environ, **ENVIRONMENT},
             stdout=subprocess.PIPE,
@@ -104,16 +116,23 @@ def parts(options: Sequence[str]) -> tuple[list[Part], Part]:
     """Divide the suite: the parts that run beside each other, and the one that runs alone.
 
     Args:
-        options: of pytest, for every part.
+        options: of this command.
     """
-    division = {**DIVISION, "others": ("tests",)}
-    queue = [Part(name, [*paths, *_left_out(paths), *options]) for name, paths in division.items()]
-    return queue, Part("timed", [*TIMED, *options])
+    of_pytest = [option for option in options if option != "--check"]
+    chosen = FAST_DIVISION if "--fast" in options else DIVISION
+    division = {**chosen, "others": ("tests",)}
+    queue = [
+        Part(name, [*paths, *_left_out(paths, chosen), *of_pytest])
+        for name, paths in division.items()
+    ]
+    if "--check" in options:
+        queue.insert(1, Part("check", [], program=CHECK))
+    return queue, Part("timed", [*TIMED, *of_pytest])
 
 
-def _left_out(paths: Sequence[str]) -> list[str]:
+def _left_out(paths: Sequence[str], division: Mapping[str, Sequence[str]]) -> list[str]:
     """List what of some folders is for another part, as options of pytest."""
-    elsewhere = [path for chosen in (*DIVISION.values(), TIMED) for path in chosen]
+    elsewhere = [path for chosen in (*division.values(), TIMED) for path in chosen]
     return [
         f"--ignore={path}"
         for path in elsewhere

@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.parts import DIVISION, TIMED, Part, parts, summary
+import pytest
+
+from tests.parts import CHECK, DIVISION, FAST_DIVISION, TIMED, Part, parts, summary
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,13 +28,26 @@ def files_of(part: Part) -> set[str]:
     }
 
 
-def test_every_test_is_in_one_part() -> None:
+@pytest.mark.parametrize("options", [[], ["--fast"]])
+def test_every_test_is_in_one_part(options: list[str]) -> None:
     """No file of tests is left out, and none runs twice."""
-    queue, alone = parts([])
+    queue, alone = parts(options)
     found = [path for part in (*queue, alone) for path in files_of(part)]
 
     assert sorted(found) == sorted(files_of(Part("all", ["tests"])))
-    assert all((ROOT / path).exists() for path in (*sum(DIVISION.values(), ()), *TIMED))
+    assert all(
+        (ROOT / path).exists()
+        for path in (*sum((*DIVISION.values(), *FAST_DIVISION.values()), ()), *TIMED)
+    )
+
+
+def test_checks_are_a_part_of_their_own() -> None:
+    """They run beside the tests when they are asked for, and pytest knows nothing of it."""
+    queue, alone = parts(["--check", "-x"])
+
+    assert [part.name for part in queue if part.program == CHECK] == ["check"]
+    assert not any("--check" in part.arguments for part in (*queue, alone))
+    assert all("-x" in part.arguments for part in (*queue, alone) if part.program != CHECK)
 
 
 def test_the_parts_are_summed_up() -> None:
