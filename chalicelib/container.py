@@ -172,7 +172,7 @@ class Container:
 
     def warm(self) -> None:
         """Load the installed engines now, so that the first call does not wait for them."""
-        import_module("chalicelib.engines.text.run")
+        import_module("chalicelib.engines.text.training")
         import_module("chalicelib.formats.pictures.reading")
         for name in FAST_ENCODERS:
             if self.encoders.is_installed(name):

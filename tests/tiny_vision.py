@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from chalicelib.engines.artifact import dump, load
-from chalicelib.engines.vision import trainings
+from chalicelib.engines.vision import registry
 from chalicelib.engines.vision.interface import FittedVision, VisionStep
 from chalicelib.errors import TrainingFailed
 
@@ -129,6 +129,6 @@ class TinyVision:
 def install(patch: pytest.MonkeyPatch) -> TinyVision:
     """Put the stand-in into the engines' place."""
     made = TinyVision()
-    patch.setattr(trainings, "extractor_for", made.extractor_for)
-    patch.setattr(trainings, "open_training", made.open_training)
+    patch.setattr(registry, "extractor_for", made.extractor_for)
+    patch.setattr(registry, "open_training", made.open_training)
     return made

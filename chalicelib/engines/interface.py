@@ -149,7 +149,7 @@ class TextConflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class RejectionQuality:
     """What the out-of-domain threshold does to texts that are in the domain."""
 
     held_out: Interval
@@ -210,7 +210,7 @@ class TextReport:
     """Held-out texts with a near-duplicate in the training part."""
     conflicts: tuple[TextConflict, ...]
     """Near-duplicates with different labels, the most alike first."""
-    rejection: Rejection | None
+    rejection: RejectionQuality | None
     """What the threshold does to texts of the domain; None: the model never rejects."""
     out_of_fold: OutOfFold = field(repr=False, compare=False)
     """Answers by heads that did not see the examples."""

@@ -22,7 +22,7 @@ from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.messages import Job
 from chalicelib.domain.models.training_pictures import LabelledPicture, fitting_views
 from chalicelib.engines.artifact import ArtifactError
-from chalicelib.engines.vision import trainings
+from chalicelib.engines.vision import registry
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool
 from chalicelib.errors import BadRequest, TooLarge, UnsupportedType
 from chalicelib.formats.pictures.reading import read_picture
@@ -151,7 +151,7 @@ class FeatureService:
         remaining_seconds: Callable[[], float],
     ) -> bool:
         """Make the objects of a part that are not there; False when time was short."""
-        extractor = trainings.extractor_for(dataset.type, None, self._backbones)
+        extractor = registry.extractor_for(dataset.type, None, self._backbones)
         maker = _Maker(self._stores, extractor, self._settings.threads)
         path = PurePosixPath(part)
         before = int(path.stem) * PART_PICTURES * extractor.row_bytes

@@ -117,7 +117,7 @@ class PicturePredictionService:
         Raises:
             ModelUnreadable: it is damaged, or of another version of the engine.
         """
-        from chalicelib.engines.vision.serving import load
+        from chalicelib.engines.vision.registry import load
 
         content = self._models.artifact(model)
         try:

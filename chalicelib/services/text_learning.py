@@ -17,7 +17,7 @@ from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.text.encoding.encoders import ACCURATE, encoder_names
 from chalicelib.engines.text.encoding.pool import EncoderPool
-from chalicelib.engines.text.encoding.profiles import Profile, Wanted, choose_profile
+from chalicelib.engines.text.encoding.profiles import Profile, ProfileRequest, choose_profile
 from chalicelib.errors import TimedOut
 from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.models.curves import CurveStore, CurveWriter
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from chalicelib.engines.text.run import Fitted
+    from chalicelib.engines.text.training import FittedText
 
     Floats = npt.NDArray[np.float32]
     ReadVectors = Callable[[int, str, Sequence[str], Callable[[int, int], None]], Floats]
@@ -108,20 +108,20 @@ class TextLearner:
 
     def _fit(
         self, model: Model, texts: TrainingTexts, profile: Profile, progress: _Progress
-    ) -> Fitted:
+    ) -> FittedText:
         """Get the vectors and learn."""
-        from chalicelib.engines.text.run import Vectors, Watchers, train_text
+        from chalicelib.engines.text.training import TextVectors, TrainingCallbacks, train_text
 
         names = profile.encoders
-        vectors = Vectors(
+        vectors = TextVectors(
             encoders=[self._embedder.encoders.get(name) for name in names],
             of_texts=lambda name: self._vectors(texts, name, names.index(name), progress, names),
             of_phrases=self._embedder.embed,
             profile=profile.name,
         )
-        watchers = Watchers(progress.on_curve, progress.on_fit, progress.on_vectors)
+        callbacks = TrainingCallbacks(progress.on_curve, progress.on_fit, progress.on_vectors)
         return train_text(
-            model, texts, vectors, watchers, self._clock(), threads=self._embedder.threads
+            model, texts, vectors, callbacks, self._clock(), threads=self._embedder.threads
         )
 
     def _profile(self, model: Model, texts: TrainingTexts) -> Profile:
@@ -129,7 +129,7 @@ class TextLearner:
         asked = model.request.param("profile")
         if asked is None and self._embedder.default_profile != ACCURATE:
             asked = self._embedder.default_profile
-        wanted = Wanted(
+        wanted = ProfileRequest(
             model.language, model.request.algorithm, None if asked is None else str(asked)
         )
         return choose_profile(wanted, texts.texts, self._embedder.encoders.is_installed)

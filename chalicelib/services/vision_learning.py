@@ -27,7 +27,7 @@ from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.training import shown_epochs
 from chalicelib.domain.models.training_pictures import LabelledPicture, TrainingPictures
 from chalicelib.engines.artifact import ArtifactError
-from chalicelib.engines.vision import trainings
+from chalicelib.engines.vision import registry
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.checkpoint import (
     Checkpoint,
@@ -197,7 +197,7 @@ class VisionLearner:
     def _collect(self, model: Model, pictures: TrainingPictures, watch: RunWatch) -> StoredFeatures:
         """Get the features, or stop in time."""
         extractor = self._extractor(model)
-        default = trainings.extractor_for(model.type, None, self._backbones)
+        default = registry.extractor_for(model.type, None, self._backbones)
 
         def check(done: int, total: int, made: int) -> None:
             watch.check()
@@ -227,7 +227,7 @@ class VisionLearner:
                 return _Run(model, training, curve, fingerprint, saved.seconds)
         if content:
             log.warning("checkpoint_not_used", model=model.model_id, run=model.run)
-        training = trainings.open_training(model.type, data, options, self._backbones)
+        training = registry.open_training(model.type, data, options, self._backbones)
         return _Run(model, training, stores.curves.writer(model), fingerprint, 0.0)
 
     def _restored(
@@ -235,7 +235,7 @@ class VisionLearner:
     ) -> VisionTraining | None:
         """Open a saved state; None when the engine cannot go on from it."""
         try:
-            training = trainings.open_training(
+            training = registry.open_training(
                 model.type, data, options, self._backbones, saved.state
             )
         except (ArtifactError, ValueError, KeyError) as damage:
@@ -269,7 +269,7 @@ class VisionLearner:
 
     def _extractor(self, model: Model) -> Extractor:
         """Return what turns the pictures of a model's training into features."""
-        return trainings.extractor_for(model.type, model.request.algorithm, self._backbones)
+        return registry.extractor_for(model.type, model.request.algorithm, self._backbones)
 
     def _opener(self, pictures: Sequence[LabelledPicture]) -> Callable[[int, int], Picture]:
         """Make what decodes the picture at a place."""

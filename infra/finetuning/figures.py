@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from chalicelib.engines import metrics
+from chalicelib.engines.calibration import fit_temperature, probabilities
 from chalicelib.engines.interface import TextMetrics
 from chalicelib.engines.text.encoding.interface import Encoder
-from chalicelib.engines.text.head.calibration import fit_temperature, probabilities
 from chalicelib.engines.text.head.evaluation import held_out_curve, label_thresholds
 from chalicelib.engines.text.report.json_documents import metrics_data
 from infra.finetuning.sentences import Sentences

@@ -14,8 +14,7 @@ import onnx
 import onnxruntime
 from tokenizers import Tokenizer
 
-from chalicelib.engines.text.encoding.minilm_encoder import MAX_TOKENS
-from chalicelib.engines.text.encoding.onnx_encoder import clean_text
+from chalicelib.engines.text.encoding.onnx_encoders import MAX_TOKENS, clean_text
 
 Float16Array = npt.NDArray[np.float16]
 

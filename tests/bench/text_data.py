@@ -16,7 +16,7 @@ import numpy as np
 
 from chalicelib.engines import metrics
 from chalicelib.engines.interface import TextFitOptions, TextTrainingSet
-from chalicelib.engines.text import training
+from chalicelib.engines.text import fit as training
 from chalicelib.engines.text.classifier import TrainedText
 from chalicelib.engines.text.encoding.encoders import load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder

@@ -15,7 +15,7 @@ import numpy as np
 
 from chalicelib.engines.data_report import likely_label_errors
 from chalicelib.engines.interface import OutOfFold, TextFitOptions, TextTrainingSet
-from chalicelib.engines.text.training import fit
+from chalicelib.engines.text.fit import fit
 from tests.bench import peers
 from tests.bench.report import Bar, Report, say
 from tests.bench.text_data import BUILD, PROFILES, ROOT, Embedder

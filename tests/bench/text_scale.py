@@ -23,7 +23,7 @@ import numpy as np
 from chalicelib.engines.interface import EncoderUse, TextFitOptions, TextTrainingSet
 from chalicelib.engines.text.classifier import TextParameters, TrainedText, dump
 from chalicelib.engines.text.encoding.pool import EncoderPool
-from chalicelib.engines.text.training import fit
+from chalicelib.engines.text.fit import fit
 from tests.bench.folder_models import prediction_service, served
 from tests.bench.report import Report, ceiling, say
 from tests.bench.text_data import BUILD, PROFILES, ROOT, Embedder

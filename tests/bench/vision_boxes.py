@@ -19,7 +19,7 @@ from chalicelib.domain.documents.picture import Picture
 from chalicelib.domain.models.prediction import Detection
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.interface import TrainedVision, VisionData
-from chalicelib.engines.vision.trainings import extractor_for
+from chalicelib.engines.vision.registry import extractor_for
 from tests.bench.report import Bar, Report, say
 from tests.bench.vision_data import (
     THREADS,

@@ -25,8 +25,7 @@ from chalicelib.engines.vision.interface import (
     VisionData,
     VisionOptions,
 )
-from chalicelib.engines.vision.serving import load
-from chalicelib.engines.vision.trainings import extractor_for, open_training
+from chalicelib.engines.vision.registry import extractor_for, load, open_training
 from tests.bench.report import Bar, Report, say
 from tests.bench.vision_data import (
     THREADS,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.config import Settings
-from chalicelib.engines.text import run as engine
+from chalicelib.engines.text import training as engine
 from tests.builders import ONE_RESULT, World, empty_aws
 from tests.conftest import MovableClock
 

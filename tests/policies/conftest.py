@@ -16,7 +16,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.documents.picture import PixelBox
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.engines.text.encoding import pool
-from chalicelib.engines.vision import serving
+from chalicelib.engines.vision import registry
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.fetching.model_downloads import ModelFile, write_catalogue
 from infra.resources import provision
@@ -56,7 +56,7 @@ def recorded(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> D
         tiny_vision.install(patch)
         learn_once(patch)
         patch.setattr(pool, "load_encoder", lambda _, name: TinyEncoder(name))
-        patch.setattr(serving, "load", _load)
+        patch.setattr(registry, "load", _load)
         deployed = Deployed(settings, clock, Recorder(settings), folder)
         live(deployed)
     # The stand-ins end here: other tests follow within the same session.

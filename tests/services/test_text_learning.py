@@ -8,7 +8,8 @@ import json
 import pytest
 
 from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
-from chalicelib.engines.text import cost, run
+from chalicelib.engines.text import cost
+from chalicelib.engines.text import training as run
 from chalicelib.services import text_learning
 from chalicelib.stores.models.versions import CARD
 from tests.builders import TinyEncoder, World, some_rows

@@ -21,29 +21,14 @@ FULL_FOLDERS: frozenset[str] = frozenset(
         "chalicelib/engines/ocr/forms",
         "chalicelib/engines/ocr/kinds",
         "chalicelib/engines/ocr/tables",
-        "chalicelib/engines/text",
-        "chalicelib/engines/vision",
-        "chalicelib/engines/vision/detection",
         "chalicelib/services",
         "chalicelib/web",
     }
 )
-LONG_FUNCTIONS: frozenset[str] = frozenset(
-    {
-        "chalicelib/engines/text/run.py:train_text",
-    }
-)
+LONG_FUNCTIONS: frozenset[str] = frozenset()
 TWINS: frozenset[str] = frozenset(
     {
-        "CardFacts",
-        "Conflict",
-        "Head",
-        "HeadRun",
         "Part",
-        "Plan",
-        "Stage",
-        "Targets",
-        "View",
         "_Run",
     }
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.engines.text.head.arithmetic import EXACT_EXAMPLES
+from chalicelib.engines.arithmetic import EXACT_EXAMPLES
 
 MOST_NUMBERS = 250_000_000
 """Features of all examples together: one gigabyte as float32, and vectors take another."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chalicelib.engines.arithmetic import Arithmetic, arithmetic_for
 from chalicelib.engines.split import assign_folds, hold_out, shuffled_ranks
 from chalicelib.engines.text.encoding.label_phrases import label_phrase
-from chalicelib.engines.text.head.arithmetic import Arithmetic, arithmetic_for
 from chalicelib.engines.text.head.features import Scaling, fit_scaling
-from chalicelib.engines.text.head.layout import Layout, make_segments, sorted_rows
+from chalicelib.engines.text.head.layout import Layout, make_row_ranges, sorted_rows
 from chalicelib.engines.text.similarity.near_duplicates import group_near_duplicates
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _ONE_HOLD_OUT_WORK = 4e9
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FitPlan:
     """What is fixed before anything is learnt."""
 
     layout: Layout
@@ -58,7 +58,7 @@ class Duplicates:
     """Held-out texts with a near-duplicate in the training part."""
 
 
-def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptions) -> Plan:
+def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptions) -> FitPlan:
     """Scale, group, split and sort the examples.
 
     Args:
@@ -93,11 +93,11 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
         features,
         np.concatenate([labels[order], phrases]),
         order,
-        make_segments(held[order], folds[order], len(phrases)),
+        make_row_ranges(held[order], folds[order], len(phrases)),
     )
     size = len(training_set.label_names)
     tried = _folds_to_try(examples, examples * features.shape[1] * size)
-    return Plan(layout, size, tried, arithmetic, scaling, _duplicates(groups, units, held))
+    return FitPlan(layout, size, tried, arithmetic, scaling, _duplicates(groups, units, held))
 
 
 def _duplicates(groups: Ints, units: Ints, held: Bools) -> Duplicates:

@@ -1,163 +1,195 @@
-"""Learns a text model from embedded examples: split, penalty, temperature, epochs, served head."""
+"""One training of a text model, from texts to artifact and documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import islice
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.interface import EncoderUse, TextEpoch, TextFitOptions, TextTrainingSet
-from chalicelib.engines.text.classifier import TextParameters, TrainedText
-from chalicelib.engines.text.head.calibration import energies
-from chalicelib.engines.text.head.cross_validation import CrossValidation, cross_validate
-from chalicelib.engines.text.head.evaluation import Judge
-from chalicelib.engines.text.head.layout import Layout, Segment
-from chalicelib.engines.text.head.out_of_domain import rejection_threshold
-from chalicelib.engines.text.head.regression import Head, HeadProblem
-from chalicelib.engines.text.plan import Plan, make_plan
-from chalicelib.engines.text.report.training_report import Epochs, make_report
-from chalicelib.engines.text.validation import check_training_set
+from chalicelib.domain.common.clock import date_text
+from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE, TEXT_SPLIT_RATIO
+from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.models.model import OUT_OF_DOMAIN, Model
+from chalicelib.domain.models.training_texts import TrainingTexts
+from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
+from chalicelib.engines.text.classifier import dump
+from chalicelib.engines.text.cost import expected_seconds
+from chalicelib.engines.text.encoding.encoders import FAST
+from chalicelib.engines.text.encoding.label_phrases import label_phrase
+from chalicelib.engines.text.fit import fit
+from chalicelib.engines.text.report.data_report import data_report
+from chalicelib.engines.text.report.json_documents import (
+    card_document,
+    curve_record,
+    metrics_document,
+)
+from chalicelib.engines.text.similarity.same_words import same_words
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import numpy.typing as npt
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
-    OnEpoch = Callable[[TextEpoch], None]
-    OnProgress = Callable[[float], None]
+    from chalicelib.engines.interface import TextEpoch
+    from chalicelib.engines.text.encoding.interface import Encoder
 
-ITERATIONS_OF_EPOCH = 3
-"""Passes of the optimiser that make one record of the learning curve."""
-_TOLERANCE = 5e-4
-_CROSS_VALIDATION_SHARE = 0.6
+    Floats = npt.NDArray[np.float32]
+
+SEED = 0
+"""Every training draws its split and folds from this seed; equal data gives equal models."""
 
 
-def fit(
-    training_set: TextTrainingSet,
-    options: TextFitOptions,
-    on_epoch: OnEpoch,
-    on_progress: OnProgress = lambda share: None,
-) -> TrainedText:
-    """Learn a model.
+@dataclass(frozen=True)
+class TextVectors:
+    """Where a training gets its vectors from."""
 
-    Metrics and learning curve come from a head that saw the training part of the split only;
-    the served head goes on from it with all examples.
+    encoders: Sequence[Encoder]
+    """Encoders to learn from."""
+    of_texts: Callable[[str], Floats]
+    """Vectors of the training's texts by encoder name, float32, shape (texts, dims)."""
+    of_phrases: Callable[[str, Sequence[str]], Floats]
+    """Vectors of other texts by encoder name, float32, shape (texts, dims)."""
+    profile: str = FAST
+    """Profile that these encoders are."""
+
+
+@dataclass(frozen=True)
+class TrainingCallbacks:
+    """Who is told how far a training has come; each may raise to stop it."""
+
+    on_curve: Callable[[list[dict[str, Any]]], None]
+    """Receives all records of the learning curve after each epoch."""
+    on_progress: Callable[[float], None]
+    """Receives the share of the fit that is done, 0 to 1."""
+    on_vectors: Callable[[float], None] = lambda seconds: None
+    """Told once, when all vectors are there, how many seconds the rest may take."""
+
+
+@dataclass(frozen=True)
+class FittedText:
+    """A finished training."""
+
+    artifact: bytes
+    """The model."""
+    metrics: dict[str, Any]
+    """metricsData of GET models/{id}."""
+    card: dict[str, Any]
+    """The model's card."""
+    curve: list[dict[str, Any]]
+    """All records of the learning curve."""
+    report: TextReport
+    """Numbers for the statistics."""
+    fit_seconds: float
+    """Time to learn, in seconds."""
+
+
+def train_text(
+    model: Model,
+    texts: TrainingTexts,
+    vectors: TextVectors,
+    callbacks: TrainingCallbacks,
+    now: datetime,
+    *,
+    threads: int = 1,
+) -> FittedText:
+    """Train a text model.
 
     Args:
-        training_set: vectors and labels.
-        options: choices of the caller.
-        on_epoch: called after every epoch with its record.
-        on_progress: called with the share of the work that is done, from 0 to 1, rising.
+        model: the run, with its request.
+        texts: what to learn from.
+        vectors: where vectors come from.
+        callbacks: who is told.
+        now: date of the card.
+        threads: threads that share the fit; what comes out does not depend on them.
 
     Returns:
-        The model with its report.
+        The finished training.
 
     Raises:
-        TrainingFailed: nothing can be learnt from these examples; the text names the remedy.
+        TrainingFailed: nothing can be learnt from these texts.
     """
-    labels = check_training_set(training_set)
-    plan = make_plan(training_set, labels, options)
-    chosen = cross_validate(
-        plan.layout,
-        plan.labels,
-        plan.folds,
-        plan.arithmetic,
-        lambda share: on_progress(_CROSS_VALIDATION_SHARE * share),
-    )
-    threshold = rejection_threshold(
-        energies(chosen.logits, chosen.temperature), options.out_of_domain_rate
-    )
-    judge = _make_judge(training_set, plan.layout, chosen, options)
-    problem = HeadProblem(
-        plan.layout.pieces(lambda part: not part.is_held),
-        plan.labels,
-        chosen.penalty_inverse,
-        plan.arithmetic,
-    )
-    epochs = _run_epochs(problem, judge, options, on_epoch)
-    on_progress(0.5 + 0.5 * _CROSS_VALIDATION_SHARE)
-    head = _refit(plan, chosen, epochs.head, options)
-    on_progress(1.0)
-    report = make_report(plan, chosen, judge, epochs, training_set.words)
-    return TrainedText(_parameters(training_set, plan, head, chosen, threshold), report)
+    training_set = _training_set(texts, vectors)
+    dims = sum(block.shape[1] for block in training_set.blocks.values())
+    callbacks.on_vectors(expected_seconds(len(texts.texts), dims, len(texts.labels)))
+    loaded = time.monotonic()
+    curve: list[dict[str, Any]] = []
 
+    def on_epoch(epoch: TextEpoch) -> None:
+        curve.append(curve_record(epoch))
+        callbacks.on_curve(curve)
 
-def _make_judge(
-    training_set: TextTrainingSet,
-    layout: Layout,
-    chosen: CrossValidation,
-    options: TextFitOptions,
-) -> Judge:
-    """Collect both sides of the split; the held-out side has no say in what it is judged by."""
-
-    def is_training_example(part: Segment) -> bool:
-        return not part.is_held and not part.is_phrase
-
-    trained = energies(chosen.logits[chosen.is_trained], chosen.metric_temperature)
-    return Judge(
-        label_names=training_set.label_names,
-        training=layout.pieces(is_training_example),
-        held=layout.pieces(lambda part: part.is_held),
-        temperature=chosen.metric_temperature,
-        threshold=rejection_threshold(trained, options.out_of_domain_rate),
-        may_reject=options.out_of_domain_rate is not None,
+    trained = fit(training_set, _options(model, threads), on_epoch, callbacks.on_progress)
+    report = trained.report
+    if report is None:
+        raise RuntimeError("A training that finished must have a report.")
+    artifact = dump(trained)
+    facts = _card_facts(texts, vectors, artifact, report)
+    return FittedText(
+        artifact=artifact,
+        metrics=metrics_document(report),
+        card=card_document(model, report, facts | {"created_at": date_text(now)}, SEED),
+        curve=curve,
+        report=report,
+        fit_seconds=time.monotonic() - loaded,
     )
 
 
-def _run_epochs(
-    problem: HeadProblem, judge: Judge, options: TextFitOptions, on_epoch: OnEpoch
-) -> Epochs:
-    """Fit on the training part, a few passes at a time, and report every epoch as it ends."""
-    iterations = problem.iterations(None, _TOLERANCE)
-    head = problem.head(problem.zeros())
-    number, last = 0, TextEpoch(0, judge.metrics(head))
-    while number != options.max_epochs:
-        heads = list(islice(iterations, ITERATIONS_OF_EPOCH))
-        if not heads and number > 0:
-            return Epochs(head, last, has_converged=True)
-        head = heads[-1] if heads else head
-        number += 1
-        last = TextEpoch(number, judge.metrics(head))
-        on_epoch(last)
-    return Epochs(head, last, has_converged=False)
+def _card_facts(
+    texts: TrainingTexts, vectors: TextVectors, artifact: bytes, report: TextReport
+) -> dict[str, Any]:
+    """What the card tells beside run, report and date."""
+    return {
+        "artifact_sha256": hashlib.sha256(artifact).hexdigest(),
+        "profile": vectors.profile,
+        "encoders": [_encoder_facts(encoder) for encoder in vectors.encoders],
+        "labels": len(texts.labels),
+        "examples": len(texts.texts),
+        "available": texts.available,
+        "feedback": texts.feedback,
+        "data_report": data_report(texts, report),
+    }
 
 
-def _refit(plan: Plan, chosen: CrossValidation, head: Head, options: TextFitOptions) -> Head:
-    """Go on with all examples, for as many passes as the epochs were allowed."""
-    problem = HeadProblem(
-        plan.layout.pieces(lambda part: True),
-        plan.labels,
-        chosen.penalty_inverse,
-        plan.arithmetic,
+def _training_set(texts: TrainingTexts, vectors: TextVectors) -> TextTrainingSet:
+    """Put texts, labels and vectors together."""
+    phrases = [label_phrase(label) or "" for label in texts.labels]
+    names = [encoder.name for encoder in vectors.encoders]
+    return TextTrainingSet(
+        blocks={name: vectors.of_texts(name) for name in names},
+        label_indexes=np.array(texts.label_indexes, np.int64),
+        label_names=texts.labels,
+        digests=[text_digest(text) for text in texts.texts],
+        word_digests=[text_digest(same_words(text)) for text in texts.texts],
+        label_blocks={name: vectors.of_phrases(name, phrases) for name in names},
+        encoder_digests={encoder.name: encoder.sha256 for encoder in vectors.encoders},
     )
-    limit = None if options.max_epochs is None else options.max_epochs * ITERATIONS_OF_EPOCH
-    for following in islice(problem.iterations(head, _TOLERANCE), limit):
-        head = following
-    return head
 
 
-def _parameters(
-    training_set: TextTrainingSet,
-    plan: Plan,
-    head: Head,
-    chosen: CrossValidation,
-    threshold: float,
-) -> TextParameters:
-    """Round the head to what is stored."""
-    scaling = plan.scaling
-    uses = tuple(
-        EncoderUse(name, training_set.encoder_digests.get(name, ""), len(mean))
-        for name, mean in zip(scaling.names, scaling.means, strict=True)
+def _options(model: Model, threads: int) -> TextFitOptions:
+    """Read the choices out of the request."""
+    request = model.request
+    ratio = request.param("trainSplitRatio")
+    rate = request.param("outOfDomainRate")
+    is_open = request.algorithm == OUT_OF_DOMAIN
+    return TextFitOptions(
+        split_ratio=TEXT_SPLIT_RATIO if ratio is None else float(str(ratio)),
+        out_of_domain_rate=_rate(rate) if is_open else None,
+        max_epochs=request.epochs,
+        seed=SEED,
+        threads=threads,
     )
-    return TextParameters(
-        labels=tuple(training_set.label_names),
-        encoders=uses,
-        weights=head.weights.astype(np.float16),
-        biases=head.biases.astype(np.float32),
-        means=np.concatenate(scaling.means).astype(np.float32),
-        norms=scaling.norms,
-        temperature=chosen.temperature,
-        threshold=threshold,
-    )
+
+
+def _rate(sent: object) -> float:
+    """Return the share of in-domain texts that may be rejected."""
+    return OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))
+
+
+def _encoder_facts(encoder: Encoder) -> dict[str, str]:
+    """Say in the card which encoder it was."""
+    facts = encoder.facts
+    return {"name": facts.title, "sha256": facts.sha256, "licence": facts.licence}

@@ -16,7 +16,7 @@ import onnx
 from infra.model_files.conversion.graph import Graph, tensor
 
 MAX_TOKENS = 128
-"""Longest text, begin and end included, as chalicelib.engines.text.encoding.transformer_encoder
+"""Longest text, begin and end included, as chalicelib.engines.text.encoding.onnx_encoders
 feeds it."""
 FFN_OUTPUT = "layer{}_ffn_output"
 """Name of the product behind a layer's activation."""

@@ -15,8 +15,8 @@ from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainin
 from chalicelib.engines.text import classifier
 from chalicelib.engines.text.encoding.encoders import load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder
+from chalicelib.engines.text.fit import fit
 from chalicelib.engines.text.report.json_documents import metrics_document
-from chalicelib.engines.text.training import fit
 from infra.model_files.installed import write_json
 from infra.model_files.intent_data import read_intents
 from infra.model_files.manifest import InstallableModel, Progress

@@ -21,8 +21,8 @@ from chalicelib.engines.vision.checkpoint import (
     fingerprint_of,
     load_checkpoint,
 )
-from chalicelib.engines.vision.features.memory import MemoryFeatures
 from chalicelib.engines.vision.interface import VisionData, VisionOptions
+from tests.engines.vision.memory_features import MemoryFeatures
 from tests.tiny_vision import TinyExtractor
 
 SAVED = Checkpoint(b"state", 7, 1.5)

@@ -11,7 +11,7 @@ from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.engines.vision.prebuilt import KIND, VERSION
-from chalicelib.engines.vision.serving import load
+from chalicelib.engines.vision.registry import load
 from tests.engines.vision.drawn import draw
 
 POOL = BackbonePool(Path(__file__).parents[3] / ".models")

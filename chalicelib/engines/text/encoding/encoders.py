@@ -133,15 +133,15 @@ def _open(folder: Path, known: EncoderFacts) -> Encoder:
     name = known.name
     # The encoders import native modules, which the API loads with the first prediction only.
     if name == "use":
-        from chalicelib.engines.text.encoding.use_encoder import UseEncoder
+        from chalicelib.engines.text.encoding.onnx_encoders import UseEncoder
 
         return UseEncoder(folder, known)
     if name in _MINILM:
-        from chalicelib.engines.text.encoding.minilm_encoder import MiniLmEncoder
+        from chalicelib.engines.text.encoding.onnx_encoders import MiniLmEncoder
 
         return MiniLmEncoder(folder, known)
     if name in _PREFIXES:
-        from chalicelib.engines.text.encoding.transformer_encoder import TransformerEncoder
+        from chalicelib.engines.text.encoding.onnx_encoders import TransformerEncoder
 
         return TransformerEncoder(folder, known, _PREFIXES[name])
     raise EncoderNotInstalled(name)

@@ -29,7 +29,7 @@ class Profile:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ProfileRequest:
     """What a training asks for."""
 
     language: str
@@ -45,7 +45,7 @@ class Wanted:
 
 
 def choose_profile(
-    wanted: Wanted, texts: Sequence[str], is_installed: Callable[[str], bool]
+    wanted: ProfileRequest, texts: Sequence[str], is_installed: Callable[[str], bool]
 ) -> Profile:
     """Choose the encoders of a training.
 

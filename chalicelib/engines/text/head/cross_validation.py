@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.text.head.calibration import fit_temperature, tempered_loss
-from chalicelib.engines.text.head.regression import Head, HeadProblem, fit_head
+from chalicelib.engines.calibration import fit_temperature, tempered_loss
+from chalicelib.engines.text.head.regression import HeadObjective, SoftmaxHead, fit_head
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.text.head.arithmetic import Arithmetic
-    from chalicelib.engines.text.head.layout import Layout, Segment
+    from chalicelib.engines.arithmetic import Arithmetic
+    from chalicelib.engines.text.head.layout import Layout, RowRange
 
     Floats = npt.NDArray[np.floating[Any]]
     Ints = npt.NDArray[np.int64]
@@ -96,7 +96,7 @@ def _choose(
 ) -> tuple[float, list[npt.NDArray[np.float32]]]:
     """Return the best C and the logits of every fold for it."""
     truth = np.concatenate([run.truth for run in runs])
-    chosen = _judged(np.concatenate([run.is_trained for run in runs]))
+    chosen = _choosing(np.concatenate([run.is_trained for run in runs]))
 
     def tried(penalty_inverse: float) -> tuple[float, list[npt.NDArray[np.float32]]]:
         parts = [run.logits(penalty_inverse) for run in runs]
@@ -126,7 +126,7 @@ def _calibrated(
     """Fit both temperatures to the logits of the chosen penalty, float32, shape (n, labels)."""
     truth = np.concatenate([run.truth for run in runs])
     is_trained = np.concatenate([run.is_trained for run in runs])
-    chosen = _judged(is_trained)
+    chosen = _choosing(is_trained)
     return CrossValidation(
         penalty_inverse=penalty_inverse,
         temperature=fit_temperature(logits, truth, _doubt(len(truth))),
@@ -140,7 +140,7 @@ def _calibrated(
     )
 
 
-def _judged(is_trained: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _choosing(is_trained: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Examples that may choose: those of the training part, or all when it has none."""
     return is_trained if is_trained.any() else np.ones_like(is_trained)
 
@@ -166,24 +166,24 @@ class _Fold:
     """One fold: its training pieces, its held-out pieces, and the head so far."""
 
     def __init__(self, layout: Layout, labels: int, fold: int, arithmetic: Arithmetic) -> None:
-        def is_out(part: Segment) -> bool:
+        def is_out(part: RowRange) -> bool:
             return part.fold == fold
 
-        self._training = layout.pieces(lambda part: not is_out(part))
-        self._held = layout.pieces(is_out)
+        self._training = layout.batches(lambda part: not is_out(part))
+        self._held = layout.batches(is_out)
         self._labels = labels
         self._arithmetic = arithmetic
-        self._head: Head | None = None
+        self._head: SoftmaxHead | None = None
         self.examples = layout.examples(is_out)
         trained = layout.examples(lambda part: is_out(part) and not part.is_held)
         self.is_trained = np.isin(self.examples, trained)
-        truths = [piece.labels for piece in self._held]
+        truths = [batch.labels for batch in self._held]
         self.truth = np.concatenate(truths) if truths else np.empty(0, np.int64)
 
     def logits(self, penalty_inverse: float) -> npt.NDArray[np.float32]:
         """Scores of the held-out examples, float32, shape (n, labels)."""
-        problem = HeadProblem(self._training, self._labels, penalty_inverse, self._arithmetic)
+        problem = HeadObjective(self._training, self._labels, penalty_inverse, self._arithmetic)
         self._head = fit_head(problem, self._head, _TOLERANCE)
-        scores = [self._head.logits(piece.features) for piece in self._held]
+        scores = [self._head.logits(batch.features) for batch in self._held]
         empty = np.empty((0, self._labels), np.float32)
         return np.concatenate([empty, *scores]).astype(np.float32)

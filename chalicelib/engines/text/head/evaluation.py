@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines import metrics
+from chalicelib.engines.calibration import energies, probabilities
 from chalicelib.engines.interface import PrecisionRecallCurve, TextMetrics
-from chalicelib.engines.text.head.calibration import energies, probabilities
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.text.head.regression import Head, Piece
+    from chalicelib.engines.text.head.regression import ExampleBatch, SoftmaxHead
 
     Floats = npt.NDArray[np.floating[Any]]
     Ints = npt.NDArray[np.int64]
@@ -24,14 +24,14 @@ _CHUNK_ROWS = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class SplitEvaluator:
     """What stays the same from epoch to epoch: both sides, temperature and threshold."""
 
     label_names: Sequence[str]
     """Labels in the dataset's order."""
-    training: Sequence[Piece]
+    training: Sequence[ExampleBatch]
     """Training part of the split, without label phrases."""
-    held: Sequence[Piece]
+    held: Sequence[ExampleBatch]
     """Held-out part of the split."""
     temperature: float
     """The logits are divided by it."""
@@ -40,7 +40,7 @@ class Judge:
     may_reject: bool
     """Whether the confusion matrix has an out-of-domain row and column."""
 
-    def metrics(self, head: Head) -> TextMetrics:
+    def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Measure a head on both sides."""
         trained, tested = self._side(head, self.training), self._side(head, self.held)
         labels = len(self.label_names)
@@ -60,33 +60,33 @@ class Judge:
             confusion_matrix=matrix.tolist(),
         )
 
-    def scores(self, head: Head) -> tuple[npt.NDArray[np.float32], Ints]:
+    def scores(self, head: SoftmaxHead) -> tuple[npt.NDArray[np.float32], Ints]:
         """Held-out probabilities, float32, (examples, labels), and truth, int, (examples,)."""
         parts = list(self._probabilities(head, self.held))
         empty = np.empty((0, len(self.label_names)), np.float32)
         truths = [np.empty(0, np.int64), *(part.truth for part in parts)]
         return np.concatenate([empty, *(part.shares for part in parts)]), np.concatenate(truths)
 
-    def _side(self, head: Head, pieces: Sequence[Piece]) -> _Side:
+    def _side(self, head: SoftmaxHead, batches: Sequence[ExampleBatch]) -> _Side:
         """Answers and loss on one side; only one chunk's probabilities exist at a time."""
         truths, answers, losses = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0.0
-        for part in self._probabilities(head, pieces):
+        for part in self._probabilities(head, batches):
             truths.append(part.truth)
             answers.append(np.where(part.is_rejected, len(self.label_names), part.answers))
             losses += metrics.log_loss(part.shares, part.truth) * len(part.truth)
         truth = np.concatenate(truths)
         return _Side(truth, np.concatenate(answers), losses / max(len(truth), 1))
 
-    def _probabilities(self, head: Head, pieces: Sequence[Piece]) -> Iterator[_Part]:
+    def _probabilities(self, head: SoftmaxHead, batches: Sequence[ExampleBatch]) -> Iterator[_Part]:
         """Answer the pieces chunk by chunk."""
-        for piece in pieces:
-            for first in range(0, len(piece.labels), _CHUNK_ROWS):
-                logits = head.logits(piece.features[first : first + _CHUNK_ROWS])
+        for batch in batches:
+            for first in range(0, len(batch.labels), _CHUNK_ROWS):
+                logits = head.logits(batch.features[first : first + _CHUNK_ROWS])
                 shares = probabilities(logits, self.temperature)
                 is_rejected = np.zeros(len(logits), bool)
                 if self.may_reject:
                     is_rejected = energies(logits, self.temperature) < self.threshold
-                truth = piece.labels[first : first + _CHUNK_ROWS]
+                truth = batch.labels[first : first + _CHUNK_ROWS]
                 yield _Part(shares, shares.argmax(axis=1), is_rejected, truth)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chalicelib.engines.split import ALWAYS_TRAINED
-from chalicelib.engines.text.head.regression import Piece
+from chalicelib.engines.text.head.regression import ExampleBatch
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Bools = npt.NDArray[np.bool_]
 
 
-class Segment(NamedTuple):
+class RowRange(NamedTuple):
     """A run of rows of the matrix."""
 
     start: int
@@ -43,22 +43,22 @@ class Layout:
     """Label indexes, int, shape (rows,)."""
     order: Ints
     """Example of every row that is one, int, shape (examples,)."""
-    segments: tuple[Segment, ...]
+    ranges: tuple[RowRange, ...]
     """Runs, together all rows."""
 
-    def pieces(self, keep: Callable[[Segment], bool]) -> list[Piece]:
+    def batches(self, keep: Callable[[RowRange], bool]) -> list[ExampleBatch]:
         """Views of the runs that `keep` accepts."""
         return [
-            Piece(self.features[part.start : part.stop], self.labels[part.start : part.stop])
-            for part in self.segments
+            ExampleBatch(self.features[part.start : part.stop], self.labels[part.start : part.stop])
+            for part in self.ranges
             if keep(part)
         ]
 
-    def examples(self, keep: Callable[[Segment], bool]) -> Ints:
+    def examples(self, keep: Callable[[RowRange], bool]) -> Ints:
         """Example numbers of the runs that `keep` accepts, in order, int, shape (n,)."""
         parts = [
             self.order[part.start : part.stop]
-            for part in self.segments
+            for part in self.ranges
             if keep(part) and not part.is_phrase
         ]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
@@ -69,7 +69,7 @@ def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
     return np.lexsort((ranks, folds, held))
 
 
-def make_segments(held: Bools, folds: Ints, phrases: int) -> tuple[Segment, ...]:
+def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
     """Runs of equal side and fold.
 
     Args:
@@ -84,10 +84,10 @@ def make_segments(held: Bools, folds: Ints, phrases: int) -> tuple[Segment, ...]
     cuts = np.flatnonzero((np.diff(keys, axis=1) != 0).any(axis=0)) + 1
     bounds = [0, *cuts.tolist(), len(folds)]
     runs = [
-        Segment(start, stop, bool(held[start]), int(folds[start]), is_phrase=False)
+        RowRange(start, stop, bool(held[start]), int(folds[start]), is_phrase=False)
         for start, stop in pairwise(bounds)
     ]
     if phrases:
         end = len(folds) + phrases
-        runs.append(Segment(len(folds), end, False, ALWAYS_TRAINED, is_phrase=True))
+        runs.append(RowRange(len(folds), end, False, ALWAYS_TRAINED, is_phrase=True))
     return tuple(runs)

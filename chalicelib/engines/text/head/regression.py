@@ -15,7 +15,7 @@ from chalicelib.engines.threads import map_in_threads
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.text.head.arithmetic import Arithmetic
+    from chalicelib.engines.arithmetic import Arithmetic
 
     Floats = npt.NDArray[np.floating[Any]]
     Ints = npt.NDArray[np.int64]
@@ -28,7 +28,7 @@ _SMALL_FALLS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExampleBatch:
     """A run of examples; views into the one feature matrix, never copies."""
 
     features: Floats
@@ -38,7 +38,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class SoftmaxHead:
     """Weights and biases of the linear layer."""
 
     weights: Floats
@@ -53,17 +53,21 @@ class Head:
         return scores
 
 
-class HeadProblem:
+class HeadObjective:
     """The function to minimise: weighted mean log-loss plus the penalty on the weights."""
 
     def __init__(
-        self, pieces: Sequence[Piece], labels: int, penalty_inverse: float, arithmetic: Arithmetic
+        self,
+        batches: Sequence[ExampleBatch],
+        labels: int,
+        penalty_inverse: float,
+        arithmetic: Arithmetic,
     ) -> None:
-        self._groups = _groups(tuple(_chunks(pieces)))
+        self._groups = _groups(tuple(_chunks(batches)))
         self._labels = labels
-        self._dims = pieces[0].features.shape[1]
+        self._dims = batches[0].features.shape[1]
         self._arithmetic = arithmetic
-        counts = sum(np.bincount(piece.labels, minlength=labels) for piece in pieces)
+        counts = sum(np.bincount(batch.labels, minlength=labels) for batch in batches)
         self._class_weights = class_weights(np.asarray(counts)).astype(arithmetic.dtype)
         self._total = float(np.dot(np.asarray(counts, np.float64), self._class_weights))
         self._penalty = 1.0 / (penalty_inverse * self._total)
@@ -72,10 +76,10 @@ class HeadProblem:
         """The usual start: float, shape ((dims + 1) * labels,)."""
         return np.zeros((self._dims + 1) * self._labels, self._arithmetic.dtype)
 
-    def head(self, values: Floats) -> Head:
+    def head(self, values: Floats) -> SoftmaxHead:
         """Read a flat vector, float, shape ((dims + 1) * labels,), as weights and biases."""
         matrix = values.reshape(self._dims + 1, self._labels)
-        return Head(matrix[:-1], matrix[-1])
+        return SoftmaxHead(matrix[:-1], matrix[-1])
 
     def evaluate(self, values: Floats) -> tuple[float, Floats]:
         """Loss and gradient at a point.
@@ -100,30 +104,32 @@ class HeadProblem:
         gradient[:-1] += self._arithmetic.dtype(self._penalty) * head.weights
         return loss, gradient.ravel()
 
-    def _evaluate_group(self, group: Sequence[Piece], head: Head) -> tuple[list[float], Floats]:
+    def _evaluate_group(
+        self, group: Sequence[ExampleBatch], head: SoftmaxHead
+    ) -> tuple[list[float], Floats]:
         """Loss of each chunk, and their gradient, float, shape (dims + 1, labels)."""
         gradient = np.zeros((self._dims + 1, self._labels), self._arithmetic.dtype)
-        return [self._add_piece(piece, head, gradient) for piece in group], gradient
+        return [self._add_batch(batch, head, gradient) for batch in group], gradient
 
-    def _add_piece(self, piece: Piece, head: Head, gradient: Floats) -> float:
+    def _add_batch(self, batch: ExampleBatch, head: SoftmaxHead, gradient: Floats) -> float:
         """Add one chunk's gradient, float, shape (dims + 1, labels); return its loss."""
-        weights = self._class_weights[piece.labels]
-        rows = np.arange(len(piece.labels))
-        logits = head.logits(piece.features)
+        weights = self._class_weights[batch.labels]
+        rows = np.arange(len(batch.labels))
+        logits = head.logits(batch.features)
         logits -= logits.max(axis=1, keepdims=True)
-        chosen = logits[rows, piece.labels]
+        chosen = logits[rows, batch.labels]
         residuals = self._arithmetic.exp(logits)
         sums = np.add.reduce(residuals, axis=1)
         residuals /= sums[:, None]
-        residuals[rows, piece.labels] -= 1.0
+        residuals[rows, batch.labels] -= 1.0
         residuals *= weights[:, None]
         self._arithmetic.residuals(residuals)
-        gradient[:-1] += piece.features.T @ residuals
+        gradient[:-1] += batch.features.T @ residuals
         gradient[-1] += np.add.reduce(residuals, axis=0)
         losses = (self._arithmetic.log(sums) - chosen) * weights
         return float(np.add.reduce(losses.astype(np.float64)))
 
-    def iterations(self, start: Head | None, tolerance: float) -> Iterator[Head]:
+    def iterations(self, start: SoftmaxHead | None, tolerance: float) -> Iterator[SoftmaxHead]:
         """Fit, one iteration at a time.
 
         Args:
@@ -146,7 +152,7 @@ class HeadProblem:
                 return
 
 
-def fit_head(problem: HeadProblem, start: Head | None, tolerance: float) -> Head:
+def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float) -> SoftmaxHead:
     """Fit to the end.
 
     Args:
@@ -180,15 +186,15 @@ def class_weights(counts: Ints) -> npt.NDArray[np.float64]:
     return np.where(counts > 0, weights, 1.0)
 
 
-def _groups(chunks: Sequence[Piece]) -> list[Sequence[Piece]]:
+def _groups(chunks: Sequence[ExampleBatch]) -> list[Sequence[ExampleBatch]]:
     """Divide chunks into up to four runs of about as many."""
     size = -(-len(chunks) // _GROUPS)
     return [chunks[first : first + size] for first in range(0, len(chunks), size)]
 
 
-def _chunks(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _chunks(batches: Sequence[ExampleBatch]) -> Iterator[ExampleBatch]:
     """Cut pieces into runs whose logits stay small, float, shape (rows, labels)."""
-    for piece in pieces:
-        for first in range(0, len(piece.labels), _CHUNK_ROWS):
+    for batch in batches:
+        for first in range(0, len(batch.labels), _CHUNK_ROWS):
             last = first + _CHUNK_ROWS
-            yield Piece(piece.features[first:last], piece.labels[first:last])
+            yield ExampleBatch(batch.features[first:last], batch.labels[first:last])

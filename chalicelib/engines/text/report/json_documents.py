@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.interface import (
         Interval,
-        Rejection,
+        RejectionQuality,
         TextEpoch,
         TextMetrics,
         TextReport,
@@ -194,7 +194,7 @@ def _reproducible(report: TextReport) -> str:
     )
 
 
-def _rejecting(rejection: Rejection, rate: float) -> str:
+def _rejecting(rejection: RejectionQuality, rate: float) -> str:
     """Say how far the out-of-domain answer can be trusted; the rate is the one asked for."""
     aim = f"The threshold is to reject {100 * rate:.3g}% of texts of the domain"
     if rejection.judged_by < ENOUGH_FOR_QUANTILE:

@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines import metrics
+from chalicelib.engines.arithmetic import EXACT_EXAMPLES
+from chalicelib.engines.calibration import energies, probabilities
 from chalicelib.engines.data_report import MAX_LISTED
-from chalicelib.engines.interface import OutOfFold, Rejection, TextConflict, TextEpoch, TextReport
-from chalicelib.engines.text.head.arithmetic import EXACT_EXAMPLES
-from chalicelib.engines.text.head.calibration import energies, probabilities
-from chalicelib.engines.text.head.evaluation import Judge, held_out_curve, label_thresholds
+from chalicelib.engines.interface import (
+    OutOfFold,
+    RejectionQuality,
+    TextConflict,
+    TextEpoch,
+    TextReport,
+)
+from chalicelib.engines.text.head.evaluation import SplitEvaluator, held_out_curve, label_thresholds
 from chalicelib.engines.text.similarity.conflicts import conflicting_pairs
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from chalicelib.engines.text.head.cross_validation import CrossValidation
-    from chalicelib.engines.text.head.regression import Head
-    from chalicelib.engines.text.plan import Plan
+    from chalicelib.engines.text.head.regression import SoftmaxHead
+    from chalicelib.engines.text.plan import FitPlan
 
     Floats = npt.NDArray[np.floating[Any]]
     Ints = npt.NDArray[np.int64]
@@ -31,7 +37,7 @@ if TYPE_CHECKING:
 class Epochs:
     """How the fit on the training part of the split went."""
 
-    head: Head
+    head: SoftmaxHead
     """The last head."""
     last: TextEpoch
     """The last record."""
@@ -40,24 +46,28 @@ class Epochs:
 
 
 def make_report(
-    plan: Plan, chosen: CrossValidation, judge: Judge, epochs: Epochs, words: Sequence[bytes]
+    plan: FitPlan,
+    chosen: CrossValidation,
+    evaluator: SplitEvaluator,
+    epochs: Epochs,
+    words: Sequence[bytes],
 ) -> TextReport:
     """Gather everything that the metrics record and the card tell.
 
     Args:
         plan: split and features.
         chosen: penalty, temperatures and out-of-fold logits.
-        judge: both sides of the split.
+        evaluator: both sides of the split.
         epochs: how the fit went.
         words: digests of the examples' words, in the order of the training set.
     """
-    scores, truth = judge.scores(epochs.head)
+    scores, truth = evaluator.scores(epochs.head)
     last, tests, examples = epochs.last.metrics, len(truth), len(plan.layout.order)
     shares = probabilities(chosen.logits, chosen.temperature)
     matrix = np.array(last.confusion_matrix)
     return TextReport(
         metrics=last,
-        thresholds=label_thresholds(scores, truth, judge.label_names),
+        thresholds=label_thresholds(scores, truth, evaluator.label_names),
         curve=held_out_curve(scores, truth),
         accuracy_interval=metrics.wilson_interval(round(last.test_accuracy * tests), tests),
         macro_f1_interval=metrics.macro_f1_interval(matrix, plan.labels),
@@ -73,12 +83,12 @@ def make_report(
         duplicates_kept_together=plan.duplicates.kept_together,
         duplicates_across_split=plan.duplicates.across_split,
         conflicts=_conflicts(plan, words),
-        rejection=_rejection(chosen, judge, matrix),
+        rejection=_rejection(chosen, evaluator, matrix),
         out_of_fold=OutOfFold(chosen.examples, shares, chosen.truth),
     )
 
 
-def _conflicts(plan: Plan, words: Sequence[bytes]) -> tuple[TextConflict, ...]:
+def _conflicts(plan: FitPlan, words: Sequence[bytes]) -> tuple[TextConflict, ...]:
     """Near-duplicates with different labels, by their places in the training set."""
     order, layout = plan.layout.order, plan.layout
     found = conflicting_pairs(
@@ -94,20 +104,24 @@ def _conflicts(plan: Plan, words: Sequence[bytes]) -> tuple[TextConflict, ...]:
     )
 
 
-def _rejection(chosen: CrossValidation, judge: Judge, matrix: Ints) -> Rejection | None:
+def _rejection(
+    chosen: CrossValidation, evaluator: SplitEvaluator, matrix: Ints
+) -> RejectionQuality | None:
     """Say what the threshold does to texts of the domain; None for a model that never rejects.
 
     Args:
         chosen: out-of-fold logits.
-        judge: threshold and temperature of the metrics.
+        evaluator: threshold and temperature of the metrics.
         matrix: confusion matrix with the extra row, int, shape (labels + 1, labels + 1).
     """
-    if not judge.may_reject:
+    if not evaluator.may_reject:
         return None
     rejected = int(matrix[:-1, -1].sum())
     trained = energies(chosen.logits[chosen.is_trained], chosen.metric_temperature)
-    return Rejection(
+    return RejectionQuality(
         held_out=metrics.wilson_interval(rejected, int(matrix.sum())),
-        out_of_fold=round(float((trained < judge.threshold).mean()), 6) if len(trained) else 0.0,
+        out_of_fold=round(float((trained < evaluator.threshold).mean()), 6)
+        if len(trained)
+        else 0.0,
         judged_by=len(chosen.truth),
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _DIGITS = 6
 
 
-class Conflict(NamedTuple):
+class ConflictingRows(NamedTuple):
     """Two rows that say nearly the same and have different labels."""
 
     similarity: float
@@ -35,7 +35,7 @@ class Conflict(NamedTuple):
 
 def conflicting_pairs(
     digests: Sequence[bytes], labels: Ints, features: Floats, limit: int
-) -> list[Conflict]:
+) -> list[ConflictingRows]:
     """Find texts with a near-duplicate of another label.
 
     Equal texts are all found; of other near-duplicates most are.
@@ -50,14 +50,16 @@ def conflicting_pairs(
         Pairs, the most alike first.
     """
     firsts, equal = _equal_texts(digests, labels, limit)
-    close: list[Conflict] = []
+    close: list[ConflictingRows] = []
     for rows in buckets(features, firsts) if len(equal) < limit else ():
         found = _close_rows(rows, features, labels, limit)
         close = _best({*close, *found}, limit) if found else close
     return [*equal, *close][:limit]
 
 
-def _equal_texts(digests: Sequence[bytes], labels: Ints, limit: int) -> tuple[Ints, list[Conflict]]:
+def _equal_texts(
+    digests: Sequence[bytes], labels: Ints, limit: int
+) -> tuple[Ints, list[ConflictingRows]]:
     """First row of every text, int, shape (texts,), and equal texts with different labels."""
     seen: dict[bytes, int] = {}
     firsts: list[int] = []
@@ -68,11 +70,11 @@ def _equal_texts(digests: Sequence[bytes], labels: Ints, limit: int) -> tuple[In
             firsts.append(row)
         elif labels[first] != labels[row] and len(pairs) < limit:
             pairs.setdefault((first, int(labels[row])), row)
-    found = [Conflict(1.0, first, row) for (first, _), row in pairs.items()]
+    found = [ConflictingRows(1.0, first, row) for (first, _), row in pairs.items()]
     return np.array(firsts, np.int64), found
 
 
-def _close_rows(rows: Ints, features: Floats, labels: Ints, limit: int) -> list[Conflict]:
+def _close_rows(rows: Ints, features: Floats, labels: Ints, limit: int) -> list[ConflictingRows]:
     """Compare the rows of one bucket.
 
     Args:
@@ -92,11 +94,11 @@ def _close_rows(rows: Ints, features: Floats, labels: Ints, limit: int) -> list[
     best = np.argsort(-values, kind="stable")[:limit]
     pairs = np.sort(rows[np.array(np.divmod(places[best], len(rows)))], axis=0)
     return [
-        Conflict(min(1.0, round(float(value), _DIGITS)), int(left), int(right))
+        ConflictingRows(min(1.0, round(float(value), _DIGITS)), int(left), int(right))
         for value, left, right in zip(values[best], *pairs, strict=True)
     ]
 
 
-def _best(pairs: set[Conflict], limit: int) -> list[Conflict]:
+def _best(pairs: set[ConflictingRows], limit: int) -> list[ConflictingRows]:
     """Return the most alike pairs, equally alike ones in the order of their rows."""
     return sorted(pairs, key=lambda one: (-one.similarity, one.left, one.right))[:limit]

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
+from chalicelib.engines.vision.interface import BackboneUse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     Pixels = npt.NDArray[np.uint8]
     Floats = npt.NDArray[np.float32]
+
 
 LITE2 = "lite2"
 """EfficientNet-Lite2: outputs logits, embedding, tap8, tap16, tap32."""
@@ -155,3 +157,15 @@ def _read_facts(folder: Path) -> Mapping[str, Any]:
     except (OSError, ValueError):
         return {}
     return facts if isinstance(facts, dict) else {}
+
+
+def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
+    """Read names with digests, by name.
+
+    Args:
+        member: sha256 by name.
+
+    Raises:
+        AttributeError: the member is no mapping.
+    """
+    return tuple(BackboneUse(str(name), str(sha256)) for name, sha256 in sorted(member.items()))

@@ -28,7 +28,7 @@ _DRAWS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Augmentation:
     """What one view shows of its picture."""
 
     crop: Crop = (0.0, 0.0, 1.0, 1.0)
@@ -41,7 +41,7 @@ class View:
     """Factor of every value's distance from middle grey, after the brightness."""
 
 
-def draw_view(digest: bytes, number: int) -> View:
+def draw_augmentation(digest: bytes, number: int) -> Augmentation:
     """Choose what a view shows, from the picture's digest and the view's number alone.
 
     Args:
@@ -52,14 +52,14 @@ def draw_view(digest: bytes, number: int) -> View:
         The view.
     """
     if number == 0:
-        return View()
+        return Augmentation()
     digest = blake2b(digest, digest_size=_DRAWS * _WORD, salt=number.to_bytes(4, "big")).digest()
     words = np.frombuffer(digest, ">u8") >> np.uint64(11)
     draws = [float(word) / 2.0**53 for word in words]
     side = (_LEAST_AREA + (1.0 - _LEAST_AREA) * draws[0]) ** 0.5
     left, top = draws[1] * (1.0 - side), draws[2] * (1.0 - side)
     reach = _MOST_LIGHT - _LEAST_LIGHT
-    return View(
+    return Augmentation(
         crop=(left, top, left + side, top + side),
         is_flipped=draws[3] < 0.5,
         brightness=_LEAST_LIGHT + reach * draws[4],
@@ -67,7 +67,7 @@ def draw_view(digest: bytes, number: int) -> View:
     )
 
 
-def squash(pixels: Pixels, side: int, view: View | None = None) -> Pixels:
+def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixels:
     """Scale a view of a picture to a square, whatever its shape: nothing is cut off.
 
     Args:
@@ -78,7 +78,7 @@ def squash(pixels: Pixels, side: int, view: View | None = None) -> Pixels:
     Returns:
         RGB, uint8, shape (side, side, 3).
     """
-    view = view or View()
+    view = view or Augmentation()
     height, width = pixels.shape[:2]
     left, top, right, bottom = view.crop
     box = (left * width, top * height, right * width, bottom * height)
@@ -96,7 +96,7 @@ def _filter() -> Any:
     return Image.Resampling.BICUBIC
 
 
-def _light_table(view: View) -> list[int]:
+def _light_table(view: Augmentation) -> list[int]:
     """Return the new value of each of the 256 values."""
     values = np.arange(_LEVELS) * view.brightness
     values = (values - _LEVELS / 2) * view.contrast + _LEVELS / 2

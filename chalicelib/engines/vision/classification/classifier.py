@@ -13,8 +13,8 @@ from chalicelib.domain.datasets.dataset import IMAGE
 from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
+from chalicelib.engines.vision.backbone.pool import read_uses
 from chalicelib.engines.vision.backbone.resizing import RECIPE
-from chalicelib.engines.vision.backbone.versions import read_uses
 from chalicelib.engines.vision.classification.extractor import (
     DIMS,
     SIDE,

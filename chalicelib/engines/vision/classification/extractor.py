@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.engines.vision.backbone.pool import LITE2
-from chalicelib.engines.vision.backbone.resizing import draw_view, squash
+from chalicelib.engines.vision.backbone.resizing import draw_augmentation, squash
 from chalicelib.engines.vision.backbone.square_extractor import SquareExtractor
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ClassificationExtractor(SquareExtractor):
         Returns:
             Means of the last map, at least 0 and at most 6, float16, shape (1280,).
         """
-        pixels = squash(picture.pixels, SIDE, draw_view(digest, view))
+        pixels = squash(picture.pixels, SIDE, draw_augmentation(digest, view))
         embedding = self._backbones.get(LITE2).run(pixels[None], ["embedding"])[0]
         halves: Halves = embedding[0].astype(np.float16)
         return halves

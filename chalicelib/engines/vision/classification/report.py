@@ -1,4 +1,7 @@
-"""Calibration, data report and limits of a model of type image."""
+"""Curve records, card metrics, data report and limits of a model of type image.
+
+See: contract sections 4 and 5
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,72 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
-from chalicelib.engines.text.head.calibration import fit_temperature, probabilities
-from chalicelib.engines.vision.report.card import share_record
-from chalicelib.engines.vision.report.duplicates import duplicates_record
+from chalicelib.engines.calibration import fit_temperature, probabilities
+from chalicelib.engines.vision.linear_head.report import duplicates_record, share_record
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.head.training import HeadTraining
+    from chalicelib.engines.vision.linear_head.fit import LinearFit
+    from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 
-    Floats = npt.NDArray[np.floating[Any]]
     Ints = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.floating[Any]]
+
+
+def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
+    """Measure a head.
+
+    Args:
+        epoch: number of the epoch, from 1.
+        training: names, labels and split.
+        fit: the head.
+
+    Returns:
+        The record; accuracy and loss of a large training part come from some of it.
+    """
+    targets, held, seen = training.targets, training.held, training.scored_part
+    names = training.data.pictures.labels
+    truth = targets.single()
+    seen_logits = fit.logits(seen)
+    answers = fit.logits(held).argmax(axis=1)
+    present = targets.present
+    matrix = metrics.confusion_matrix(present[truth[held]], present[answers], len(names))
+    hits = int(np.trace(matrix))
+    right = seen_logits.argmax(axis=1) == truth[seen]
+    return {
+        "epoch": epoch,
+        "metricsData": {
+            "f1": metrics.rounded(metrics.label_scores(matrix, len(names)).f1),
+            "labels": list(names),
+            "testAccuracy": round(hits / max(len(held), 1), 6),
+            "trainingLoss": round(fit.mean_loss(seen_logits, seen), 6),
+            "confusionMatrix": matrix.tolist(),
+            "trainingAccuracy": round(float(right.mean()), 6),
+        },
+        "epochResults": _results(training, held, present[answers]),
+        "object": "learningcurve",
+    }
+
+
+def _results(training: LinearHeadTraining, held: Ints, answers: Ints) -> list[dict[str, str]]:
+    """Say what was answered to the first held-out pictures, int, shape (n,) each."""
+    pictures, names = training.data.pictures.pictures, training.data.pictures.labels
+    results = []
+    for place, answer in zip(held[:MAX_EPOCH_RESULTS], answers, strict=False):
+        expected = names[pictures[place].labels[0]]
+        results.append(
+            {
+                "exampleName": f"{pictures[place].name}-{expected}",
+                "expectedLabel": expected,
+                "predictedLabel": names[answer],
+            }
+        )
+    return results
+
 
 _LOWEST, _HIGHEST = 0.25, 8.0
 
@@ -69,7 +125,7 @@ def served_temperature(folds: ImageFolds) -> float:
     return min(_HIGHEST, max(_LOWEST, fit_temperature(folds.logits, folds.truth, doubt)))
 
 
-def data_report(training: HeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
+def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
     """Say what the training noticed about its data.
 
     Args:
@@ -88,7 +144,7 @@ def data_report(training: HeadTraining, folds: ImageFolds, shares: Floats) -> di
     }
 
 
-def limits(training: HeadTraining) -> str:
+def limits(training: LinearHeadTraining) -> str:
     """Say in words what the model should not be trusted with."""
     tests = len(training.held)
     counts = training.targets.counts(np.arange(training.targets.pictures))
@@ -109,7 +165,7 @@ def limits(training: HeadTraining) -> str:
 
 
 def _suspect_record(
-    training: HeadTraining, folds: ImageFolds, suspect: reports.Suspect
+    training: LinearHeadTraining, folds: ImageFolds, suspect: reports.Suspect
 ) -> dict[str, Any]:
     """Name a likely label error."""
     place = int(folds.places[suspect.example])
@@ -123,7 +179,7 @@ def _suspect_record(
     }
 
 
-def _confusions(training: HeadTraining, folds: ImageFolds) -> list[dict[str, Any]]:
+def _confusions(training: LinearHeadTraining, folds: ImageFolds) -> list[dict[str, Any]]:
     """Name labels that are mixed up more often than by chance."""
     if not len(folds.truth):
         return []

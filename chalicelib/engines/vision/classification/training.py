@@ -1,43 +1,121 @@
-"""Trains a model of type image."""
+"""Trains a model of type image: a softmax head over whitened embeddings.
+
+The weights begin at the labels' mean directions, which alone answer well when examples are few, and
+the epochs correct them.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.engines.text.head.calibration import probabilities
+import numpy as np
+
+from chalicelib.engines.calibration import probabilities
 from chalicelib.engines.vision.backbone.pool import LITE2
 from chalicelib.engines.vision.classification import classifier
-from chalicelib.engines.vision.classification.evaluation import curve_record
-from chalicelib.engines.vision.classification.recipe import ImageRecipe
 from chalicelib.engines.vision.classification.report import (
     ImageFolds,
+    curve_record,
     data_report,
     limits,
     served_temperature,
 )
-from chalicelib.engines.vision.head.targets import Targets
-from chalicelib.engines.vision.head.training import HeadTraining
+from chalicelib.engines.vision.classification.whitening import Whitening, fit_whitening
 from chalicelib.engines.vision.interface import FittedVision
-from chalicelib.engines.vision.report.card import CardFacts, backbone_records, card_document
+from chalicelib.engines.vision.linear_head.linear import SoftmaxLoss
+from chalicelib.engines.vision.linear_head.report import (
+    LinearCardFacts,
+    backbone_records,
+    card_document,
+)
+from chalicelib.engines.vision.linear_head.targets import PictureTargets
+from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
+from chalicelib.engines.vision.similarity.vectors import unit_rows
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    import numpy.typing as npt
+
     from chalicelib.domain.models.model import Model
-    from chalicelib.engines.vision.head.stage import Stage
+    from chalicelib.engines.vision.features.table import FeatureTable, Rows
+    from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
+    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Halves = npt.NDArray[np.float16]
+    Ints = npt.NDArray[np.int64]
 
 
-class ImageTraining(HeadTraining):
+START_LENGTH = 8.0
+"""Length of every label's weights at the start; features have length one."""
+_DECAY = 1e-3
+
+
+class SoftmaxHeadSpec:
+    """The Recipe of the type image."""
+
+    def __init__(self, targets: PictureTargets) -> None:
+        self._labels = targets.single()
+        self._size = targets.size
+
+    @property
+    def decay(self) -> float:
+        """How strongly weights are pulled to where they started."""
+        return _DECAY
+
+    def fit_transform(self, block: int, raw: Halves, places: Ints) -> Whitening:
+        """Estimate the whitening.
+
+        Args:
+            block: there is one block only.
+            raw: embeddings of the training part, float16, shape (n, 1280).
+            places: picture of every row, int, shape (n,).
+        """
+        del block
+        return fit_whitening(raw, self._labels[places])
+
+    def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
+        """Mean directions of the labels.
+
+        Args:
+            table: whitened features.
+            rows: which rows belong to a picture.
+            places: pictures of the training part, int, shape (n,).
+
+        Returns:
+            Weights and, last, biases of zero: float64, shape (1281, labels).
+        """
+        means = np.zeros((self._size, table.dims))
+        is_trained = np.zeros(len(rows.first), bool)
+        is_trained[places] = True
+        chosen = np.flatnonzero(is_trained[rows.places])
+        labels = self._labels[rows.places[chosen]]
+        order = np.argsort(labels, kind="stable")
+        bounds = np.searchsorted(labels[order], np.arange(self._size + 1))
+        for label in range(self._size):
+            means[label] = table.total(chosen[order[bounds[label] : bounds[label + 1]]])
+        start = np.zeros((table.dims + 1, self._size))
+        start[:-1] = START_LENGTH * unit_rows(means).T
+        return start
+
+    def loss(self, places: Ints) -> SoftmaxLoss:
+        """Cross-entropy, whatever the pictures."""
+        del places
+        return SoftmaxLoss()
+
+
+class ImageTraining(LinearHeadTraining):
     """A VisionTraining: embeddings, whitening, softmax head, temperature."""
 
-    def make_recipe(self, targets: Targets) -> ImageRecipe:
+    def make_spec(self, targets: PictureTargets) -> SoftmaxHeadSpec:
         """Say how a softmax head is fitted."""
-        return ImageRecipe(targets)
+        return SoftmaxHeadSpec(targets)
 
-    def record(self, epoch: int, stage: Stage) -> dict[str, Any]:
+    def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
         """Measure the head after an epoch on both sides of the split."""
-        return curve_record(epoch, self, stage.run)
+        return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
         """Make artifact, metrics and card, once `step` has returned None."""
@@ -47,7 +125,7 @@ class ImageTraining(HeadTraining):
         served = self.served()
         uses = {name: self.backbones.facts(name).sha256 for name in (LITE2,)}
         artifact = classifier.dump(names, self.targets.present, served, temperature, uses)
-        facts = CardFacts(
+        facts = LinearCardFacts(
             engine="image-linear",
             backbones=backbone_records(self.backbones, (LITE2,)),
             artifact_sha256=hashlib.sha256(artifact).hexdigest(),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.vision.head.exact_matrix import inverse_cholesky
+from chalicelib.engines.vision.classification.exact_matrix import inverse_cholesky
 from chalicelib.engines.vision.similarity.vectors import GRID, unit_roots, unit_rows
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.text.head.arithmetic import GridArithmetic, exact_log
-from chalicelib.engines.vision.head.linear import sigmoid
+from chalicelib.engines.arithmetic import GridArithmetic, exact_log
+from chalicelib.engines.vision.linear_head.linear import sigmoid
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,9 +13,8 @@ from chalicelib.domain.datasets.dataset import MULTI_LABEL
 from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
-from chalicelib.engines.vision.backbone.pool import LITE2
+from chalicelib.engines.vision.backbone.pool import LITE2, read_uses
 from chalicelib.engines.vision.backbone.resizing import RECIPE
-from chalicelib.engines.vision.backbone.versions import read_uses
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration
 from chalicelib.engines.vision.multi_label.extractor import (
     BACKBONES,
@@ -44,7 +43,7 @@ KIND, VERSION = "vision-multi-label", 1
 
 
 @dataclass(frozen=True)
-class Head:
+class MultiLabelHeader:
     """What the header tells of a model."""
 
     labels: Sequence[str]
@@ -66,7 +65,10 @@ class TrainedMultiLabel:
     """A TrainedVision that answers with one probability a label, independent of each other."""
 
     def __init__(
-        self, head: Head, arrays: Mapping[str, npt.NDArray[Any]], backbones: BackbonePool
+        self,
+        head: MultiLabelHeader,
+        arrays: Mapping[str, npt.NDArray[Any]],
+        backbones: BackbonePool,
     ) -> None:
         """Keep what was learnt.
 
@@ -130,7 +132,7 @@ class TrainedMultiLabel:
         return answer
 
 
-def dump(head: Head, served: Mapping[str, npt.NDArray[Any]]) -> bytes:
+def dump(head: MultiLabelHeader, served: Mapping[str, npt.NDArray[Any]]) -> bytes:
     """Write a model; the same parameters give the same bytes.
 
     Args:
@@ -177,10 +179,10 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
     return artifact.read(content, KIND, VERSION, build)
 
 
-def _head(read: Artifact) -> Head:
+def _head(read: Artifact) -> MultiLabelHeader:
     """Read the header."""
     header = read.header
-    return Head(
+    return MultiLabelHeader(
         labels=tuple(str(name) for name in header["labels"]),
         block=BLOCK_NAMES.index(header["features"]),
         temperature=float(header["temperature"]),
@@ -188,7 +190,7 @@ def _head(read: Artifact) -> Head:
     )
 
 
-def _check(head: Head, read: Artifact) -> None:
+def _check(head: MultiLabelHeader, read: Artifact) -> None:
     """Refuse parts that do not fit together.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET
-from chalicelib.engines.vision.backbone.resizing import draw_view, squash
+from chalicelib.engines.vision.backbone.resizing import draw_augmentation, squash
 from chalicelib.engines.vision.backbone.square_extractor import SquareExtractor
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class MultiLabelExtractor(SquareExtractor):
         Returns:
             Embedding, then the pooled maps, float16, shape (2992,).
         """
-        shown = draw_view(digest, view)
+        shown = draw_augmentation(digest, view)
         lite2 = squash(picture.pixels, LITE2_SIDE, shown)
         nanodet = squash(picture.pixels, NANODET_SIDE, shown)
         embedding, *maps = self._backbones.get(LITE2).run(lite2[None], _LITE2_OUTPUTS)

@@ -1,4 +1,4 @@
-"""Trains a model of type image-multi-label."""
+"""Trains a model of type image-multi-label: independent sigmoids over standardised features."""
 
 from __future__ import annotations
 
@@ -8,61 +8,147 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines import metrics
-from chalicelib.engines.vision.head.stage import Task
-from chalicelib.engines.vision.head.targets import Targets
-from chalicelib.engines.vision.head.training import HeadTraining
+from chalicelib.engines.arithmetic import exact_log
 from chalicelib.engines.vision.interface import FittedVision
+from chalicelib.engines.vision.linear_head.linear import SigmoidLoss
+from chalicelib.engines.vision.linear_head.pipeline import HeadTask
+from chalicelib.engines.vision.linear_head.report import (
+    LinearCardFacts,
+    backbone_records,
+    card_document,
+)
+from chalicelib.engines.vision.linear_head.targets import PictureTargets
+from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 from chalicelib.engines.vision.multi_label import classifier
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration, fit_calibration
-from chalicelib.engines.vision.multi_label.evaluation import curve_record, mean_average_precision
-from chalicelib.engines.vision.multi_label.recipe import MultiLabelRecipe
-from chalicelib.engines.vision.multi_label.report import MultiLabelFolds, data_report, limits
-from chalicelib.engines.vision.multi_label.standardizing import BLOCK_NAMES, block_dims
-from chalicelib.engines.vision.report.card import CardFacts, backbone_records, card_document
+from chalicelib.engines.vision.multi_label.report import (
+    MultiLabelFolds,
+    curve_record,
+    data_report,
+    limits,
+    mean_average_precision,
+)
+from chalicelib.engines.vision.multi_label.standardizing import (
+    BLOCK_NAMES,
+    Standardizing,
+    block_dims,
+    fit_standardizing,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    import numpy.typing as npt
+
     from chalicelib.domain.models.model import Model
-    from chalicelib.engines.vision.division import Division
-    from chalicelib.engines.vision.head.stage import Stage
+    from chalicelib.engines.vision.features.table import FeatureTable, Rows
+    from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
+    from chalicelib.engines.vision.linear_head.split import PictureSplit
+    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Halves = npt.NDArray[np.float16]
+    Ints = npt.NDArray[np.int64]
+
+
+_DECAY = 1e-2
+_MOST_WEIGHT = 5.0
+_HALF = 0.5
+
+
+class SigmoidHeadSpec:
+    """The Recipe of the type image-multi-label."""
+
+    def __init__(self, targets: PictureTargets) -> None:
+        self._targets = targets
+
+    @property
+    def decay(self) -> float:
+        """How strongly weights are pulled to where they started, that is to 0."""
+        return _DECAY
+
+    def fit_transform(self, block: int, raw: Halves, places: Ints) -> Standardizing:
+        """Estimate mean and spread.
+
+        Args:
+            block: which columns.
+            raw: features of the training part, float16, shape (n, 2992).
+            places: picture of every row, int, shape (n,).
+        """
+        del places
+        return fit_standardizing(raw, block)
+
+    def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
+        """Weights of zero, and biases that answer how frequent a label is.
+
+        Args:
+            table: standardised features.
+            rows: which rows belong to a picture.
+            places: pictures of the training part, int, shape (n,).
+
+        Returns:
+            Float64, shape (dims + 1, labels).
+        """
+        del rows
+        counts = self._targets.counts(places).astype(np.float64)
+        start = np.zeros((table.dims + 1, self._targets.size))
+        start[-1] = exact_log((counts + _HALF) / (len(places) - counts + _HALF))
+        return start
+
+    def loss(self, places: Ints) -> SigmoidLoss:
+        """Binary cross-entropies that weigh rare labels, int, shape (n,)."""
+        return SigmoidLoss(self.positive_weights(places))
+
+    def positive_weights(self, places: Ints) -> npt.NDArray[np.float64]:
+        """Weight of a picture that has a label: root of the odds against it, at most 5.
+
+        Args:
+            places: pictures of the training part, int, shape (n,).
+
+        Returns:
+            Float64, shape (labels,).
+        """
+        counts = self._targets.counts(places).astype(np.float64)
+        odds = np.maximum(len(places) - counts, 1.0) / np.maximum(counts, 1.0)
+        return np.minimum(np.sqrt(odds), _MOST_WEIGHT)
+
 
 _FOLDS = 5
 _CHOICE_PICTURES = 1_000
 _CHOICE_VISITS, _CHOICE_EPOCHS = 10_000, 10
 
 
-class MultiLabelTraining(HeadTraining):
+class MultiLabelTraining(LinearHeadTraining):
     """A VisionTraining: features chosen by cross-validation, sigmoids, calibration."""
 
-    def make_recipe(self, targets: Targets) -> MultiLabelRecipe:
+    def make_spec(self, targets: PictureTargets) -> SigmoidHeadSpec:
         """Say how sigmoids are fitted."""
-        self._own_recipe = MultiLabelRecipe(targets)
-        return self._own_recipe
+        self._own_spec = SigmoidHeadSpec(targets)
+        return self._own_spec
 
     @property
     def fold_count(self) -> int:
         """Folds of every set."""
         return _FOLDS
 
-    def choices(self, division: Division) -> list[Task]:
+    def choices(self, split: PictureSplit) -> list[HeadTask]:
         """Cross-validation of every block of features inside the training part."""
-        ranks = np.where(division.held, len(division.ranks), division.ranks)
+        ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
-        chosen = np.sort(chosen[~division.held[chosen]])
-        folds = division.folds[chosen]
+        chosen = np.sort(chosen[~split.held[chosen]])
+        folds = split.folds[chosen]
         epochs = max(_CHOICE_EPOCHS, _CHOICE_VISITS // len(chosen))
         epochs = min(self.options.epochs, epochs)
         tasks = []
         for block in range(len(BLOCK_NAMES)):
             for fold in range(_FOLDS):
-                trained, judged = chosen[folds != fold], chosen[folds == fold]
-                if len(judged) and len(trained):
-                    task = Task("choice", trained, judged, epochs, block, block_dims(block))
+                trained, scored = chosen[folds != fold], chosen[folds == fold]
+                if len(scored) and len(trained):
+                    task = HeadTask("choice", trained, scored, epochs, block, block_dims(block))
                     tasks.append(task)
         return tasks
 
-    def chosen_block(self, tasks: list[Task]) -> int:
+    def chosen_block(self, tasks: list[HeadTask]) -> int:
         """Return the block with the highest mean average precision, the smallest of equals."""
         areas = [self.choice_area(block) for block in range(len(BLOCK_NAMES))]
         return int(np.argmax(areas)) if tasks else len(areas) - 1
@@ -76,15 +162,15 @@ class MultiLabelTraining(HeadTraining):
         """Length of the features of a block."""
         return block_dims(block)
 
-    def record(self, epoch: int, stage: Stage) -> dict[str, Any]:
+    def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
         """Measure the head after an epoch on both sides of the split."""
-        return curve_record(epoch, self, stage.run)
+        return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
         """Make artifact, metrics and card, once `step` has returned None."""
         calibration, folds = self._folds()
         artifact = self._artifact(calibration)
-        facts = CardFacts(
+        facts = LinearCardFacts(
             engine="image-multi-label-linear",
             backbones=backbone_records(self.backbones, classifier.backbones_of(self.block)),
             artifact_sha256=hashlib.sha256(artifact).hexdigest(),
@@ -109,7 +195,7 @@ class MultiLabelTraining(HeadTraining):
         """Calibrate out of fold."""
         places, logits = self.scores("fold")
         truth = self.targets.dense(places) > 0
-        weights = self._own_recipe.positive_weights(np.arange(self.targets.pictures))
+        weights = self._own_spec.positive_weights(np.arange(self.targets.pictures))
         calibration = fit_calibration(weights, logits, truth)
         shares = calibration.shares(logits)
         return calibration, MultiLabelFolds(places, logits > 0, shares, truth)
@@ -119,7 +205,9 @@ class MultiLabelTraining(HeadTraining):
         names = classifier.backbones_of(self.block)
         uses = {name: self.backbones.facts(name).sha256 for name in names}
         served = {**self.served(), "shifts": calibration.shifts, "present": self.targets.present}
-        head = classifier.Head(self.data.pictures.labels, self.block, calibration.temperature, uses)
+        head = classifier.MultiLabelHeader(
+            self.data.pictures.labels, self.block, calibration.temperature, uses
+        )
         return classifier.dump(head, served)
 
     def _details(self, calibration: SigmoidCalibration) -> dict[str, Any]:

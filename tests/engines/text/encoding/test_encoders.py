@@ -16,7 +16,7 @@ from chalicelib.engines.text.encoding.encoders import (
     is_installed,
     load_encoder,
 )
-from chalicelib.engines.text.encoding.onnx_encoder import MAX_CHARACTERS, clean_text
+from chalicelib.engines.text.encoding.onnx_encoders import MAX_CHARACTERS, clean_text
 from infra.model_files.verification import text_references
 from infra.models import default_directory
 

@@ -5,7 +5,7 @@ import pytest
 from chalicelib.engines.text.encoding.profiles import (
     BUDGET_SECONDS,
     Profile,
-    Wanted,
+    ProfileRequest,
     choose_profile,
     embedding_seconds,
 )
@@ -16,7 +16,7 @@ TEXTS = ["when will my card arrive"] * 1000
 
 def chosen(language="en_US", algorithm="intent", asked=None, texts=TEXTS, installed=INSTALLED):
     """Name and encoders that are chosen."""
-    wanted = Wanted(language, algorithm, asked)
+    wanted = ProfileRequest(language, algorithm, asked)
     profile = choose_profile(wanted, texts, installed.__contains__)
     return profile.name, profile.encoders
 

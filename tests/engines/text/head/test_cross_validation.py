@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from chalicelib.engines.arithmetic import GridArithmetic
 from chalicelib.engines.text.head import cross_validation
-from chalicelib.engines.text.head.arithmetic import GridArithmetic
 from chalicelib.engines.text.head.cross_validation import cross_validate
-from chalicelib.engines.text.head.layout import Layout, make_segments
+from chalicelib.engines.text.head.layout import Layout, make_row_ranges
 
 
 def _layout(noise: float, held: int = 0) -> Layout:
@@ -22,8 +22,8 @@ def _layout(noise: float, held: int = 0) -> Layout:
     features[:, 0] += labels - 0.5
     folds = np.repeat([0, 1, 2], 20)
     is_held = (np.arange(60) >= 20 - held) & (np.arange(60) < 20)
-    segments = make_segments(is_held, folds, 0)
-    return Layout(GridArithmetic().features(features), labels, np.arange(60), segments)
+    ranges = make_row_ranges(is_held, folds, 0)
+    return Layout(GridArithmetic().features(features), labels, np.arange(60), ranges)
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,20 @@ import math
 import numpy as np
 import pytest
 
-from chalicelib.engines.text.head.evaluation import Judge, held_out_curve, label_thresholds
-from chalicelib.engines.text.head.regression import Head, Piece
+from chalicelib.engines.text.head.evaluation import SplitEvaluator, held_out_curve, label_thresholds
+from chalicelib.engines.text.head.regression import ExampleBatch, SoftmaxHead
 
-HEAD = Head(np.eye(2), np.zeros(2))
-TRAINING = Piece(np.array([[3.0, 0.0], [0.0, 3.0]]), np.array([0, 1]))
-HELD = Piece(np.array([[3.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.1, 0.0]]), np.array([0, 1, 1, 0]))
+HEAD = SoftmaxHead(np.eye(2), np.zeros(2))
+TRAINING = ExampleBatch(np.array([[3.0, 0.0], [0.0, 3.0]]), np.array([0, 1]))
+HELD = ExampleBatch(
+    np.array([[3.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.1, 0.0]]), np.array([0, 1, 1, 0])
+)
 
 
-def _judge(threshold: float | None) -> Judge:
+def _judge(threshold: float | None) -> SplitEvaluator:
     may_reject = threshold is not None
     limit = float("-inf") if threshold is None else threshold
-    return Judge(["no", "yes"], [TRAINING], [HELD], 0.5, limit, may_reject)
+    return SplitEvaluator(["no", "yes"], [TRAINING], [HELD], 0.5, limit, may_reject)
 
 
 def test_metrics_by_hand() -> None:
@@ -54,10 +56,10 @@ def test_a_model_that_may_reject_always_has_the_column() -> None:
 
 def test_nothing_held_out_gives_plain_zeros() -> None:
     """A record never holds NaN."""
-    judge = Judge(["no", "yes"], [TRAINING], [], 1.0, float("-inf"), may_reject=False)
+    evaluator = SplitEvaluator(["no", "yes"], [TRAINING], [], 1.0, float("-inf"), may_reject=False)
 
-    found = judge.metrics(HEAD)
-    scores, truth = judge.scores(HEAD)
+    found = evaluator.metrics(HEAD)
+    scores, truth = evaluator.scores(HEAD)
 
     assert (found.test_accuracy, found.test_loss, found.macro_f1) == (0.0, 0.0, 0.0)
     assert scores.shape == (0, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chalicelib.engines.split import ALWAYS_TRAINED
-from chalicelib.engines.text.head.layout import Layout, make_segments, sorted_rows
+from chalicelib.engines.text.head.layout import Layout, make_row_ranges, sorted_rows
 
 HELD = np.array([True, False, False, True, False])
 FOLDS = np.array([0, 1, 0, ALWAYS_TRAINED, 0])
@@ -15,13 +15,13 @@ def _layout(phrases: int) -> Layout:
     order = sorted_rows(HELD, FOLDS, np.array([4, 3, 2, 1, 0]))
     labels = np.concatenate([order, np.full(phrases, 9)])
     features = labels[:, None].astype(float)
-    return Layout(features, labels, order, make_segments(HELD[order], FOLDS[order], phrases))
+    return Layout(features, labels, order, make_row_ranges(HELD[order], FOLDS[order], phrases))
 
 
 def test_rows_are_sorted_by_side_then_fold_then_rank() -> None:
     """Examples 4 and 2 share a run; the one with the lower rank comes first."""
     assert _layout(0).order.tolist() == [4, 2, 1, 3, 0]
-    assert [(part.start, part.stop) for part in _layout(0).segments] == [
+    assert [(part.start, part.stop) for part in _layout(0).ranges] == [
         (0, 2),
         (2, 3),
         (3, 4),
@@ -33,10 +33,10 @@ def test_pieces_are_views() -> None:
     """No fold copies the feature matrix."""
     layout = _layout(2)
 
-    pieces = layout.pieces(lambda part: part.fold != 0)
+    batches = layout.batches(lambda part: part.fold != 0)
 
-    assert all(np.shares_memory(piece.features, layout.features) for piece in pieces)
-    assert [piece.labels.tolist() for piece in pieces] == [[1], [3], [9, 9]]
+    assert all(np.shares_memory(batch.features, layout.features) for batch in batches)
+    assert [batch.labels.tolist() for batch in batches] == [[1], [3], [9, 9]]
 
 
 def test_examples_leave_phrases_out() -> None:

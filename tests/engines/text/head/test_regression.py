@@ -7,8 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from chalicelib.engines.text.head.arithmetic import Arithmetic, GridArithmetic, PlainArithmetic
-from chalicelib.engines.text.head.regression import HeadProblem, Piece, class_weights, fit_head
+from chalicelib.engines.arithmetic import Arithmetic, GridArithmetic, PlainArithmetic
+from chalicelib.engines.text.head.regression import (
+    ExampleBatch,
+    HeadObjective,
+    class_weights,
+    fit_head,
+)
 
 
 class _Unrounded(GridArithmetic):
@@ -20,12 +25,12 @@ class _Unrounded(GridArithmetic):
     weights = residuals = features
 
 
-def _problem(arithmetic: Arithmetic, penalty_inverse: float = 2.0) -> HeadProblem:
+def _problem(arithmetic: Arithmetic, penalty_inverse: float = 2.0) -> HeadObjective:
     generator = np.random.default_rng(0)
     labels = np.array([0, 1, 2, 0, 1, 0, 0])
     features = generator.standard_normal((7, 4)).astype(arithmetic.dtype)
-    pieces = [Piece(features[:3], labels[:3]), Piece(features[3:], labels[3:])]
-    return HeadProblem(pieces, 3, penalty_inverse, arithmetic)
+    batches = [ExampleBatch(features[:3], labels[:3]), ExampleBatch(features[3:], labels[3:])]
+    return HeadObjective(batches, 3, penalty_inverse, arithmetic)
 
 
 def test_loss_at_zero_is_the_logarithm_of_the_labels() -> None:
@@ -40,7 +45,7 @@ def test_loss_at_zero_is_the_logarithm_of_the_labels() -> None:
 def test_loss_of_two_examples_by_hand() -> None:
     """Logits 1 and 0 for the true label lose ln(1 + 1/e); the penalty adds 1/(2 C n)."""
     features = np.array([[1.0], [1.0]])
-    problem = HeadProblem([Piece(features, np.array([0, 0]))], 2, 5.0, _Unrounded())
+    problem = HeadObjective([ExampleBatch(features, np.array([0, 0]))], 2, 5.0, _Unrounded())
 
     loss, _ = problem.evaluate(np.array([1.0, 0.0, 0.0, 0.0]))
 
@@ -113,11 +118,11 @@ def test_threads_change_no_bit(arithmetic: type[GridArithmetic | PlainArithmetic
     generator = np.random.default_rng(3)
     rows, dims, labels = 9_000, 24, 7
     features = generator.standard_normal((rows, dims)).astype(arithmetic.dtype)
-    pieces = [Piece(features, generator.integers(0, labels, rows))]
+    batches = [ExampleBatch(features, generator.integers(0, labels, rows))]
     values = generator.standard_normal((dims + 1) * labels).astype(arithmetic.dtype)
 
     found = [
-        HeadProblem(pieces, labels, 10.0, arithmetic(threads)).evaluate(values)
+        HeadObjective(batches, labels, 10.0, arithmetic(threads)).evaluate(values)
         for threads in (1, 2, 5)
     ]
 

@@ -12,7 +12,7 @@ from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.models.redaction import without_examples
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.interface import OutOfFold, TextReport
-from chalicelib.engines.text import training
+from chalicelib.engines.text import fit as training
 from chalicelib.engines.text.report.data_report import (
     MAX_CHARACTERS,
     data_report,

@@ -10,8 +10,8 @@ import pytest
 
 from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
 from chalicelib.engines.interface import TextFitOptions, TextReport
+from chalicelib.engines.text.fit import fit
 from chalicelib.engines.text.report.json_documents import card_document
-from chalicelib.engines.text.training import fit
 from tests.engines.text.clusters import a_training_set
 
 NOW = datetime(2024, 3, 4, tzinfo=UTC)

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from chalicelib.engines.text.similarity.conflicts import Conflict, conflicting_pairs
+from chalicelib.engines.text.similarity.conflicts import ConflictingRows, conflicting_pairs
 
 
 def _digests(numbers: list[int]) -> list[bytes]:
@@ -21,7 +21,7 @@ def test_the_most_alike_come_first() -> None:
         _digests([1, 2, 1, 3, 4, 5]), np.array([0, 1, 1, 0, 1, 1]), features, 9
     )
 
-    assert found[0] == Conflict(1.0, 0, 2)
+    assert found[0] == ConflictingRows(1.0, 0, 2)
     assert [(pair.left, pair.right) for pair in found[1:]] == [(0, 1), (0, 5), (3, 4)]
     assert found[1].similarity == round(1 / 1.01**0.5, 6)
 
@@ -32,7 +32,7 @@ def test_one_text_under_many_labels_is_named_once_for_each() -> None:
 
     found = conflicting_pairs(_digests([7] * 6), labels, np.ones((6, 4)), 9)
 
-    assert found == [Conflict(1.0, 0, 1), Conflict(1.0, 0, 2)]
+    assert found == [ConflictingRows(1.0, 0, 1), ConflictingRows(1.0, 0, 2)]
 
 
 def test_planted_pairs_are_found_among_many() -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chalicelib.engines.vision.backbone.resizing import VIEWS, View, draw_view, squash
+from chalicelib.engines.vision.backbone.resizing import (
+    VIEWS,
+    Augmentation,
+    draw_augmentation,
+    squash,
+)
 
 
 def _halves() -> np.ndarray:
@@ -17,24 +22,28 @@ def _halves() -> np.ndarray:
 
 def test_view_0_is_the_picture_itself() -> None:
     """Whatever the digest, nothing is cropped, turned or lit."""
-    assert View() == draw_view(b"anything", 0)
+    assert Augmentation() == draw_augmentation(b"anything", 0)
 
 
 def test_views_differ_from_each_other_and_between_pictures() -> None:
     """Equal digests and numbers give equal views, others give others, all within bounds."""
-    views = {(name, number): draw_view(name, number) for name in (b"a", b"b") for number in (1, 2)}
+    views = {
+        (name, number): draw_augmentation(name, number)
+        for name in (b"a", b"b")
+        for number in (1, 2)
+    }
 
-    assert draw_view(b"a", 1) == views[b"a", 1]
+    assert draw_augmentation(b"a", 1) == views[b"a", 1]
     assert len(set(views.values())) == 4
     for number in range(1, 200):
-        view = draw_view(b"c", number)
+        view = draw_augmentation(b"c", number)
         left, top, right, bottom = view.crop
         assert 0 <= left < right <= 1
         assert 0 <= top < bottom <= 1
         assert 0.5 - 1e-9 <= (right - left) * (bottom - top) <= 1 + 1e-9
         assert min(view.brightness, view.contrast) >= 0.7
         assert max(view.brightness, view.contrast) <= 1.3
-    assert {True, False} == {draw_view(b"c", number).is_flipped for number in range(1, 20)}
+    assert {True, False} == {draw_augmentation(b"c", number).is_flipped for number in range(1, 20)}
     assert VIEWS == 4
 
 
@@ -50,14 +59,14 @@ def test_squash_keeps_everything() -> None:
 
 def test_a_flipped_view_exchanges_left_and_right() -> None:
     """The blue half comes first."""
-    square = squash(_halves(), 32, View(is_flipped=True))
+    square = squash(_halves(), 32, Augmentation(is_flipped=True))
 
     np.testing.assert_array_equal([10, 10, 200], square[16, 4])
 
 
 def test_a_crop_shows_its_part_only() -> None:
     """The right half alone is blue everywhere."""
-    square = squash(_halves(), 32, View(crop=(0.5, 0.0, 1.0, 1.0)))
+    square = squash(_halves(), 32, Augmentation(crop=(0.5, 0.0, 1.0, 1.0)))
 
     assert np.abs(square.astype(int) - (10, 10, 200)).max() <= 8
 
@@ -68,6 +77,6 @@ def test_a_crop_shows_its_part_only() -> None:
 )
 def test_light_changes_values(brightness: float, contrast: float, expected: int) -> None:
     """Brightness multiplies, contrast stretches around middle grey, and both are clipped."""
-    square = squash(_halves(), 32, View(brightness=brightness, contrast=contrast))
+    square = squash(_halves(), 32, Augmentation(brightness=brightness, contrast=contrast))
 
     assert abs(int(square[16, 4, 0]) - expected) <= 1

@@ -11,9 +11,8 @@ import pytest
 from chalicelib.engines.vision.backbone.pool import LITE2, BackbonePool
 from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
 from chalicelib.engines.vision.classification.training import ImageTraining
-from chalicelib.engines.vision.features.memory import MemoryFeatures
 from chalicelib.engines.vision.interface import VisionData
-from chalicelib.engines.vision.serving import load
+from chalicelib.engines.vision.registry import load
 from chalicelib.engines.vision.similarity import near_duplicates
 from tests.engines.vision.drawn import SHAPES, draw
 from tests.engines.vision.heads_data import (
@@ -23,6 +22,7 @@ from tests.engines.vision.heads_data import (
     run_to_end,
     vision_data,
 )
+from tests.engines.vision.memory_features import MemoryFeatures
 
 POOL = BackbonePool(Path(__file__).parents[4] / ".models")
 NAMES = ["bird", "cat", "dog", "empty"]
@@ -123,7 +123,7 @@ def test_equal_files_with_different_labels_are_reported() -> None:
     ]
     assert conflict["similarity"] == 1.0
     assert [report["duplicatesAcrossSplit"], report["duplicatesKeptTogether"]] == [0, 1]
-    assert training.division.held[3] == training.division.held[25]
+    assert training.split.held[3] == training.split.held[25]
 
 
 def test_near_duplicates_across_the_split_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_near_duplicates_across_the_split_cannot_be(monkeypatch: pytest.MonkeyPa
     training = ImageTraining(vision_data(values, labels, ["cat", "dog"]), options(), POOL)
     report = run_to_end(training)[0].card["dataReport"]
 
-    held = training.division.held
+    held = training.split.held
     np.testing.assert_array_equal(held[:10], held[10:20])
     assert report["duplicatesKeptTogether"] == 10
     assert report["duplicatesAcrossSplit"] == 0

@@ -18,8 +18,8 @@ from chalicelib.domain.models.training_pictures import (
 )
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.detection.views.extractor import DetectionExtractor, RetailExtractor
-from chalicelib.engines.vision.features.memory import MemoryFeatures
 from chalicelib.engines.vision.interface import VisionData, VisionOptions
+from tests.engines.vision.memory_features import MemoryFeatures
 
 POOL = BackbonePool(Path(__file__).parents[4] / ".models")
 LABELS = ["ball", "crate"]

@@ -11,7 +11,13 @@ from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision.backbone.pool import LITE2, BackbonePool
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration, fit_calibration
-from chalicelib.engines.vision.multi_label.classifier import KIND, VERSION, Head, dump, load
+from chalicelib.engines.vision.multi_label.classifier import (
+    KIND,
+    VERSION,
+    MultiLabelHeader,
+    dump,
+    load,
+)
 from chalicelib.engines.vision.multi_label.extractor import MultiLabelExtractor
 from chalicelib.engines.vision.multi_label.standardizing import EMBEDDING
 from tests.engines.vision.drawn import draw
@@ -27,7 +33,7 @@ def _content(**header: object) -> bytes:
         "values": np.zeros((1281, 2)),
         "shifts": np.log([1.0, 3.0]),
     }
-    written = dump(Head(["a", "b", "c"], EMBEDDING, 2.0, {LITE2: "ab"}), served)
+    written = dump(MultiLabelHeader(["a", "b", "c"], EMBEDDING, 2.0, {LITE2: "ab"}), served)
     read = artifact.load(written, KIND, VERSION)
     return artifact.dump({**read.header, **header}, read.arrays)
 

@@ -9,14 +9,14 @@ import pytest
 
 from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
-from chalicelib.engines.vision.features.memory import MemoryFeatures
 from chalicelib.engines.vision.interface import VisionData
-from chalicelib.engines.vision.multi_label.evaluation import mean_average_precision
 from chalicelib.engines.vision.multi_label.extractor import MultiLabelExtractor
+from chalicelib.engines.vision.multi_label.report import mean_average_precision
 from chalicelib.engines.vision.multi_label.training import MultiLabelTraining
-from chalicelib.engines.vision.serving import load
+from chalicelib.engines.vision.registry import load
 from tests.engines.vision.drawn import SHAPES, draw
 from tests.engines.vision.heads_data import digest_of, options, run_to_end, vision_data
+from tests.engines.vision.memory_features import MemoryFeatures
 
 POOL = BackbonePool(Path(__file__).parents[4] / ".models")
 NAMES = ["sky", "sea", "sand", "never"]
@@ -91,14 +91,14 @@ def test_the_choice_sees_nothing_that_is_held_out() -> None:
     """Tasks that decide on the features train and judge on the training part alone."""
     training = MultiLabelTraining(_data(slice(0, 1280)), options(), POOL)
 
-    tasks = training.choices(training.division)
+    tasks = training.choices(training.split)
 
     assert len(tasks) == 15
     held = set(training.held.tolist())
     assert held
     for task in tasks:
-        assert not held & {*task.trained.tolist(), *task.judged.tolist()}
-        assert not {*task.trained.tolist()} & {*task.judged.tolist()}
+        assert not held & {*task.trained.tolist(), *task.scored.tolist()}
+        assert not {*task.trained.tolist()} & {*task.scored.tolist()}
 
 
 def test_the_card_tells_thresholds_and_missing_labels() -> None:

@@ -8,8 +8,11 @@ import numpy as np
 import onnx
 import pytest
 
-from chalicelib.engines.text.encoding.onnx_encoder import clean_text
-from chalicelib.engines.text.encoding.transformer_encoder import MAX_TOKENS, TransformerEncoder
+from chalicelib.engines.text.encoding.onnx_encoders import (
+    MAX_TOKENS,
+    TransformerEncoder,
+    clean_text,
+)
 from infra.model_files.conversion import text_encoders
 from infra.model_files.conversion.quantise import quantise
 from infra.model_files.conversion.transformer_graph import build_graph

@@ -1,34 +1,38 @@
-"""How good the found boxes are: hits, precision and recall by score, average precision.
+"""How good the found boxes are: precision and recall by score, average precision, its interval.
 
-Source: Everingham et al. 2015, Pascal VOC, all-point average precision at IoU one half.
+Sources: Everingham et al. 2015, Pascal VOC, all-point average precision at IoU one half;
+Efron 1979, the bootstrap, percentile interval.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.vision.detection.answering.boxes import overlaps
+from chalicelib.engines.interface import Interval
+from chalicelib.engines.vision.detection.inference.decoding import iou
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.detection.answering.finder import Found
+    from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]
     Bools = npt.NDArray[np.bool_]
+    Array = npt.NDArray[Any]
+
 
 RIGHT_OVERLAP = 0.5
 """Intersection over union from which a box is found."""
 
 
 @dataclass(frozen=True)
-class Judged:
+class EvaluatedPicture:
     """Answers for one picture, compared with what is there."""
 
     labels: Ints
@@ -42,7 +46,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class LabelQuality:
+class PrecisionRecall:
     """Quality of one label; the curves have one value per distinct score, descending."""
 
     truths: int
@@ -68,7 +72,7 @@ class LabelQuality:
         return float(np.add.reduce(np.diff(self.recall, prepend=0.0) * best))
 
 
-def judge(found: Found, boxes: Floats, labels: Ints, count: int) -> Judged:
+def evaluate(found: DetectedObjects, boxes: Floats, labels: Ints, count: int) -> EvaluatedPicture:
     """Compare answers with the truth; each box counts once, for its best answer.
 
     Args:
@@ -82,29 +86,31 @@ def judge(found: Found, boxes: Floats, labels: Ints, count: int) -> Judged:
     """
     is_right = np.zeros(len(found.labels), bool)
     is_taken = np.zeros(len(labels), bool)
-    shared = overlaps(found.boxes, boxes)
+    shared = iou(found.boxes, boxes)
     shared[found.labels[:, None] != labels[None]] = 0.0
     for answer in range(len(found.labels) if len(labels) else 0):
         best = int(np.argmax(shared[answer]))
         if shared[answer, best] >= RIGHT_OVERLAP and not is_taken[best]:
             is_taken[best] = is_right[answer] = True
-    return Judged(found.labels, found.scores, is_right, np.bincount(labels, minlength=count))
+    return EvaluatedPicture(
+        found.labels, found.scores, is_right, np.bincount(labels, minlength=count)
+    )
 
 
-def qualities(judged: Sequence[Judged], count: int) -> list[LabelQuality]:
+def precision_recall(evaluated: Sequence[EvaluatedPicture], count: int) -> list[PrecisionRecall]:
     """Put pictures together.
 
     Args:
-        judged: of each picture.
+        evaluated: of each picture.
         count: how many labels there are.
 
     Returns:
         Quality of every label.
     """
-    truths = sum((part.truths for part in judged), np.zeros(count, np.int64))
-    labels = np.concatenate([np.empty(0, np.int64), *(part.labels for part in judged)])
-    scores = np.concatenate([np.empty(0), *(part.scores for part in judged)])
-    is_right = np.concatenate([np.empty(0, bool), *(part.is_right for part in judged)])
+    truths = sum((part.truths for part in evaluated), np.zeros(count, np.int64))
+    labels = np.concatenate([np.empty(0, np.int64), *(part.labels for part in evaluated)])
+    scores = np.concatenate([np.empty(0), *(part.scores for part in evaluated)])
+    is_right = np.concatenate([np.empty(0, bool), *(part.is_right for part in evaluated)])
     order = np.lexsort((scores, labels))[::-1]
     starts = np.searchsorted(labels[order][::-1], np.arange(count + 1))
     # Labels descend in this order; the rows of one lie between these ends.
@@ -116,18 +122,106 @@ def qualities(judged: Sequence[Judged], count: int) -> list[LabelQuality]:
     ]
 
 
-def mean_average_precision(by_label: Sequence[LabelQuality]) -> float | None:
+def mean_average_precision(by_label: Sequence[PrecisionRecall]) -> float | None:
     """Mean over the labels that were to be found; None when there is none."""
     known = [label.average_precision for label in by_label if label.average_precision is not None]
     return sum(known) / len(known) if known else None
 
 
-def _quality(scores: Floats, is_right: Bools, truths: int) -> LabelQuality:
+def _quality(scores: Floats, is_right: Bools, truths: int) -> PrecisionRecall:
     """Curves of one label from its answers, the best first."""
     if truths == 0:
-        return LabelQuality(0, np.empty(0), np.empty(0))
+        return PrecisionRecall(0, np.empty(0), np.empty(0))
     # Equal scores stand or fall together: only the last of a run counts.
     last = np.append(scores[1:] < scores[:-1], True)[: len(scores)]
     hits = np.cumsum(is_right)[last]
     answers = np.arange(1, len(scores) + 1)[last]
-    return LabelQuality(truths, hits / answers, hits / truths)
+    return PrecisionRecall(truths, hits / answers, hits / truths)
+
+
+LEVEL = 0.95
+"""Level of the interval."""
+_ROUNDS, _FEWEST_ROUNDS = 200, 40
+_MOST_ANSWERS = 20_000_000
+"""Answers that are looked at in all rounds together, about ten seconds of work."""
+_FEWEST = 2
+
+
+def bootstrap_interval(
+    evaluated: Sequence[EvaluatedPicture], labels: int, seed: int
+) -> Interval | None:
+    """Interval of the mean average precision over the held-out pictures.
+
+    Args:
+        evaluated: held-out pictures.
+        labels: how many labels there are.
+        seed: of the draws.
+
+    Returns:
+        The value and the 2.5 % and 97.5 % quantiles of 200 resamplings, or of
+        fewer, at least 40, where there are very many answers; None when fewer than two
+        pictures were held out.
+    """
+    value = mean_average_precision(precision_recall(evaluated, labels))
+    if value is None or len(evaluated) < _FEWEST:
+        return None
+    generator = np.random.Generator(np.random.PCG64([seed, 3]))
+    draws = []
+    answers = sum(len(part.scores) for part in evaluated)
+    for _ in range(max(_FEWEST_ROUNDS, min(_ROUNDS, _MOST_ANSWERS // max(1, answers)))):
+        drawn = generator.integers(0, len(evaluated), len(evaluated))
+        mean = mean_average_precision(
+            precision_recall([evaluated[index] for index in drawn], labels)
+        )
+        if mean is not None:
+            draws.append(mean)
+    low, high = np.quantile(draws, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0])
+    return Interval(value, float(low), float(high))
+
+
+def evaluated_arrays(evaluated: Sequence[EvaluatedPicture], count: int) -> dict[str, Array]:
+    """Put pictures into arrays.
+
+    Args:
+        evaluated: of each picture.
+        count: how many labels there are.
+
+    Returns:
+        Arrays that `evaluated_of` reads.
+    """
+    nothing = EvaluatedPicture(
+        np.empty(0, np.int64), np.empty(0), np.empty(0, bool), np.empty(0, np.int64)
+    )
+    return {
+        "answers": np.array([len(part.labels) for part in evaluated], np.int64),
+        "labels": np.concatenate([part.labels for part in (nothing, *evaluated)]),
+        "scores": np.concatenate([part.scores for part in (nothing, *evaluated)]),
+        "is_right": np.concatenate([part.is_right for part in (nothing, *evaluated)]),
+        "truths": np.array([part.truths for part in evaluated], np.int64).reshape(-1, count),
+    }
+
+
+def evaluated_of(arrays: Mapping[str, Array]) -> list[EvaluatedPicture]:
+    """Read what `evaluated_arrays` wrote."""
+    ends = np.cumsum(arrays["answers"])[:-1]
+    labels, scores, is_right = (
+        np.split(arrays[name], ends) for name in ("labels", "scores", "is_right")
+    )
+    truths = arrays["truths"]
+    return [
+        EvaluatedPicture(labels[index], scores[index], is_right[index], truths[index])
+        for index in range(len(truths))
+    ]
+
+
+def prefixed(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    """Write a prefix and a dot before every name."""
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def with_prefix(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    """Read the arrays whose names begin with a prefix and a dot, without it."""
+    start = f"{prefix}."
+    return {
+        name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
+    }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.detection.evaluation.average_precision import Judged
+    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
 
     Floats = npt.NDArray[np.float64]
     Bools = npt.NDArray[np.bool_]
@@ -50,16 +50,16 @@ class Calibration:
         return probabilities
 
 
-def fit_calibration(judged: Sequence[Judged]) -> Calibration:
+def fit_calibration(evaluated: Sequence[EvaluatedPicture]) -> Calibration:
     """Fit the curve to held-out answers; the identity when there are too few.
 
     Args:
-        judged: held-out pictures.
+        evaluated: held-out pictures.
 
     Returns:
         The curve.
     """
-    scores, is_right = _flat(judged)
+    scores, is_right = _flat(evaluated)
     if min(int(is_right.sum()), int((~is_right).sum())) < FEWEST:
         return Calibration()
     logits = _logit(scores)
@@ -76,21 +76,21 @@ def fit_calibration(judged: Sequence[Judged]) -> Calibration:
     return Calibration(round(float(values[0]), 4), round(float(values[1]), 4))
 
 
-def calibration_error(judged: Sequence[Judged]) -> float | None:
+def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
     """Mean gap between probability and share of right answers, each half fitted on the other.
 
     Args:
-        judged: held-out pictures.
+        evaluated: held-out pictures.
 
     Returns:
         0 to 1; None without answers.
     """
-    halves = [judged[0::2], judged[1::2]]
+    halves = [evaluated[0::2], evaluated[1::2]]
     parts = []
     for own, other in (halves, halves[::-1]):
         scores, is_right = _flat(own)
         # Where the whole would not be calibrated, neither is a half.
-        curve = fit_calibration(other) if fit_calibration(judged) != Calibration() else None
+        curve = fit_calibration(other) if fit_calibration(evaluated) != Calibration() else None
         parts.append((scores if curve is None else curve.apply(scores), is_right))
     scores, is_right = (np.concatenate(part) for part in zip(*parts, strict=True))
     if not len(scores):
@@ -103,10 +103,10 @@ def calibration_error(judged: Sequence[Judged]) -> float | None:
     return sum(gaps) / len(scores)
 
 
-def _flat(judged: Sequence[Judged]) -> tuple[Floats, Bools]:
+def _flat(evaluated: Sequence[EvaluatedPicture]) -> tuple[Floats, Bools]:
     """Scores of all answers and whether each is right."""
-    scores = np.concatenate([np.empty(0), *(part.scores for part in judged)])
-    return scores, np.concatenate([np.empty(0, bool), *(part.is_right for part in judged)])
+    scores = np.concatenate([np.empty(0), *(part.scores for part in evaluated)])
+    return scores, np.concatenate([np.empty(0, bool), *(part.is_right for part in evaluated)])
 
 
 def _logit(scores: Floats) -> Floats:

@@ -22,7 +22,7 @@ NEIGHBOURS = 9
 
 
 @dataclass(frozen=True)
-class Grid:
+class PaddedGrid:
     """The places of a square map's cells in its buffer."""
 
     cells: int
@@ -62,7 +62,9 @@ class Grid:
         return buffer[first : first + self.positions]
 
 
-def convolve(grid: Grid, values: Floats, weights: Floats, out: Floats, scratch: Floats) -> None:
+def convolve(
+    grid: PaddedGrid, values: Floats, weights: Floats, out: Floats, scratch: Floats
+) -> None:
     """Convolve a map.
 
     Args:
@@ -78,7 +80,7 @@ def convolve(grid: Grid, values: Floats, weights: Floats, out: Floats, scratch: 
         out += scratch
 
 
-def weight_gradient(grid: Grid, values: Floats, gradient: Floats, out: Floats) -> None:
+def weight_gradient(grid: PaddedGrid, values: Floats, gradient: Floats, out: Floats) -> None:
     """Gradient by the weights.
 
     Args:
@@ -93,7 +95,7 @@ def weight_gradient(grid: Grid, values: Floats, gradient: Floats, out: Floats) -
 
 
 def input_gradient(
-    grid: Grid, gradient: Floats, weights: Floats, out: Floats, scratch: Floats
+    grid: PaddedGrid, gradient: Floats, weights: Floats, out: Floats, scratch: Floats
 ) -> None:
     """Gradient by the map that was convolved.
 

@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.detection.head.targets import Targets
+    from chalicelib.engines.vision.detection.head.dataset import CellTargets
 
     Floats = npt.NDArray[np.floating[Any]]
 
@@ -24,7 +24,7 @@ _TINY = 1e-9
 
 
 def detection_loss(
-    outputs: Floats, targets: Targets, labels: int, positives: float
+    outputs: Floats, targets: CellTargets, labels: int, positives: float
 ) -> tuple[float, Floats]:
     """Loss of one picture and its gradient.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from chalicelib.engines.vision.detection.head.convolution import (
     NEIGHBOURS,
-    Grid,
+    PaddedGrid,
     convolve,
     input_gradient,
     weight_gradient,
@@ -144,7 +144,7 @@ class Workspace:
 
     def __init__(self, size: HeadSize, dtype: npt.DTypeLike = np.float32) -> None:
         self._size = size
-        self._grid = grid = Grid(size.cells[0])
+        self._grid = grid = PaddedGrid(size.cells[0])
         width = size.width
         self._summed = grid.buffer(width, dtype)
         self._first = grid.buffer(width, dtype)

@@ -1,24 +1,38 @@
-"""The metrics of a detection model in the API's own form. Contract section 4, Metrics."""
+"""The documents of a detection model: metrics, learning curve, card. Contract sections 4, 5."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chalicelib.domain.common.clock import date_text
 from chalicelib.engines.metrics import CURVE_POINTS, rounded
-from chalicelib.engines.vision.detection.evaluation.average_precision import mean_average_precision
+from chalicelib.engines.vision.detection.algorithms import FLOOR
+from chalicelib.engines.vision.detection.evaluation.average_precision import (
+    LEVEL,
+    mean_average_precision,
+)
+from chalicelib.engines.vision.detection.inference.model_file import KIND, VERSION
+from chalicelib.engines.vision.detection.views.extractor import BACKBONES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
-    from chalicelib.engines.vision.detection.evaluation.average_precision import LabelQuality
+    from chalicelib.domain.models.model import Model
+    from chalicelib.engines.interface import Interval
+    from chalicelib.engines.vision.detection.evaluation.average_precision import PrecisionRecall
+    from chalicelib.engines.vision.detection.evaluation.calibration import Calibration
+    from chalicelib.engines.vision.detection.training.context import DetectionContext
+
 
 _DIGITS = 6
 
 
 def metrics_document(
-    labels: Sequence[str], by_label: Sequence[LabelQuality], training_loss: float
+    labels: Sequence[str], by_label: Sequence[PrecisionRecall], training_loss: float
 ) -> dict[str, Any]:
     """Return the metricsData of a model or of an epoch.
 
@@ -48,7 +62,7 @@ def curve_record(epoch: int, metrics: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _label_document(name: str, quality: LabelQuality) -> dict[str, Any]:
+def _label_document(name: str, quality: PrecisionRecall) -> dict[str, Any]:
     """Return one label's metrics, its curves thinned to 100 scores."""
     count = len(quality.recall)
     picks = np.linspace(0, count - 1, min(count, CURVE_POINTS)).round().astype(int)
@@ -59,6 +73,117 @@ def _label_document(name: str, quality: LabelQuality) -> dict[str, Any]:
         "precision": rounded(quality.precision[picks]),
         "recall": rounded(quality.recall[picks]),
     }
+
+
+@dataclass(frozen=True)
+class DetectionCardFacts:
+    """What the card says beside the run itself."""
+
+    artifact_sha256: str
+    """Digest of the artifact, 64 hex digits."""
+    average_precision: Interval | None
+    """Mean AP over the held-out pictures; None when that cannot be said."""
+    calibration_error: float | None
+    """Gap between probability and being right; None when nothing was held out."""
+    calibration: Calibration
+    """From scores to probabilities."""
+    tried: tuple[float | None, float | None] | None
+    """Mean AP without and with a second look inside the training part; None if not tried."""
+    has_crops: bool
+    """Whether boxes are looked at twice."""
+    report: dict[str, Any]
+    """The data report."""
+
+
+def card_document(
+    context: DetectionContext, facts: DetectionCardFacts, model: Model, now: datetime
+) -> dict[str, Any]:
+    """Return the model's card.
+
+    Args:
+        context: pictures and options.
+        facts: what was measured.
+        model: the run.
+        now: date of the card.
+    """
+    pictures = context.data.pictures
+    return {
+        "modelId": model.model_id,
+        "name": model.name,
+        "algorithm": context.rules.algorithm,
+        "language": model.language,
+        "createdAt": date_text(now),
+        "trainedOn": {
+            "datasetId": model.dataset_id,
+            "examples": pictures.examples,
+            "pictures": len(pictures.pictures),
+            "labels": len(pictures.labels),
+            "feedback": pictures.feedback,
+        },
+        "engine": _engine_document(context, facts),
+        "artifactSha256": facts.artifact_sha256,
+        "metrics": {"meanAveragePrecision": _interval_document(facts.average_precision)},
+        "calibrationError": _rounded(facts.calibration_error),
+        "limits": _limits(context, facts),
+        "dataReport": facts.report,
+        "object": "card",
+    }
+
+
+def _engine_document(context: DetectionContext, facts: DetectionCardFacts) -> dict[str, Any]:
+    """Say with what and how it was trained."""
+    networks = [context.backbones.facts(name) for name in BACKBONES]
+    without, with_crops = facts.tried or (None, None)
+    return {
+        "name": KIND,
+        "version": VERSION,
+        "backbones": [
+            {"name": network.title, "sha256": network.sha256, "licence": network.licence}
+            for network in networks
+        ],
+        "seed": context.options.seed,
+        "algorithm": context.rules.algorithm,
+        "isAugmented": context.options.augment,
+        "calibration": {"slope": facts.calibration.slope, "offset": facts.calibration.offset},
+        "secondLook": {
+            "isOn": facts.has_crops,
+            "meanAveragePrecisionWithout": _rounded(without),
+            "meanAveragePrecisionWith": _rounded(with_crops),
+        },
+    }
+
+
+def _interval_document(interval: Interval | None) -> dict[str, float] | None:
+    """Value, bounds and level."""
+    if interval is None:
+        return None
+    return {
+        "value": round(interval.value, _DIGITS),
+        "low": round(interval.low, _DIGITS),
+        "high": round(interval.high, _DIGITS),
+        "level": LEVEL,
+    }
+
+
+def _limits(context: DetectionContext, facts: DetectionCardFacts) -> str:
+    """Say in words what the model should not be trusted with."""
+    pictures, rules = context.data.pictures, context.rules
+    parts = [
+        f"Trained on {pictures.examples} boxes in {len(context.trained) + len(context.tested)} "
+        "pictures; pictures of another kind may be misjudged.",
+        f"Answers have a probability of at least {FLOOR:g} and are at most {rules.most_boxes}.",
+    ]
+    if not rules.is_tiled:
+        parts.append("Objects smaller than a fiftieth of the picture's side may be missed.")
+    if context.tested:
+        parts.append(f"Metrics come from {len(context.tested)} pictures that were held out.")
+    else:
+        parts.append("No picture was held out, so nothing is known of new pictures.")
+    if facts.calibration_error is not None and facts.calibration.slope == 1.0:
+        parts.append(
+            "Probabilities are scores of the head; too few answers were held out to calibrate them."
+        )
+    return " ".join(parts)
 
 
 def _rounded(value: float | None) -> float | None:

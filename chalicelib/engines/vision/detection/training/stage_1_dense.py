@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.engines.vision.detection.answering.from_features import Examiner
-from chalicelib.engines.vision.detection.evaluation.average_precision import qualities
-from chalicelib.engines.vision.detection.head.run import HeadRun
+from chalicelib.engines.vision.detection.evaluation.average_precision import precision_recall
+from chalicelib.engines.vision.detection.evaluation.evaluator import DetectionEvaluator
+from chalicelib.engines.vision.detection.head.fit import DenseFit
 from chalicelib.engines.vision.detection.report.json_documents import curve_record, metrics_document
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.detection.training.stage import Course
+    from chalicelib.engines.vision.detection.training.context import DetectionContext
 
     Array = npt.NDArray[Any]
 
@@ -28,12 +28,12 @@ class DenseStage:
     """One head on some of the pictures; records of the learning curve only where it is asked."""
 
     def __init__(
-        self, course: Course, places: Sequence[int], epochs: int, *, has_records: bool
+        self, context: DetectionContext, places: Sequence[int], epochs: int, *, has_records: bool
     ) -> None:
-        self._course = course
-        self._views = len(places) * course.rules.views_an_epoch * epochs
+        self._context = context
+        self._views = len(places) * context.rules.views_an_epoch * epochs
         self._has_records = has_records
-        self.run = HeadRun(course.lessons, places, course.plan(epochs))
+        self.run = DenseFit(context.dataset, places, context.fit_options(epochs))
 
     @property
     def seconds(self) -> float:
@@ -70,8 +70,8 @@ class DenseStage:
 
     def _record(self) -> dict[str, Any]:
         """Measure the head on the held-out pictures."""
-        course = self._course
-        examiner = Examiner(course.lessons, self.run.vector, course.options.threads)
-        by_label = qualities(examiner.judged(course.tested), len(course.labels))
-        metrics = metrics_document(course.labels, by_label, self.run.loss)
+        context = self._context
+        evaluator = DetectionEvaluator(context.dataset, self.run.vector, context.options.threads)
+        by_label = precision_recall(evaluator.evaluated(context.tested), len(context.labels))
+        metrics = metrics_document(context.labels, by_label, self.run.loss)
         return curve_record(self.run.epoch, metrics)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.vision.detection.head.batches import truth_of
 from chalicelib.engines.vision.detection.head.crop_head import CropHead, fit_crop_head, spread_out
+from chalicelib.engines.vision.detection.head.dataset import truth_of
 from chalicelib.engines.vision.detection.views.crops import CROP_VALUES, LEAST_SIDE, describe_crops
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.detection.training.stage import Course
+    from chalicelib.engines.vision.detection.training.context import DetectionContext
 
     Array = npt.NDArray[Any]
     Floats = npt.NDArray[np.float32]
@@ -31,9 +31,9 @@ _CROPS_A_STEP = 40
 class CropStage:
     """Crops of boxes whose labels are known, spread over the labels."""
 
-    def __init__(self, course: Course) -> None:
-        self._course = course
-        chosen = _chosen_boxes(course)
+    def __init__(self, context: DetectionContext) -> None:
+        self._context = context
+        chosen = _chosen_boxes(context)
         self._places = sorted(chosen)
         self._chosen = chosen
         self._ends = np.cumsum([len(chosen[place]) for place in self._places])
@@ -60,7 +60,7 @@ class CropStage:
         done = int(self._ends[self._next - 1]) if self._next else 0
         last = int(np.searchsorted(self._ends, done + _CROPS_A_STEP)) + 1
         places = self._places[self._next : last]
-        with ThreadPoolExecutor(max(1, self._course.options.threads)) as pool:
+        with ThreadPoolExecutor(max(1, self._context.options.threads)) as pool:
             self._rows += list(pool.map(self._describe, places))
         self._next += len(places)
         return None
@@ -81,34 +81,34 @@ class CropStage:
         chosen = [index for index, place in enumerate(self._places) if place in wanted]
         if not chosen:
             return None
-        pictures = self._course.data.pictures.pictures
+        pictures = self._context.data.pictures.pictures
         labels = [
             truth_of(pictures[place])[1][self._chosen[place]]
             for place in (self._places[index] for index in chosen)
         ]
         groups = np.repeat(np.arange(len(chosen)), [len(part) for part in labels])
         rows = np.concatenate([self._rows[index] for index in chosen])
-        return fit_crop_head(rows, np.concatenate(labels), groups, len(self._course.labels))
+        return fit_crop_head(rows, np.concatenate(labels), groups, len(self._context.labels))
 
     def _describe(self, place: int) -> Floats:
         """Describe the chosen boxes of a picture."""
-        boxes, _ = truth_of(self._course.data.pictures.pictures[place])
-        picture = self._course.data.open_picture(place, LEAST_SIDE)
-        return describe_crops(self._course.backbones, picture, boxes[self._chosen[place]])
+        boxes, _ = truth_of(self._context.data.pictures.pictures[place])
+        picture = self._context.data.open_picture(place, LEAST_SIDE)
+        return describe_crops(self._context.backbones, picture, boxes[self._chosen[place]])
 
 
-def _chosen_boxes(course: Course) -> dict[int, Ints]:
+def _chosen_boxes(context: DetectionContext) -> dict[int, Ints]:
     """Numbers of the boxes to look at by place: as many of each label as space allows."""
-    pictures = course.data.pictures.pictures
+    pictures = context.data.pictures.pictures
     pairs = [
         (place, number, known.label)
-        for place in course.trained
+        for place in context.trained
         for number, known in enumerate(pictures[place].boxes)
     ]
     labels = np.array([label for _, _, label in pairs])
     cap = spread_out(np.bincount(labels).tolist(), _MOST_CROPS)
-    generator = np.random.Generator(np.random.PCG64([course.options.seed, 2]))
-    taken = np.zeros(len(course.labels), np.int64)
+    generator = np.random.Generator(np.random.PCG64([context.options.seed, 2]))
+    taken = np.zeros(len(context.labels), np.int64)
     chosen: dict[int, list[int]] = {}
     for index in generator.permutation(len(pairs)):
         place, number, label = pairs[index]

@@ -8,20 +8,18 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.engines.vision.detection.answering.answer import look_again
-from chalicelib.engines.vision.detection.answering.finder import choose
-from chalicelib.engines.vision.detection.answering.from_features import Examiner
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
-    Judged,
+    EvaluatedPicture,
+    evaluated_arrays,
+    evaluated_of,
     mean_average_precision,
-    qualities,
-)
-from chalicelib.engines.vision.detection.evaluation.judged_arrays import (
-    judged_arrays,
-    judged_of,
+    precision_recall,
     prefixed,
     with_prefix,
 )
+from chalicelib.engines.vision.detection.evaluation.evaluator import DetectionEvaluator
+from chalicelib.engines.vision.detection.inference.decoding import select_objects
+from chalicelib.engines.vision.detection.inference.second_look import second_look
 from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
 from chalicelib.engines.vision.detection.training.stage_2_crops import CROP_SECONDS
 
@@ -30,9 +28,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.detection.answering.finder import Candidates
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
-    from chalicelib.engines.vision.detection.training.stage import Course
+    from chalicelib.engines.vision.detection.inference.decoding import Candidates
+    from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
     from chalicelib.engines.vision.detection.training.stage_2_crops import CropStage
 
@@ -44,27 +42,27 @@ _PICTURES_A_STEP = 4
 _EXPECTED_CROPS = 10
 
 
-def trial_places(course: Course) -> tuple[list[int], list[int]]:
+def trial_places(context: DetectionContext) -> tuple[list[int], list[int]]:
     """Divide the training part: places to learn from, and at most 60 to try on."""
-    pictures = [course.data.pictures.pictures[place] for place in course.trained]
-    labels, seed = len(course.labels), course.options.seed + 1
+    pictures = [context.data.pictures.pictures[place] for place in context.trained]
+    labels, seed = len(context.labels), context.options.seed + 1
     held = set(hold_out_pictures(pictures, labels, _SHARE, seed))
-    learnt = [place for index, place in enumerate(course.trained) if index not in held]
-    tried = [course.trained[index] for index in sorted(held)]
+    learnt = [place for index, place in enumerate(context.trained) if index not in held]
+    tried = [context.trained[index] for index in sorted(held)]
     return learnt, tried[:_MOST_PICTURES]
 
 
 class TrialStage:
     """Answers for the pictures set aside, with and without a second look."""
 
-    def __init__(self, course: Course, dense: DenseStage, crops: CropStage) -> None:
-        self._course = course
+    def __init__(self, context: DetectionContext, dense: DenseStage, crops: CropStage) -> None:
+        self._context = context
         self._dense = dense
         self._crops = crops
-        self._learnt, self._tried = trial_places(course)
+        self._learnt, self._tried = trial_places(context)
         self._head: CropHead | None = None
-        self._once: list[Judged] = []
-        self._twice: list[Judged] = []
+        self._once: list[EvaluatedPicture] = []
+        self._twice: list[EvaluatedPicture] = []
 
     @property
     def seconds(self) -> float:
@@ -84,9 +82,10 @@ class TrialStage:
     @property
     def average_precisions(self) -> tuple[float | None, float | None]:
         """Mean AP without and with a second look; None when nothing could be tried."""
-        count = len(self._course.labels)
+        count = len(self._context.labels)
         once, twice = (
-            mean_average_precision(qualities(judged, count)) for judged in (self._once, self._twice)
+            mean_average_precision(precision_recall(evaluated, count))
+            for evaluated in (self._once, self._twice)
         )
         return once, twice
 
@@ -101,36 +100,36 @@ class TrialStage:
         if self._head is None:
             self._head = self._crops.head(self._learnt)
         places = self._tried[len(self._once) : len(self._once) + _PICTURES_A_STEP]
-        threads = max(1, self._course.options.threads)
-        examiner = Examiner(self._course.lessons, self._dense.run.vector, threads)
-        candidates = examiner.candidates(places)
+        threads = max(1, self._context.options.threads)
+        evaluator = DetectionEvaluator(self._context.dataset, self._dense.run.vector, threads)
+        candidates = evaluator.candidates(places)
         with ThreadPoolExecutor(threads) as pool:
             twice = list(pool.map(self._again, places, candidates))
         for place, first, second in zip(places, candidates, twice, strict=True):
-            rules = self._course.rules
-            self._once.append(examiner.judge(place, choose(first, rules)))
-            self._twice.append(examiner.judge(place, choose(second, rules)))
+            rules = self._context.rules
+            self._once.append(evaluator.evaluate(place, select_objects(first, rules)))
+            self._twice.append(evaluator.evaluate(place, select_objects(second, rules)))
         return None
 
     def arrays(self) -> Mapping[str, Array]:
         """Everything that `restore` needs."""
-        count = len(self._course.labels)
-        once, twice = judged_arrays(self._once, count), judged_arrays(self._twice, count)
+        count = len(self._context.labels)
+        once, twice = evaluated_arrays(self._once, count), evaluated_arrays(self._twice, count)
         return {**prefixed(once, "once"), **prefixed(twice, "twice")}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
         """Go on from what `arrays` returned."""
-        self._once = judged_of(with_prefix(arrays, "once"))
-        self._twice = judged_of(with_prefix(arrays, "twice"))
+        self._once = evaluated_of(with_prefix(arrays, "once"))
+        self._twice = evaluated_of(with_prefix(arrays, "twice"))
 
     def _again(self, place: int, candidates: Candidates) -> Candidates:
         """Look at one picture twice."""
         if self._head is None:
             return candidates
-        course = self._course
-        return look_again(
+        context = self._context
+        return second_look(
             candidates,
             self._head,
-            course.backbones,
-            lambda side: course.data.open_picture(place, side),
+            context.backbones,
+            lambda side: context.data.open_picture(place, side),
         )

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.vision.detection.answering.answer import answer
-from chalicelib.engines.vision.detection.answering.from_features import Examiner
-from chalicelib.engines.vision.detection.evaluation.judged_arrays import (
-    judged_arrays,
-    judged_of,
+from chalicelib.engines.vision.detection.evaluation.average_precision import (
+    evaluated_arrays,
+    evaluated_of,
     prefixed,
     with_prefix,
 )
-from chalicelib.engines.vision.detection.head.batches import Turn
-from chalicelib.engines.vision.detection.report.suspicions import MOST_ENTRIES, suspicions_of
+from chalicelib.engines.vision.detection.evaluation.evaluator import DetectionEvaluator
+from chalicelib.engines.vision.detection.head.dataset import DatasetItem
+from chalicelib.engines.vision.detection.inference.second_look import answer
+from chalicelib.engines.vision.detection.report.data_report import MOST_ENTRIES, suspicions_of
 from chalicelib.engines.vision.detection.training.stage_2_crops import CROP_SECONDS
 from chalicelib.engines.vision.detection.views.maps import CHANNELS
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from chalicelib.engines.vision.detection.answering.finder import Candidates, Found
-    from chalicelib.engines.vision.detection.evaluation.average_precision import Judged
+    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
-    from chalicelib.engines.vision.detection.training.stage import Course
+    from chalicelib.engines.vision.detection.inference.decoding import Candidates, DetectedObjects
+    from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 
     Array = npt.NDArray[Any]
@@ -46,30 +46,30 @@ class ReviewStage:
     """Answers for pictures, the held-out ones first."""
 
     def __init__(
-        self, course: Course, dense: DenseStage, find_head: Callable[[], CropHead | None]
+        self, context: DetectionContext, dense: DenseStage, find_head: Callable[[], CropHead | None]
     ) -> None:
         """Prepare.
 
         Args:
-            course: of the training.
+            context: of the training.
             dense: the finished head, once this stage begins.
             find_head: gives the head of the second look, or None; asked when this stage begins.
         """
-        self._course = course
+        self._context = context
         self._dense = dense
         self._find_head = find_head
         self._head: CropHead | None = None
         self._has_begun = False
-        self._tested = frozenset(course.tested)
-        self.places = [*course.tested, *course.trained[:MOST_REVIEWED]]
-        self.judged: list[Judged] = []
+        self._tested = frozenset(context.tested)
+        self.places = [*context.tested, *context.trained[:MOST_REVIEWED]]
+        self.evaluated: list[EvaluatedPicture] = []
         self.suspicions: list[dict[str, Any]] = []
         self._pooled: list[Floats] = []
 
     @property
     def seconds(self) -> float:
         """Roughly what the whole stage costs."""
-        crops = len(self._course.tested) * _EXPECTED_CROPS * CROP_SECONDS
+        crops = len(self._context.tested) * _EXPECTED_CROPS * CROP_SECONDS
         return len(self.places) * _VIEW_SECONDS + crops
 
     @property
@@ -92,49 +92,51 @@ class ReviewStage:
         if not self._has_begun:
             self._head, self._has_begun = self._find_head(), True
         places = self._next_places()
-        threads = max(1, self._course.options.threads)
-        examiner = Examiner(self._course.lessons, self._dense.run.vector, threads)
-        candidates = examiner.candidates(places)
+        threads = max(1, self._context.options.threads)
+        evaluator = DetectionEvaluator(self._context.dataset, self._dense.run.vector, threads)
+        candidates = evaluator.candidates(places)
         with ThreadPoolExecutor(threads) as pool:
             found = list(pool.map(self._answer, places, candidates))
         for place, answered in zip(places, found, strict=True):
-            self._pooled.append(self._course.lessons.maps(Turn(place, 0)).coarse.mean(axis=0))
+            self._pooled.append(
+                self._context.dataset.maps(DatasetItem(place, 0)).coarse.mean(axis=0)
+            )
             if place in self._tested:
-                self.judged.append(examiner.judge(place, answered))
+                self.evaluated.append(evaluator.evaluate(place, answered))
             if len(self.suspicions) < 10 * MOST_ENTRIES:
-                picture = self._course.data.pictures.pictures[place]
-                self.suspicions += suspicions_of(picture, answered, self._course.labels)
+                picture = self._context.data.pictures.pictures[place]
+                self.suspicions += suspicions_of(picture, answered, self._context.labels)
         return None
 
     def arrays(self) -> Mapping[str, Array]:
         """Everything that `restore` needs."""
         text = np.frombuffer(json.dumps(self.suspicions).encode(), np.uint8)
-        judged = prefixed(judged_arrays(self.judged, len(self._course.labels)), "judged")
-        return {"pooled": self.pooled, "suspicions": text, **judged}
+        evaluated = prefixed(evaluated_arrays(self.evaluated, len(self._context.labels)), "judged")
+        return {"pooled": self.pooled, "suspicions": text, **evaluated}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
         """Go on from what `arrays` returned."""
         self._pooled = list(arrays["pooled"])
         self.suspicions = json.loads(arrays["suspicions"].tobytes())
-        self.judged = judged_of(with_prefix(arrays, "judged"))
+        self.evaluated = evaluated_of(with_prefix(arrays, "judged"))
 
     def _next_places(self) -> list[int]:
         """The next pictures, few enough that they do not take long."""
         first = len(self._pooled)
-        views = max(1, self._course.data.features.views(self.places[first]))
-        count = max(1, _VIEWS_A_STEP // views) if self._course.rules.is_tiled else _VIEWS_A_STEP
-        if self._head is not None and first < len(self._course.tested):
+        views = max(1, self._context.data.features.views(self.places[first]))
+        count = max(1, _VIEWS_A_STEP // views) if self._context.rules.is_tiled else _VIEWS_A_STEP
+        if self._head is not None and first < len(self._context.tested):
             count = min(count, 4)
         return self.places[first : first + count]
 
-    def _answer(self, place: int, candidates: Candidates) -> Found:
+    def _answer(self, place: int, candidates: Candidates) -> DetectedObjects:
         """Answer as the model will, but look twice at held-out pictures alone."""
-        course = self._course
+        context = self._context
         is_tested = place in self._tested
         return answer(
             candidates,
-            course.rules,
+            context.rules,
             self._head if is_tested else None,
-            course.backbones,
-            lambda side: course.data.open_picture(place, side),
+            context.backbones,
+            lambda side: context.data.open_picture(place, side),
         )

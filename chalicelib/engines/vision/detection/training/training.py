@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.engines.artifact import dump, load
-from chalicelib.engines.vision.detection.evaluation.judged_arrays import prefixed, with_prefix
-from chalicelib.engines.vision.detection.report.outcome import Outcome, finished
-from chalicelib.engines.vision.detection.training.stage import Course, Stage, open_course
+from chalicelib.engines.vision.detection.evaluation.average_precision import prefixed, with_prefix
+from chalicelib.engines.vision.detection.training.context import (
+    DetectionContext,
+    TrainingStage,
+    make_context,
+)
+from chalicelib.engines.vision.detection.training.finish import StageResults, finish_training
 from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 from chalicelib.engines.vision.detection.training.stage_2_crops import CropStage
 from chalicelib.engines.vision.detection.training.stage_3_trial import TrialStage, trial_places
@@ -54,13 +58,13 @@ class DetectionTraining:
         Raises:
             TrainingFailed: nothing can be learnt from these pictures.
         """
-        self._course = course = open_course(data, options, backbones)
-        self._dense = DenseStage(course, course.trained, options.epochs, has_records=True)
+        self._context = context = make_context(data, options, backbones)
+        self._dense = DenseStage(context, context.trained, options.epochs, has_records=True)
         self._crops: CropStage | None = None
         self._trial: TrialStage | None = None
-        before_review = self._make_trial(course)
-        self._review = ReviewStage(course, self._dense, self._crop_head)
-        self._stages: list[Stage] = [self._dense, *before_review, self._review]
+        before_review = self._make_trial(context)
+        self._review = ReviewStage(context, self._dense, self._crop_head)
+        self._stages: list[TrainingStage] = [self._dense, *before_review, self._review]
         if checkpoint is not None:
             self._restore(checkpoint)
 
@@ -98,28 +102,28 @@ class DetectionTraining:
         """
         head = self._crop_head()
         tried = None if self._trial is None else self._trial.average_precisions
-        outcome = Outcome(self._course, self._dense.run, self._review, head, tried)
-        return finished(outcome, model, now)
+        outcome = StageResults(self._context, self._dense.run, self._review, head, tried)
+        return finish_training(outcome, model, now)
 
-    def _make_trial(self, course: Course) -> list[Stage]:
+    def _make_trial(self, context: DetectionContext) -> list[TrainingStage]:
         """Prepare the stages that decide on a second look, where there are labels to confuse."""
-        is_able = course.rules.has_crops and len(course.labels) > 1
-        if not is_able or len(course.trained) < _FEWEST_FOR_TRIAL:
+        is_able = context.rules.has_crops and len(context.labels) > 1
+        if not is_able or len(context.trained) < _FEWEST_FOR_TRIAL:
             return []
-        learnt, tried = trial_places(course)
+        learnt, tried = trial_places(context)
         if not tried or not learnt:
             return []
-        epochs = min(_MOST_TRIAL_EPOCHS, max(1, course.options.epochs // 2))
-        dense = DenseStage(course, learnt, epochs, has_records=False)
-        self._crops = CropStage(course)
-        self._trial = TrialStage(course, dense, self._crops)
+        epochs = min(_MOST_TRIAL_EPOCHS, max(1, context.options.epochs // 2))
+        dense = DenseStage(context, learnt, epochs, has_records=False)
+        self._crops = CropStage(context)
+        self._trial = TrialStage(context, dense, self._crops)
         return [dense, self._crops, self._trial]
 
     def _crop_head(self) -> CropHead | None:
         """Learn to tell crops apart if that helps; the same each time."""
         if self._crops is None or self._trial is None or not self._trial.is_better:
             return None
-        return self._crops.head(self._course.trained)
+        return self._crops.head(self._context.trained)
 
     def _share(self) -> float:
         """How much of the whole training is done."""

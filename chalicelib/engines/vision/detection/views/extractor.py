@@ -15,7 +15,7 @@ from chalicelib.engines.vision.detection.views.views import (
     AUGMENTED_VIEWS,
     TILE_STRIDE,
     TILED_SIDE,
-    View,
+    PictureView,
     augmented_view,
     tiled_views,
 )
@@ -74,7 +74,7 @@ class DetectionExtractor:
         """Say how many views of a picture of this size a training uses."""
         return AUGMENTED_VIEWS if augment else 1
 
-    def view(self, width: int, height: int, digest: bytes, number: int) -> View:
+    def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
         """Say what a view of a picture shows."""
         return augmented_view(digest, number)
 
@@ -107,12 +107,12 @@ class RetailExtractor(DetectionExtractor):
         """Say how many views of a picture of this size a training uses."""
         return len(tiled_views(width, height))
 
-    def view(self, width: int, height: int, digest: bytes, number: int) -> View:
+    def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
         """Say what a view of a picture shows."""
         return tiled_views(width, height)[number]
 
 
-def render(pixels: Pixels, view: View) -> Pixels:
+def render(pixels: Pixels, view: PictureView) -> Pixels:
     """Draw a view.
 
     Args:
@@ -167,7 +167,7 @@ def _write(place: Halves, values: Floats, scale: float) -> None:
     place[...] = values.transpose(1, 2, 0)
 
 
-def _jittered(pixels: Pixels, view: View) -> Pixels:
+def _jittered(pixels: Pixels, view: PictureView) -> Pixels:
     """Change brightness and contrast; RGB, uint8, shape (height, width, 3)."""
     if view.brightness == 1.0 and view.contrast == 1.0:
         return pixels

@@ -30,7 +30,7 @@ _JITTER = (0.7, 1.3)
 
 
 @dataclass(frozen=True)
-class View:
+class PictureView:
     """Shows a part of a picture in a part of a square of 416 pixels; the rest is grey."""
 
     source: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
@@ -76,7 +76,7 @@ class View:
         return scale, np.array([offset_x, offset_y, offset_x, offset_y])
 
 
-def augmented_view(digest: bytes, number: int) -> View:
+def augmented_view(digest: bytes, number: int) -> PictureView:
     """Draw a view of a picture: 0 itself, 1 its mirror image, others at random.
 
     Args:
@@ -87,15 +87,15 @@ def augmented_view(digest: bytes, number: int) -> View:
         The view; equal arguments give equal views.
     """
     if number < 2:
-        return View(is_mirrored=number == 1)
+        return PictureView(is_mirrored=number == 1)
     seed = [int.from_bytes(digest[:8], "big"), number]
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
-    source, target = View().source, View().target
+    source, target = PictureView().source, PictureView().target
     if generator.random() < 0.5:
         source = _random_crop(generator)
     else:
         target = _random_place(generator)
-    return View(
+    return PictureView(
         source,
         target,
         is_mirrored=bool(generator.random() < 0.5),
@@ -104,7 +104,7 @@ def augmented_view(digest: bytes, number: int) -> View:
     )
 
 
-def tiled_views(width: int, height: int) -> list[View]:
+def tiled_views(width: int, height: int) -> list[PictureView]:
     """The whole picture, then overlapping tiles of the picture at 1250 pixels.
 
     Args:
@@ -118,11 +118,11 @@ def tiled_views(width: int, height: int) -> list[View]:
     columns = _tile_spans(width * scale)
     rows = _tile_spans(height * scale)
     tiles = [
-        View((left, top, right, bottom), (0, 0, across, down))
+        PictureView((left, top, right, bottom), (0, 0, across, down))
         for top, bottom, down in rows
         for left, right, across in columns
     ]
-    return [View(), *tiles]
+    return [PictureView(), *tiles]
 
 
 def _tile_spans(length: float) -> list[tuple[float, float, int]]:

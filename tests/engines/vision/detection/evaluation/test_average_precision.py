@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from chalicelib.engines.vision.detection.answering.finder import Found
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
-    judge,
+    evaluate,
     mean_average_precision,
-    qualities,
+    precision_recall,
 )
+from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 from chalicelib.engines.vision.detection.report.json_documents import metrics_document
 
 TRUTH = np.array([[0.0, 0.0, 10.0, 10.0], [20.0, 0.0, 30.0, 10.0]])
 
 
-def found(*answers: tuple[tuple[float, float, float, float], int, float]) -> Found:
+def found(*answers: tuple[tuple[float, float, float, float], int, float]) -> DetectedObjects:
     """Answers as box, label and score."""
-    return Found(
+    return DetectedObjects(
         np.array([box for box, _, _ in answers], float).reshape(-1, 4),
         np.array([label for _, label, _ in answers], int),
         np.array([score for _, _, score in answers], float),
@@ -27,15 +27,15 @@ def test_a_box_is_found_once():
     """A second answer for the same box is wrong, however well it fits."""
     answers = found(((0, 0, 10, 10), 0, 0.9), ((0, 0, 10, 9), 0, 0.8))
 
-    judged = judge(answers, TRUTH, np.array([0, 0]), 1)
+    evaluated = evaluate(answers, TRUTH, np.array([0, 0]), 1)
 
-    assert judged.is_right.tolist() == [True, False]
+    assert evaluated.is_right.tolist() == [True, False]
 
 
 def test_half_overlap_is_enough_and_less_is_not():
     """IoU one half counts as found."""
-    half = judge(found(((0, 0, 10, 5), 0, 0.9)), TRUTH, np.array([0, 0]), 1)
-    less = judge(found(((0, 0, 10, 4.9), 0, 0.9)), TRUTH, np.array([0, 0]), 1)
+    half = evaluate(found(((0, 0, 10, 5), 0, 0.9)), TRUTH, np.array([0, 0]), 1)
+    less = evaluate(found(((0, 0, 10, 4.9), 0, 0.9)), TRUTH, np.array([0, 0]), 1)
 
     assert half.is_right.tolist() == [True]
     assert less.is_right.tolist() == [False]
@@ -43,10 +43,10 @@ def test_half_overlap_is_enough_and_less_is_not():
 
 def test_a_box_of_another_label_is_not_found():
     """The right place with the wrong label is wrong."""
-    judged = judge(found(((0, 0, 10, 10), 1, 0.9)), TRUTH, np.array([0, 0]), 2)
+    evaluated = evaluate(found(((0, 0, 10, 10), 1, 0.9)), TRUTH, np.array([0, 0]), 2)
 
-    assert judged.is_right.tolist() == [False]
-    assert judged.truths.tolist() == [2, 0]
+    assert evaluated.is_right.tolist() == [False]
+    assert evaluated.truths.tolist() == [2, 0]
 
 
 def test_average_precision_is_the_area_under_the_best_precision():
@@ -54,7 +54,7 @@ def test_average_precision_is_the_area_under_the_best_precision():
     answers = found(((0, 0, 10, 10), 0, 0.9), ((50, 50, 60, 60), 0, 0.8), ((20, 0, 30, 10), 0, 0.7))
     boxes = np.concatenate([TRUTH, [[80.0, 80.0, 90.0, 90.0]]])
 
-    (label,) = qualities([judge(answers, boxes, np.zeros(3, int), 1)], 1)
+    (label,) = precision_recall([evaluate(answers, boxes, np.zeros(3, int), 1)], 1)
 
     assert label.average_precision == pytest.approx(1 / 3 + 2 / 9)
     assert label.recall == pytest.approx([1 / 3, 1 / 3, 2 / 3])
@@ -66,7 +66,7 @@ def test_equal_scores_stand_or_fall_together():
     """Two answers with one score give one point of the curve."""
     answers = found(((0, 0, 10, 10), 0, 0.9), ((50, 50, 60, 60), 0, 0.9))
 
-    (label,) = qualities([judge(answers, TRUTH, np.zeros(2, int), 1)], 1)
+    (label,) = precision_recall([evaluate(answers, TRUTH, np.zeros(2, int), 1)], 1)
 
     assert label.recall == pytest.approx([1 / 2])
     assert label.precision == pytest.approx([1 / 2])
@@ -74,10 +74,10 @@ def test_equal_scores_stand_or_fall_together():
 
 def test_answers_of_all_pictures_are_ranked_together():
     """Scores of several pictures make one curve for each label."""
-    first = judge(found(((0, 0, 10, 10), 1, 0.6)), TRUTH, np.array([1, 0]), 2)
-    second = judge(found(((0, 0, 10, 10), 1, 0.9)), TRUTH, np.array([0, 0]), 2)
+    first = evaluate(found(((0, 0, 10, 10), 1, 0.6)), TRUTH, np.array([1, 0]), 2)
+    second = evaluate(found(((0, 0, 10, 10), 1, 0.9)), TRUTH, np.array([0, 0]), 2)
 
-    zero, one = qualities([first, second], 2)
+    zero, one = precision_recall([first, second], 2)
 
     assert zero.average_precision == 0.0
     assert one.precision == pytest.approx([0.0, 1 / 2])
@@ -86,7 +86,7 @@ def test_answers_of_all_pictures_are_ranked_together():
 
 def test_nothing_to_find_is_no_zero():
     """Without held-out boxes a label's average precision, and the mean, are not known."""
-    by_label = qualities([], 2)
+    by_label = precision_recall([], 2)
 
     document = metrics_document(["a", "b"], by_label, 0.5)
 
@@ -98,7 +98,7 @@ def test_curves_are_thinned_to_a_hundred_scores():
     """A record stays small, and keeps the first and the last score."""
     answers = found(*(((0, 0, 10, 10), 0, 1 - place / 1000) for place in range(500)))
 
-    by_label = qualities([judge(answers, TRUTH, np.zeros(2, int), 1)], 1)
+    by_label = precision_recall([evaluate(answers, TRUTH, np.zeros(2, int), 1)], 1)
     label = metrics_document(["a"], by_label, 0.0)["labelMetrics"][0]
 
     assert len(label["recall"]) == len(label["precision"]) == len(label["f1"]) == 100

@@ -3,17 +3,20 @@
 import numpy as np
 import pytest
 
-from chalicelib.engines.vision.detection.evaluation.average_precision import Judged
+from chalicelib.engines.vision.detection.evaluation.average_precision import (
+    EvaluatedPicture,
+    bootstrap_interval,
+    evaluated_arrays,
+    evaluated_of,
+)
 from chalicelib.engines.vision.detection.evaluation.calibration import (
     Calibration,
     calibration_error,
     fit_calibration,
 )
-from chalicelib.engines.vision.detection.evaluation.intervals import bootstrap_interval
-from chalicelib.engines.vision.detection.evaluation.judged_arrays import judged_arrays, judged_of
 
 
-def judged_pictures(count: int, answers: int = 10) -> list[Judged]:
+def judged_pictures(count: int, answers: int = 10) -> list[EvaluatedPicture]:
     """Answers that are right far more often than their scores say."""
     generator = np.random.default_rng(0)
     parts = []
@@ -21,7 +24,7 @@ def judged_pictures(count: int, answers: int = 10) -> list[Judged]:
         scores = np.sort(generator.uniform(0.05, 0.8, answers))[::-1]
         is_right = generator.random(answers) < np.minimum(1.0, scores * 1.3)
         truths = np.array([int(is_right.sum()) + 1])
-        parts.append(Judged(np.zeros(answers, int), scores, is_right, truths))
+        parts.append(EvaluatedPicture(np.zeros(answers, int), scores, is_right, truths))
     return parts
 
 
@@ -64,17 +67,17 @@ def test_the_interval_holds_the_value():
 
 def test_judged_pictures_survive_their_process():
     """Written to arrays and read, pictures are the same, one without answers too."""
-    nothing = Judged(np.empty(0, int), np.empty(0), np.empty(0, bool), np.array([2]))
+    nothing = EvaluatedPicture(np.empty(0, int), np.empty(0), np.empty(0, bool), np.array([2]))
     pictures = [nothing, *judged_pictures(2), nothing]
 
-    read = judged_of(judged_arrays(pictures, 1))
+    read = evaluated_of(evaluated_arrays(pictures, 1))
 
     assert len(read) == 4
     for before, after in zip(pictures, read, strict=True):
         assert before.scores.tolist() == after.scores.tolist()
         assert before.is_right.tolist() == after.is_right.tolist()
         assert before.truths.tolist() == after.truths.tolist()
-    assert judged_of(judged_arrays([], 1)) == []
+    assert evaluated_of(evaluated_arrays([], 1)) == []
 
 
 @pytest.mark.parametrize("score", [0.0, 1.0])

@@ -3,14 +3,14 @@
 import numpy as np
 
 from chalicelib.engines.vision.detection.head.convolution import (
-    Grid,
+    PaddedGrid,
     convolve,
     input_gradient,
     weight_gradient,
 )
 
 CELLS, INSIDE, OUTSIDE = 5, 3, 2
-GRID = Grid(CELLS)
+GRID = PaddedGrid(CELLS)
 GENERATOR = np.random.default_rng(0)
 WEIGHTS = GENERATOR.normal(size=(9, INSIDE, OUTSIDE))
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from chalicelib.engines.vision.detection.answering.finder import Candidates
-from chalicelib.engines.vision.detection.answering.rescoring import (
+from chalicelib.engines.vision.detection.head.crop_head import fit_crop_head, rescored, spread_out
+from chalicelib.engines.vision.detection.inference.decoding import Candidates
+from chalicelib.engines.vision.detection.inference.second_look import (
     MOST_CROPS,
     SecondLook,
     distinct,
     looked_at,
 )
-from chalicelib.engines.vision.detection.head.crop_head import fit_crop_head, rescored, spread_out
 from chalicelib.engines.vision.detection.views.crops import CROP_VALUES, describe_crops
 from tests.engines.vision.detection.drawn import POOL, drawn_picture
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from chalicelib.engines.vision.detection.head.dataset import CellTargets
 from chalicelib.engines.vision.detection.head.loss import (
     BOX_WEIGHT,
     _overlaps,
@@ -10,7 +11,6 @@ from chalicelib.engines.vision.detection.head.loss import (
     detection_loss,
     sigmoid,
 )
-from chalicelib.engines.vision.detection.head.targets import Targets
 
 GENERATOR = np.random.default_rng(7)
 
@@ -65,7 +65,7 @@ def test_quality_focal_gradient_agrees_with_finite_differences():
 
 def test_a_perfect_answer_costs_nothing():
     """The loss vanishes where boxes are exact, and scores are as sure as can be."""
-    targets = Targets(np.array([1]), np.array([0]), np.array([[1.0, 2.0, 3.0, 1.0]]))
+    targets = CellTargets(np.array([1]), np.array([0]), np.array([[1.0, 2.0, 3.0, 1.0]]))
     outputs = np.full((4, 5), -40.0)
     outputs[1] = [40.0, *np.log([1.0, 2.0, 3.0, 1.0])]
 
@@ -77,7 +77,7 @@ def test_a_perfect_answer_costs_nothing():
 
 def test_boxes_weigh_twice_and_everything_is_divided_by_the_positives():
     """The box part is 2 (1 - GIoU) over the cells on objects of the batch."""
-    targets = Targets(np.array([0]), np.array([0]), np.ones((1, 4)))
+    targets = CellTargets(np.array([0]), np.array([0]), np.ones((1, 4)))
     outputs = np.array([[0.0, *np.log([2.0, 1.0, 2.0, 1.0])]])
 
     loss, _ = detection_loss(outputs, targets, 1, 8.0)
@@ -88,7 +88,7 @@ def test_boxes_weigh_twice_and_everything_is_divided_by_the_positives():
 
 def test_a_view_without_objects_teaches_that_there_is_nothing():
     """Without boxes only the labels have a gradient, and it points down."""
-    nothing = Targets(np.empty(0, int), np.empty(0, int), np.empty((0, 4)))
+    nothing = CellTargets(np.empty(0, int), np.empty(0, int), np.empty((0, 4)))
 
     loss, gradient = detection_loss(np.zeros((4, 6)), nothing, 2, 1.0)
 

@@ -4,15 +4,16 @@ import numpy as np
 
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, LabelledPicture
-from chalicelib.engines.vision.detection.answering.finder import Found
+from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 from chalicelib.engines.vision.detection.report.data_report import (
     CLOSE_OVERLAP,
     EQUAL_OVERLAP,
+    MOST_ENTRIES,
     Reviewed,
     agree,
     data_report,
+    suspicions_of,
 )
-from chalicelib.engines.vision.detection.report.suspicions import MOST_ENTRIES, suspicions_of
 
 
 def picture(name: str, digest: int, *boxes: tuple[int, Box]) -> LabelledPicture:
@@ -26,9 +27,9 @@ def reviewed(shown: LabelledPicture, *, is_tested: bool = False, size: int = 100
     return Reviewed(shown, (size, size), is_tested)
 
 
-def answers(*items: tuple[tuple[float, float, float, float], int, float]) -> Found:
+def answers(*items: tuple[tuple[float, float, float, float], int, float]) -> DetectedObjects:
     """Answers as box, label and score."""
-    return Found(
+    return DetectedObjects(
         np.array([box for box, _, _ in items], float).reshape(-1, 4),
         np.array([label for _, label, _ in items], int),
         np.array([score for _, _, score in items], float),

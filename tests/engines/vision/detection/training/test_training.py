@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, TrainingPictures
-from chalicelib.engines.vision.detection.answering import detector
+from chalicelib.engines.vision.detection.inference import detector
 from chalicelib.engines.vision.detection.training.training import DetectionTraining
 from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionStep
 from chalicelib.errors import TrainingFailed

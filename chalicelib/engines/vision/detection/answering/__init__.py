@@ -1,1 +1,0 @@
-"""From the head's outputs to boxes of a picture."""

@@ -1,0 +1,86 @@
+"""Answers for pictures of the training data, from their features."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+from chalicelib.engines.vision.detection.evaluation.average_precision import (
+    EvaluatedPicture,
+    evaluate,
+)
+from chalicelib.engines.vision.detection.head.dataset import DatasetItem, DetectionDataset, truth_of
+from chalicelib.engines.vision.detection.head.network import HeadSize
+from chalicelib.engines.vision.detection.inference.decoding import (
+    Candidates,
+    DetectedObjects,
+    HeadDecoder,
+    merged,
+    select_objects,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    Result = TypeVar("Result")
+
+
+class DetectionEvaluator:
+    """A head that answers for pictures, several at a time."""
+
+    def __init__(
+        self, dataset: DetectionDataset, vector: npt.NDArray[np.float32], threads: int = 1
+    ) -> None:
+        size = HeadSize(dataset.labels)
+        self._dataset = dataset
+        self._decoders = [HeadDecoder(size, vector) for _ in range(max(1, threads))]
+
+    def candidates(self, places: Sequence[int]) -> list[Candidates]:
+        """What may be objects in each picture."""
+        return self._each(self._candidates, places)
+
+    def found(self, places: Sequence[int]) -> list[DetectedObjects]:
+        """Objects of each picture."""
+        rules = self._dataset.rules
+        return self._each(
+            lambda decoder, place: select_objects(self._candidates(decoder, place), rules), places
+        )
+
+    def evaluated(self, places: Sequence[int]) -> list[EvaluatedPicture]:
+        """Objects of each picture, compared with the truth."""
+        found = self.found(places)
+        return [self.evaluate(place, answer) for place, answer in zip(places, found, strict=True)]
+
+    def evaluate(self, place: int, found: DetectedObjects) -> EvaluatedPicture:
+        """Compare answers for one picture with the truth."""
+        boxes, labels = truth_of(self._dataset.data.pictures.pictures[place])
+        return evaluate(found, boxes, labels, self._dataset.labels)
+
+    def _candidates(self, decoder: HeadDecoder, place: int) -> Candidates:
+        """What may be objects in one picture."""
+        width, height = self._dataset.data.features.size(place)
+        # Views that found no space are left out.
+        count = self._dataset.data.features.views(place)
+        views = self._dataset.rules.answered_views(width, height)[:count]
+        return merged(
+            [
+                decoder.look(self._dataset.maps(DatasetItem(place, number)), view, width, height)
+                for number, view in enumerate(views)
+            ]
+        )
+
+    def _each(
+        self, work: Callable[[HeadDecoder, int], Result], places: Sequence[int]
+    ) -> list[Result]:
+        """Do something for each place, every thread with a finder of its own, in order."""
+        count = len(self._decoders)
+
+        def share_of(item: int) -> list[Result]:
+            return [work(self._decoders[item], place) for place in places[item::count]]
+
+        with ThreadPoolExecutor(count) as pool:
+            shares = list(pool.map(share_of, range(count)))
+        return [shares[index % count][index // count] for index in range(len(places))]

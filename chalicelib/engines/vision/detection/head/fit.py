@@ -1,0 +1,217 @@
+"""Trains one head on some of the pictures, batch by batch, and can be saved between any two.
+
+The pictures of a batch go through the head side by side; their gradients are added in the order of
+the pictures, so the result does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.vision.detection.head.loss import detection_loss
+from chalicelib.engines.vision.detection.head.network import (
+    HeadSize,
+    Workspace,
+    decayed,
+    first_weights,
+    weights_of,
+)
+from chalicelib.engines.vision.detection.head.optimizer import AdamW
+from chalicelib.errors import TrainingFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.detection.head.dataset import (
+        CellTargets,
+        DatasetItem,
+        DetectionDataset,
+    )
+    from chalicelib.engines.vision.detection.views.maps import Maps
+
+    Floats = npt.NDArray[np.float32]
+    Array = npt.NDArray[Any]
+
+BATCH = 4
+"""Views of a batch."""
+BEST_RATE = 1e-3
+"""Highest learning rate of the optimiser at the default `learningRate`."""
+
+
+@dataclass(frozen=True)
+class DenseFitOptions:
+    """How a head is trained."""
+
+    epochs: int
+    """Passes over the pictures."""
+    rate: float
+    """Highest learning rate."""
+    seed: int
+    """Chooses first weights, order and views."""
+    threads: int
+    """Views at a time."""
+
+
+class DenseFit:
+    """One head on its way."""
+
+    def __init__(
+        self, dataset: DetectionDataset, places: Sequence[int], options: DenseFitOptions
+    ) -> None:
+        """Start anew.
+
+        Args:
+            dataset: what to learn.
+            places: of the pictures to learn from, at least one.
+            options: how.
+        """
+        self._dataset = dataset
+        self._places = list(places)
+        self._options = options
+        self._size = size = HeadSize(dataset.labels)
+        self.vector: Floats = first_weights(size, options.seed)
+        self._decayed = decayed(size)
+        self._optimizer = AdamW.fresh(size.parameters)
+        self._drawn: tuple[int, list[tuple[int, int]]] = (-1, [])
+        self._slots: list[Workspace] = []
+        self._gradients = np.empty((0, size.parameters), np.float32)
+        self.epoch = 0
+        self._batch = 0
+        self._loss_sum = 0.0
+        self.loss = 0.0
+
+    @property
+    def batches(self) -> int:
+        """Batches of an epoch."""
+        views = len(self._places) * self._dataset.rules.views_an_epoch
+        return -(-views // BATCH)
+
+    @property
+    def share(self) -> float:
+        """How much is done, 0 to 1."""
+        return (self.epoch + self._batch / self.batches) / self._options.epochs
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all epochs have ended."""
+        return self.epoch >= self._options.epochs
+
+    def advance(self, batches: int) -> bool:
+        """Learn from the next batches, at most to the end of the epoch.
+
+        Args:
+            batches: how many.
+
+        Returns:
+            Whether an epoch ended.
+        """
+        order = self._order()
+        last = min(self._batch + batches, self.batches)
+        with ThreadPoolExecutor(max(1, self._options.threads)) as pool:
+            for number in range(self._batch, last):
+                pairs = order[number * BATCH : (number + 1) * BATCH]
+                self._learn([self._item(pair) for pair in pairs], pool)
+        self._batch = last
+        if last < self.batches:
+            return False
+        self.loss = self._loss_sum / self.batches
+        self.epoch, self._batch, self._loss_sum = self.epoch + 1, 0, 0.0
+        return True
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything that `restore` needs; the order of an epoch follows from seed and number."""
+        counters = [self.epoch, self._batch, self._optimizer.steps]
+        return {
+            "vector": self.vector,
+            "first": self._optimizer.first,
+            "second": self._optimizer.second,
+            "counters": np.array(counters, np.int64),
+            "losses": np.array([self._loss_sum, self.loss]),
+        }
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Go on from what `arrays` returned."""
+        self.vector = arrays["vector"].copy()
+        epoch, batch, steps = (int(number) for number in arrays["counters"])
+        self._optimizer = AdamW(arrays["first"].copy(), arrays["second"].copy(), steps)
+        self.epoch, self._batch = epoch, batch
+        self._loss_sum, self.loss = (float(loss) for loss in arrays["losses"])
+
+    def _order(self) -> list[tuple[int, int]]:
+        """Places and views of this epoch, in the order in which they are learnt from."""
+        if self._drawn[0] == self.epoch:
+            return self._drawn[1]
+        generator = np.random.Generator(np.random.PCG64(self._seed()))
+        pairs: list[tuple[int, int]] = []
+        wanted = self._dataset.rules.views_an_epoch
+        for place in self._places:
+            views = self._dataset.data.features.views(place)
+            chosen = generator.choice(views, wanted, replace=views < wanted)
+            pairs += [(place, int(view)) for view in chosen]
+        order = [pairs[index] for index in generator.permutation(len(pairs))]
+        self._drawn = self.epoch, order
+        return order
+
+    def _item(self, pair: tuple[int, int]) -> DatasetItem:
+        """How a view is learnt from in this epoch."""
+        return self._dataset.item(*pair, [*self._seed(), *pair])
+
+    def _seed(self) -> list[int]:
+        """Numbers that choose what happens in this epoch."""
+        return [self._options.seed, 1, self.epoch]
+
+    def _learn(self, batch: Sequence[DatasetItem], pool: ThreadPoolExecutor) -> None:
+        """Go one step of the optimiser."""
+        self._make_slots()
+        targets = [self._dataset.targets(item) for item in batch]
+        positives = float(max(1, sum(map(len, targets))))
+
+        def learn_one(slot: int) -> float:
+            return self._learn_one(slot, batch[slot], targets[slot], positives)
+
+        for loss in pool.map(learn_one, range(len(batch))):
+            self._loss_sum += loss
+        gradient = self._gradients[0]
+        for slot in range(1, len(batch)):
+            gradient += self._gradients[slot]
+        last = self._options.epochs * self.batches
+        self._optimizer.update(self.vector, gradient, self._decayed, self._options.rate, last)
+
+    def _learn_one(
+        self, slot: int, item: DatasetItem, targets: CellTargets, positives: float
+    ) -> float:
+        """Compute loss and gradient of one view in a slot's buffers; returns the loss."""
+        maps = self._dataset.maps(item)
+        weights = weights_of(self._size, self.vector)
+        workspace = self._slots[slot]
+        outputs = workspace.forward(weights, maps)
+        if not np.isfinite(outputs).all():
+            raise TrainingFailed(self._diverged(item.place, maps))
+        loss, slope = detection_loss(outputs, targets, self._size.labels, positives)
+        workspace.backward(weights, maps, slope, weights_of(self._size, self._gradients[slot]))
+        return loss
+
+    def _diverged(self, place: int, maps: Maps) -> str:
+        """Say why the head's outputs are no numbers."""
+        picture = self._dataset.data.pictures.pictures[place]
+        if not all(np.isfinite(part).all() for part in (maps.fine, maps.middle, maps.coarse)):
+            return (
+                f"The features of {picture.name} are not finite. Upload the picture again and "
+                "train again."
+            )
+        return (
+            f"The head's answers for {picture.name} are not finite after {self.epoch} epochs. "
+            "Train again with a smaller learningRate."
+        )
+
+    def _make_slots(self) -> None:
+        """Make the buffers, once."""
+        if not self._slots:
+            self._slots = [Workspace(self._size) for _ in range(BATCH)]
+            self._gradients = np.empty((BATCH, self._size.parameters), np.float32)

@@ -1,0 +1,1 @@
+"""Answers of a detection model: decoding of the head's outputs, second look, artifact."""

@@ -1,0 +1,171 @@
+"""From the head's outputs to boxes in the picture: decoding and non-maximum suppression.
+
+Boxes are left, top, right, bottom in pixels from the top left; float64, shape (boxes, 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.vision.detection.algorithms import FLOOR, Rules
+from chalicelib.engines.vision.detection.head.dataset import centres
+from chalicelib.engines.vision.detection.head.loss import distances_of, sigmoid
+from chalicelib.engines.vision.detection.head.network import HeadSize, Workspace, weights_of
+from chalicelib.engines.vision.detection.views.maps import CELLS, SIDE, STRIDE, Maps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.detection.views.views import PictureView
+
+    Floats = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+
+
+def iou(left: Floats, right: Floats) -> Floats:
+    """Intersection over union of all pairs.
+
+    Args:
+        left: shape (n, 4).
+        right: shape (m, 4).
+
+    Returns:
+        0 to 1, float64, shape (n, m); 0 for boxes without area.
+    """
+    low = np.maximum(left[:, None, :2], right[None, :, :2])
+    high = np.minimum(left[:, None, 2:], right[None, :, 2:])
+    shared = np.prod(np.maximum(high - low, 0.0), axis=2)
+    union = _areas(left)[:, None] + _areas(right)[None] - shared
+    share: Floats = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0.0)
+    return share
+
+
+def non_maximum_suppression(boxes: Floats, scores: Floats, most_overlap: float, count: int) -> Ints:
+    """Drop boxes that overlap a better one too much.
+
+    Args:
+        boxes: shape (n, 4).
+        scores: shape (n,).
+        most_overlap: intersection over union up to which both stay.
+        count: most boxes to keep.
+
+    Returns:
+        Indexes of those that stay, the best first; equal scores in their order.
+    """
+    order = np.argsort(-scores, kind="stable")
+    kept: list[int] = []
+    while len(order) and len(kept) < count:
+        best, order = order[0], order[1:]
+        kept.append(int(best))
+        order = order[iou(boxes[best : best + 1], boxes[order])[0] <= most_overlap]
+    return np.array(kept, np.int64)
+
+
+def _areas(boxes: Floats) -> Floats:
+    """Area of boxes, shape (boxes,)."""
+    area: Floats = np.prod(np.maximum(boxes[:, 2:] - boxes[:, :2], 0.0), axis=1)
+    return area
+
+
+_MOST_CELLS = 1_000
+_LEAST_SIDE = 1.0
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Boxes that may be objects, with a score for every label."""
+
+    boxes: Floats
+    """Left, top, right, bottom in pixels of the picture, float64, shape (boxes, 4)."""
+    scores: Floats
+    """0 to 1, float64, shape (boxes, labels)."""
+
+
+@dataclass(frozen=True)
+class DetectedObjects:
+    """Objects of one picture, the best first."""
+
+    boxes: Floats
+    """Left, top, right, bottom in pixels of the picture, float64, shape (objects, 4)."""
+    labels: Ints
+    """int, shape (objects,)."""
+    scores: Floats
+    """0 to 1, float64, shape (objects,)."""
+
+
+class HeadDecoder:
+    """A trained head that looks at views; one for each thread."""
+
+    def __init__(self, size: HeadSize, vector: npt.NDArray[np.float32]) -> None:
+        self._size = size
+        self._weights = weights_of(size, vector)
+        self._workspace = Workspace(size)
+
+    def look(self, maps: Maps, view: PictureView, width: int, height: int) -> Candidates:
+        """Find what may be objects in one view.
+
+        Args:
+            maps: of the view.
+            view: what it shows.
+            width: of the picture as displayed, in pixels.
+            height: of the picture as displayed, in pixels.
+
+        Returns:
+            Boxes clamped to the picture, at most 1,000.
+        """
+        outputs = self._workspace.forward(self._weights, maps)
+        labels = self._size.labels
+        best = sigmoid(outputs[:, :labels].max(axis=1).astype(np.float64))
+        order = np.argsort(-best, kind="stable")[:_MOST_CELLS]
+        chosen = order[best[order] >= FLOOR]
+        scores = sigmoid(outputs[chosen, :labels].astype(np.float64))
+        distances = distances_of(outputs[chosen, labels:].astype(np.float64))
+        points = np.tile(centres(CELLS[0])[chosen], 2)
+        seen = np.clip((points + distances * (-1, -1, 1, 1)) * STRIDE, 0.0, SIDE)
+        boxes = view.to_picture(seen, width, height)
+        np.clip(boxes, 0.0, (width, height, width, height), out=boxes)
+        # A view that is partly grey can give boxes outside of the picture.
+        is_inside = (boxes[:, 2:] - boxes[:, :2]).min(axis=1, initial=np.inf) >= _LEAST_SIDE
+        return Candidates(boxes[is_inside], scores[is_inside])
+
+
+def merged(parts: Sequence[Candidates]) -> Candidates:
+    """Put the candidates of a picture's views together."""
+    return Candidates(
+        np.concatenate([part.boxes for part in parts]),
+        np.concatenate([part.scores for part in parts]),
+    )
+
+
+def select_objects(candidates: Candidates, rules: Rules) -> DetectedObjects:
+    """Keep the best of overlapping boxes, label by label.
+
+    Args:
+        candidates: of one picture.
+        rules: of the algorithm.
+
+    Returns:
+        The objects.
+    """
+    boxes, labels, scores = [np.empty((0, 4))], [np.empty(0, np.int64)], [np.empty(0)]
+    for label in np.flatnonzero((candidates.scores >= FLOOR).any(axis=0)):
+        of_label = candidates.scores[:, label]
+        able = np.flatnonzero(of_label >= FLOOR)
+        kept = able[
+            non_maximum_suppression(
+                candidates.boxes[able], of_label[able], rules.most_overlap, rules.most_boxes
+            )
+        ]
+        boxes.append(candidates.boxes[kept])
+        labels.append(np.full(len(kept), label))
+        scores.append(of_label[kept])
+    together = np.concatenate(scores)
+    order = np.argsort(-together, kind="stable")[: rules.most_boxes]
+    return DetectedObjects(
+        np.concatenate(boxes)[order], np.concatenate(labels)[order], together[order]
+    )

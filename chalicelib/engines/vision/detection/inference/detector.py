@@ -1,0 +1,151 @@
+"""A detection model that answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from queue import Empty, LifoQueue
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.documents.picture import PixelBox
+from chalicelib.domain.models.prediction import Detection
+from chalicelib.engines.vision.detection.algorithms import FLOOR, rules_of
+from chalicelib.engines.vision.detection.head.network import HeadSize
+from chalicelib.engines.vision.detection.inference.decoding import HeadDecoder, merged
+from chalicelib.engines.vision.detection.inference.model_file import (
+    TYPE,
+    DetectionModel,
+    load_model,
+)
+from chalicelib.engines.vision.detection.inference.second_look import answer
+from chalicelib.engines.vision.detection.views.crops import LEAST_SIDE
+from chalicelib.engines.vision.detection.views.extractor import compute_row, render
+from chalicelib.engines.vision.detection.views.maps import SIDE, maps_of
+from chalicelib.engines.vision.detection.views.views import TILED_SIDE, PictureView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+    from chalicelib.engines.vision.detection.inference.decoding import Candidates
+    from chalicelib.engines.vision.interface import BackboneUse
+
+_PROCESSORS = BoundedSemaphore(max(1, os.cpu_count() or 1))
+"""Views that are looked at in this process at a time: each takes tens of megabytes."""
+
+
+class TrainedDetector:
+    """Finds objects in pictures; safe to share between threads."""
+
+    def __init__(self, model: DetectionModel, backbones: BackbonePool) -> None:
+        self._model = model
+        self._pool = backbones
+        self._rules = rules_of(model.algorithm)
+        self._idle: LifoQueue[HeadDecoder] = LifoQueue()
+
+    @property
+    def type(self) -> str:
+        """Dataset type."""
+        return TYPE
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Label names."""
+        return self._model.labels
+
+    @property
+    def least_side(self) -> int:
+        """The decoder must keep at least this many pixels on the shorter side."""
+        if self._rules.is_tiled:
+            return TILED_SIDE
+        return SIDE if self._model.crop_head is None else LEAST_SIDE
+
+    @property
+    def backbones(self) -> Sequence[BackboneUse]:
+        """Backbones that it needs."""
+        return self._model.backbones
+
+    def predict(self, picture: Picture) -> Sequence[Detection]:
+        """Find the objects of a picture.
+
+        Args:
+            picture: decoded with `least_side`.
+
+        Returns:
+            Objects with at least 5 % probability, the most probable first; boxes in whole pixels
+            of the picture as displayed, clamped to it.
+        """
+        views = self._rules.answered_views(picture.width, picture.height)
+        found = answer(
+            merged(self._look(picture, views)),
+            self._rules,
+            self._model.crop_head,
+            self._pool,
+            lambda _: picture,
+        )
+        probabilities = self._model.calibration.apply(found.scores)
+        return [
+            Detection(self.labels[label], float(probability), _pixel_box(box, picture))
+            for label, probability, box in zip(
+                found.labels, probabilities, found.boxes, strict=True
+            )
+            if probability >= FLOOR
+        ]
+
+    def _look(self, picture: Picture, views: Sequence[PictureView]) -> list[Candidates]:
+        """Find candidates in each view; several views are shared out to the processors."""
+
+        def look(view: PictureView) -> Candidates:
+            with self._decoder() as decoder:
+                row = compute_row(self._pool, render(picture.pixels, view))
+                return decoder.look(maps_of(row), view, picture.width, picture.height)
+
+        if len(views) == 1:
+            return [look(views[0])]
+        with ThreadPoolExecutor(min(len(views), os.cpu_count() or 1)) as pool:
+            return list(pool.map(look, views))
+
+    @contextmanager
+    def _decoder(self) -> Iterator[HeadDecoder]:
+        """Lend the head with buffers of its own, when a processor is free for it."""
+        with _PROCESSORS:
+            try:
+                decoder = self._idle.get_nowait()
+            except Empty:
+                decoder = HeadDecoder(HeadSize(len(self.labels)), self._model.vector)
+            try:
+                yield decoder
+            finally:
+                self._idle.put(decoder)
+
+
+def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
+    """Read a model.
+
+    Args:
+        content: the artifact.
+        backbones: the frozen networks, loaded at the first prediction.
+
+    Returns:
+        The model.
+
+    Raises:
+        ArtifactError: damaged, of another kind or version, or its parts do not fit together.
+    """
+    return TrainedDetector(load_model(content), backbones)
+
+
+def _pixel_box(box: npt.NDArray[np.float64], picture: Picture) -> PixelBox:
+    """Round a box to whole pixels inside the picture; float64, shape (4,)."""
+    left, top, right, bottom = (round(float(side)) for side in box)
+    left, top = min(max(left, 0), picture.width - 1), min(max(top, 0), picture.height - 1)
+    right = min(max(right, left + 1), picture.width)
+    bottom = min(max(bottom, top + 1), picture.height)
+    return PixelBox(left, top, right, bottom)

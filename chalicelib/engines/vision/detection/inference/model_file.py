@@ -1,0 +1,126 @@
+"""A trained detection model as bytes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.artifact import dump, read
+from chalicelib.engines.vision.detection.algorithms import RULES, rules_of
+from chalicelib.engines.vision.detection.evaluation.calibration import Calibration
+from chalicelib.engines.vision.detection.head.crop_head import CropHead
+from chalicelib.engines.vision.detection.head.network import HeadSize
+from chalicelib.engines.vision.detection.views.crops import BORDER, CROP_SIDE, CROP_VALUES
+from chalicelib.engines.vision.detection.views.extractor import BACKBONES
+from chalicelib.engines.vision.detection.views.maps import SIDE
+from chalicelib.engines.vision.detection.views.views import TILE_STRIDE, TILED_SIDE
+from chalicelib.engines.vision.interface import BackboneUse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+    Floats = npt.NDArray[np.float32]
+
+KIND = "vision-detection"
+"""Kind of the artifact."""
+VERSION = 1
+"""Version of its layout."""
+TYPE = "image-detection"
+"""Dataset type that it answers for."""
+
+
+@dataclass(frozen=True)
+class DetectionModel:
+    """What a training learnt."""
+
+    algorithm: str
+    """`object-detection` or `retail-execution`."""
+    labels: Sequence[str]
+    """Label names."""
+    backbones: Sequence[BackboneUse]
+    """Networks whose features it was trained on."""
+    vector: Floats
+    """The head, float32, shape (parameters,)."""
+    crop_head: CropHead | None
+    """Tells crops apart; None when there is no second look."""
+    calibration: Calibration
+    """From scores to probabilities."""
+
+
+def dump_model(model: DetectionModel) -> bytes:
+    """Write a model; equal ones give equal bytes."""
+    header = {
+        "kind": KIND,
+        "version": VERSION,
+        "type": TYPE,
+        "algorithm": model.algorithm,
+        "labels": list(model.labels),
+        "backbones": [{"name": use.name, "sha256": use.sha256} for use in model.backbones],
+        "calibration": asdict(model.calibration),
+        "preprocessing": _preprocessing(model),
+    }
+    arrays: dict[str, Array] = {"head": model.vector}
+    if model.crop_head is not None:
+        arrays["crop_weights"] = model.crop_head.weights
+        arrays["crop_bias"] = model.crop_head.bias
+    return dump(header, arrays)
+
+
+def load_model(content: bytes) -> DetectionModel:
+    """Read what `dump_model` wrote.
+
+    Raises:
+        ArtifactError: damaged, of another kind or version, or its parts do not fit together.
+    """
+    return read(content, KIND, VERSION, lambda found: _model_of(found.header, found.arrays))
+
+
+def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> DetectionModel:
+    """Put a model together and check its parts."""
+    labels = [str(label) for label in header["labels"]]
+    size = HeadSize(len(labels))
+    if header["algorithm"] not in RULES:
+        raise ValueError(f"the algorithm is {header['algorithm']!r}")
+    uses = [BackboneUse(use["name"], use["sha256"]) for use in header["backbones"]]
+    if [use.name for use in uses] != list(BACKBONES):
+        raise ValueError(f"the backbones are {[use.name for use in uses]}")
+    curve = header["calibration"]
+    crop_head = None
+    if "crop_weights" in arrays:
+        weights = _checked(arrays["crop_weights"], (CROP_VALUES, len(labels)))
+        crop_head = CropHead(weights, _checked(arrays["crop_bias"], (len(labels),)))
+    return DetectionModel(
+        algorithm=header["algorithm"],
+        labels=labels,
+        backbones=uses,
+        vector=_checked(arrays["head"], (size.parameters,)),
+        crop_head=crop_head,
+        calibration=Calibration(float(curve["slope"]), float(curve["offset"])),
+    )
+
+
+def _checked(array: Array, shape: tuple[int, ...]) -> Floats:
+    """Return an array of finite float32 of a shape.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"an array is no finite float32 of shape {shape}")
+    checked: Floats = array.astype(np.float32, copy=False)
+    return checked
+
+
+def _preprocessing(model: DetectionModel) -> dict[str, Any]:
+    """Say what happens to a picture before the head sees it."""
+    facts: dict[str, Any] = {"view": [SIDE, SIDE], "resize": "squash", "colours": "RGB"}
+    if rules_of(model.algorithm).is_tiled:
+        facts["tiles"] = {"longSide": TILED_SIDE, "stride": TILE_STRIDE}
+    if model.crop_head is not None:
+        facts["crop"] = {"side": CROP_SIDE, "border": BORDER}
+    return facts

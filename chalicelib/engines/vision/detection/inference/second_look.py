@@ -1,0 +1,114 @@
+"""The second look: boxes are cut out of the picture and their labels are weighed anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.vision.detection.head.crop_head import CropHead, rescored
+from chalicelib.engines.vision.detection.inference.decoding import (
+    Candidates,
+    DetectedObjects,
+    non_maximum_suppression,
+    select_objects,
+)
+from chalicelib.engines.vision.detection.views.crops import LEAST_SIDE, describe_crops
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+    from chalicelib.engines.vision.detection.algorithms import Rules
+    from chalicelib.engines.vision.detection.head.crop_head import CropHead
+
+    Floats = npt.NDArray[np.float64]
+
+
+MOST_CROPS = 24
+"""Boxes of one picture that are looked at twice; the others keep their scores."""
+LEAST_SCORE = 0.1
+"""Boxes with a lower best score are hardly ever right, and not worth the time."""
+_MOST_OVERLAP = 0.6
+_MOST_BOXES = 300
+
+
+def distinct(candidates: Candidates) -> Candidates:
+    """Keep the best of boxes that show the same, whatever their label, the best first."""
+    best = candidates.scores.max(axis=1, initial=0.0)
+    kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)
+    return Candidates(candidates.boxes[kept], candidates.scores[kept])
+
+
+def looked_at(candidates: Candidates) -> Floats:
+    """The boxes that get a second look, float64, shape (boxes, 4); of distinct candidates."""
+    count = int((candidates.scores.max(axis=1, initial=0.0) >= LEAST_SCORE).sum())
+    return candidates.boxes[: min(count, MOST_CROPS)]
+
+
+@dataclass(frozen=True)
+class SecondLook:
+    """Weighs the labels of distinct candidates anew."""
+
+    head: CropHead
+    """Tells crops apart."""
+
+    def apply(self, candidates: Candidates, rows: npt.NDArray[np.float32]) -> Candidates:
+        """Rescore.
+
+        Args:
+            candidates: distinct ones, the best first.
+            rows: descriptions of the first of them, float32, shape (crops, 1280).
+
+        Returns:
+            The same boxes with new scores.
+        """
+        if not len(rows):
+            return candidates
+        scores = candidates.scores.copy()
+        count = len(rows)
+        scores[:count] = rescored(scores[:count], self.head.probabilities(rows))
+        return Candidates(candidates.boxes, scores)
+
+
+def second_look(
+    candidates: Candidates,
+    head: CropHead,
+    backbones: BackbonePool,
+    open_picture: Callable[[int], Picture],
+) -> Candidates:
+    """Weigh the labels of a picture's candidates anew.
+
+    Args:
+        candidates: of the head.
+        head: tells crops apart.
+        backbones: the frozen networks.
+        open_picture: decodes the picture, keeping so many pixels on the shorter side; called
+            only when there is something to look at.
+
+    Returns:
+        Distinct candidates with new scores.
+    """
+    once = distinct(candidates)
+    boxes = looked_at(once)
+    if not len(boxes):
+        return once
+    rows = describe_crops(backbones, open_picture(LEAST_SIDE), boxes)
+    return SecondLook(head).apply(once, rows)
+
+
+def answer(
+    candidates: Candidates,
+    rules: Rules,
+    head: CropHead | None,
+    backbones: BackbonePool,
+    open_picture: Callable[[int], Picture],
+) -> DetectedObjects:
+    """Choose the objects of a picture, after a second look where there is a head for it."""
+    if head is not None:
+        candidates = second_look(candidates, head, backbones, open_picture)
+    return select_objects(candidates, rules)

@@ -1,0 +1,165 @@
+"""What the stages of a detection training share, and what a stage is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from chalicelib.engines.vision.detection.algorithms import rules_of
+from chalicelib.engines.vision.detection.head.dataset import LEAST_SIDE, DetectionDataset, truth_of
+from chalicelib.engines.vision.detection.head.fit import BEST_RATE, DenseFitOptions
+from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
+from chalicelib.engines.vision.detection.views.maps import SIDE
+from chalicelib.engines.vision.detection.views.views import TILED_SIDE
+from chalicelib.errors import TrainingFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+    from chalicelib.engines.vision.detection.algorithms import Rules
+    from chalicelib.engines.vision.interface import VisionData, VisionOptions
+
+    Array = npt.NDArray[Any]
+
+_DEFAULT_RATE = 0.001
+
+
+class TrainingStage(Protocol):
+    """A part of a training that goes on in steps and can be saved between them."""
+
+    @property
+    def seconds(self) -> float:
+        """Roughly what the whole stage costs, in seconds of one core."""
+        ...
+
+    @property
+    def share(self) -> float:
+        """How much is done, 0 to 1."""
+        ...
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        ...
+
+    def advance(self) -> dict[str, Any] | None:
+        """Do about a second's work; returns a record of the learning curve at an epoch's end."""
+        ...
+
+    def arrays(self) -> Mapping[str, Array]:
+        """Everything that `restore` needs."""
+        ...
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Go on from what `arrays` returned."""
+        ...
+
+
+@dataclass(frozen=True)
+class DetectionContext:
+    """The pictures of a training, divided, and how to learn from them."""
+
+    data: VisionData
+    """Pictures and features."""
+    options: VisionOptions
+    """Choices of the caller."""
+    backbones: BackbonePool
+    """The frozen networks."""
+    trained: Sequence[int]
+    """Places of the pictures to learn from."""
+    tested: Sequence[int]
+    """Places of the pictures that are held out."""
+
+    @property
+    def rules(self) -> Rules:
+        """Of the algorithm."""
+        return rules_of(self.options.algorithm)
+
+    @property
+    def dataset(self) -> DetectionDataset:
+        """What is to be learnt."""
+        return DetectionDataset(self.data, self.rules)
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Label names."""
+        return self.data.pictures.labels
+
+    def fit_options(self, epochs: int) -> DenseFitOptions:
+        """How a head is trained over so many epochs."""
+        options = self.options
+        rate = BEST_RATE * (options.learning_rate or _DEFAULT_RATE) / _DEFAULT_RATE
+        return DenseFitOptions(epochs, rate, options.seed, options.threads)
+
+
+def make_context(
+    data: VisionData, options: VisionOptions, backbones: BackbonePool
+) -> DetectionContext:
+    """Divide the pictures into those to learn from and those to test on.
+
+    Args:
+        data: pictures and features.
+        options: choices of the caller.
+        backbones: the frozen networks.
+
+    Returns:
+        The course.
+
+    Raises:
+        TrainingFailed: no picture has a box that can be learnt.
+    """
+    pictures = data.pictures.pictures
+    rules = rules_of(options.algorithm)
+    usable = [place for place in range(len(pictures)) if _is_usable(data, place, rules)]
+    if not usable:
+        raise TrainingFailed(_nothing_usable(data, rules))
+    labels = len(data.pictures.labels)
+    chosen = [pictures[place] for place in usable]
+    held = {
+        usable[index]
+        for index in hold_out_pictures(chosen, labels, options.split_ratio, options.seed)
+    }
+    trained = [place for place in usable if place not in held]
+    return DetectionContext(data, options, backbones, trained, sorted(held))
+
+
+def _is_usable(data: VisionData, place: int, rules: Rules) -> bool:
+    """Whether a picture has a box that is not too thin where the engine looks at it."""
+    boxes, _ = truth_of(data.pictures.pictures[place])
+    width, height = data.features.size(place)
+    across, down = _seen_size(width, height, rules)
+    sides = (boxes[:, 2:] - boxes[:, :2]) * (across / width, down / height)
+    return bool((sides.min(axis=1, initial=np.inf) >= LEAST_SIDE).any())
+
+
+def _seen_size(width: int, height: int, rules: Rules) -> tuple[float, float]:
+    """Width and height to which a picture is scaled before it is looked at, in pixels."""
+    if not rules.is_tiled:
+        return SIDE, SIDE
+    scale = TILED_SIDE / max(width, height)
+    return width * scale, height * scale
+
+
+def _nothing_usable(data: VisionData, rules: Rules) -> str:
+    """Say why nothing can be learnt, with an example."""
+    pictures = data.pictures.pictures
+    if not any(picture.boxes for picture in pictures):
+        return (
+            f"None of the {len(pictures)} pictures has a box. Add pictures with annotations and "
+            "train again."
+        )
+    place = next(place for place, picture in enumerate(pictures) if picture.boxes)
+    width, height = data.features.size(place)
+    across, down = _seen_size(width, height, rules)
+    box = pictures[place].boxes[0].box
+    return (
+        f"Every box is too thin to be seen: {pictures[place].name} measures {width} x {height} "
+        f"pixels, and its box at x {box.x:g}, y {box.y:g} {box.width:g} x {box.height:g}, below "
+        f"{LEAST_SIDE:g} pixels in the {across:.0f} x {down:.0f} pixels that the engine looks at. "
+        "Crop the pictures around the objects, upload them and train again."
+    )

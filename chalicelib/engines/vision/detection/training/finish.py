@@ -1,0 +1,126 @@
+"""What a finished training hands over: artifact, metrics and card."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from chalicelib.engines.vision.detection.algorithms import FLOOR
+from chalicelib.engines.vision.detection.evaluation.average_precision import (
+    EvaluatedPicture,
+    bootstrap_interval,
+    precision_recall,
+)
+from chalicelib.engines.vision.detection.evaluation.calibration import (
+    Calibration,
+    calibration_error,
+    fit_calibration,
+)
+from chalicelib.engines.vision.detection.inference.model_file import DetectionModel, dump_model
+from chalicelib.engines.vision.detection.report.data_report import Reviewed, data_report
+from chalicelib.engines.vision.detection.report.json_documents import (
+    DetectionCardFacts,
+    card_document,
+    metrics_document,
+)
+from chalicelib.engines.vision.detection.views.extractor import BACKBONES
+from chalicelib.engines.vision.interface import BackboneUse, FittedVision
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from chalicelib.domain.models.model import Model
+    from chalicelib.engines.vision.detection.head.crop_head import CropHead
+    from chalicelib.engines.vision.detection.head.fit import DenseFit
+    from chalicelib.engines.vision.detection.training.context import DetectionContext
+    from chalicelib.engines.vision.detection.training.stage_4_review import ReviewStage
+
+
+@dataclass(frozen=True)
+class StageResults:
+    """The stages' results."""
+
+    context: DetectionContext
+    """Pictures and options."""
+    run: DenseFit
+    """The head."""
+    review: ReviewStage
+    """What was measured."""
+    crop_head: CropHead | None
+    """Of the second look."""
+    tried: tuple[float | None, float | None] | None
+    """Mean AP without and with a second look inside the training part; None if not tried."""
+
+
+def finish_training(outcome: StageResults, model: Model, now: datetime) -> FittedVision:
+    """Make artifact, metrics and card.
+
+    Args:
+        outcome: of the stages.
+        model: the run.
+        now: date of the card.
+    """
+    context, evaluated = outcome.context, outcome.review.evaluated
+    curve = fit_calibration(evaluated)
+    artifact = dump_model(_model_of(outcome, curve))
+    answered = [_calibrated(part, curve) for part in evaluated]
+    by_label = precision_recall(answered, len(context.labels))
+    facts = DetectionCardFacts(
+        artifact_sha256=hashlib.sha256(artifact).hexdigest(),
+        average_precision=bootstrap_interval(answered, len(context.labels), context.options.seed),
+        calibration_error=calibration_error(evaluated),
+        calibration=curve,
+        tried=outcome.tried,
+        has_crops=outcome.crop_head is not None,
+        report=_report(outcome),
+    )
+    return FittedVision(
+        artifact=artifact,
+        metrics=metrics_document(context.labels, by_label, outcome.run.loss),
+        card=card_document(context, facts, model, now),
+        epochs=outcome.run.epoch,
+        train_size=len(context.trained),
+        test_size=len(context.tested),
+    )
+
+
+def _model_of(outcome: StageResults, curve: Calibration) -> DetectionModel:
+    """Put the model together."""
+    context = outcome.context
+    uses = [BackboneUse(name, context.backbones.facts(name).sha256) for name in BACKBONES]
+    return DetectionModel(
+        algorithm=context.rules.algorithm,
+        labels=list(context.labels),
+        backbones=uses,
+        vector=outcome.run.vector,
+        crop_head=outcome.crop_head,
+        calibration=curve,
+    )
+
+
+def _calibrated(evaluated: EvaluatedPicture, curve: Calibration) -> EvaluatedPicture:
+    """The answers as the model gives them: probabilities, unlikely ones left out."""
+    scores = curve.apply(evaluated.scores)
+    stays = scores >= FLOOR
+    return replace(
+        evaluated,
+        labels=evaluated.labels[stays],
+        scores=scores[stays],
+        is_right=evaluated.is_right[stays],
+    )
+
+
+def _report(outcome: StageResults) -> dict[str, object]:
+    """Write the data report."""
+    context, review = outcome.context, outcome.review
+    tested = frozenset(context.tested)
+    reviewed = [
+        Reviewed(
+            context.data.pictures.pictures[place],
+            context.data.features.size(place),
+            place in tested,
+        )
+        for place in review.places
+    ]
+    return data_report(reviewed, review.pooled, review.suspicions)

@@ -1,1 +1,0 @@
-"""A linear head on one vector a picture, and its training."""

@@ -1,0 +1,195 @@
+"""One fit of a head on some pictures, batch by batch; can stop and go on between any two.
+
+The order of an epoch follows from seed and epoch number alone, so nothing about it is saved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.vision.linear_head.linear import LinearHead, Loss, cosine_rate
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.arithmetic import Arithmetic
+    from chalicelib.engines.vision.features.table import FeatureTable, Rows
+    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+
+HIGHEST_RATE = 2e-3
+"""First step length of Adam at the API's learning rate 0.001."""
+SMALL_BATCH = 32
+"""Pictures of a batch."""
+_MOST_BATCHES = 400
+_SCORED_ROWS = 2_048
+_STEP_WORK = 6e8
+_BATCH_WORK = 1e6
+_UPDATE_PASSES = 16
+
+
+def batch_size(pictures: int) -> int:
+    """Pictures of a batch: 32, more where an epoch would have over 400 batches."""
+    return SMALL_BATCH * max(1, -(-pictures // (SMALL_BATCH * _MOST_BATCHES)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearFitOptions:
+    """What is fixed for one fit."""
+
+    places: Ints
+    """Pictures to train on, int, shape (n,)."""
+    epochs: int
+    """Passes over them."""
+    rate: float
+    """First step length."""
+    decay: float
+    """How strongly weights are pulled to where they started, by the squared distance."""
+    seed: tuple[int, ...]
+    """Chooses order and views."""
+
+    @property
+    def batches(self) -> int:
+        """Batches of an epoch."""
+        return -(-len(self.places) // batch_size(len(self.places)))
+
+
+class LinearFit:
+    """A fit that is going on."""
+
+    def __init__(
+        self,
+        plan: LinearFitOptions,
+        table: FeatureTable,
+        rows: Rows,
+        targets: PictureTargets,
+        loss: Loss,
+        arithmetic: Arithmetic,
+    ) -> None:
+        self._plan = plan
+        self._table = table
+        self._rows = rows
+        self._targets = targets
+        self._loss = loss
+        self._arithmetic = arithmetic
+        self._order: tuple[int, Ints] = (-1, np.empty(0, np.int64))
+        self._start: Floats = np.empty(0)
+        self.head = LinearHead.starting_at(self._start)
+        """The head so far."""
+
+    def begin(self, start: Floats) -> None:
+        """Set weights and biases to begin with, float, shape (dims + 1, labels)."""
+        self._start = self._arithmetic.weights(start.astype(self._arithmetic.dtype))
+        self.head = LinearHead.starting_at(self._start)
+
+    @property
+    def epoch(self) -> int:
+        """Epochs that have ended."""
+        return self.head.steps // self._plan.batches
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all epochs have ended."""
+        return self.epoch >= self._plan.epochs
+
+    @property
+    def share(self) -> float:
+        """How much is done, 0 to 1."""
+        return self.head.steps / (self._plan.batches * self._plan.epochs)
+
+    def advance(self) -> bool:
+        """Take some steps of the optimiser, at most to the end of the epoch.
+
+        Returns:
+            Whether an epoch has ended.
+        """
+        size = self.head.values.size
+        batch = batch_size(len(self._plan.places))
+        count = max(1, int(_STEP_WORK / (_BATCH_WORK + size * (2 * batch + _UPDATE_PASSES))))
+        for _ in range(count):
+            self._take_step()
+            if self.head.steps % self._plan.batches == 0:
+                return True
+        return False
+
+    def logits(self, places: Ints) -> npt.NDArray[np.float32]:
+        """Score pictures by their first view.
+
+        Args:
+            places: int, shape (n,).
+
+        Returns:
+            Float32, shape (n, labels).
+        """
+        scores = np.empty((len(places), self._targets.size), np.float32)
+        for first in range(0, len(places), _SCORED_ROWS):
+            part = places[first : first + _SCORED_ROWS]
+            scores[first : first + _SCORED_ROWS] = self.head.logits(
+                self._features(self._rows.first[part])
+            )
+        return scores
+
+    def mean_loss(self, logits: Floats, places: Ints) -> float:
+        """Mean loss of scored pictures, float, shape (n, labels), and int, shape (n,)."""
+        total = 0.0
+        for first in range(0, len(places), _SCORED_ROWS):
+            part = places[first : first + _SCORED_ROWS]
+            scores = logits[first : first + _SCORED_ROWS].astype(self._arithmetic.dtype)
+            wanted = self._targets.dense(part, self._arithmetic.dtype)
+            losses = self._loss.losses(scores, wanted, self._arithmetic)
+            total += float(np.add.reduce(losses.astype(np.float64)))
+        return total / max(len(places), 1)
+
+    def save(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays from which another run goes on."""
+        head = self.head
+        return {
+            "values": head.values,
+            "first": head.first,
+            "second": head.second,
+            "steps": np.array([head.steps]),
+        }
+
+    def restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Go on from arrays that `save` returned, once `begin` was called."""
+        dtype = self._arithmetic.dtype
+        self.head = LinearHead(
+            arrays["values"].astype(dtype),
+            arrays["first"].astype(dtype),
+            arrays["second"].astype(dtype),
+            int(arrays["steps"][0]),
+        )
+
+    def _take_step(self) -> None:
+        """Learn from one batch."""
+        plan, head = self._plan, self.head
+        epoch, place = divmod(head.steps, plan.batches)
+        batch = batch_size(len(plan.places))
+        rows = self._epoch_rows(epoch)[place * batch : (place + 1) * batch]
+        features = self._features(rows)
+        wanted = self._targets.dense(self._rows.places[rows], self._arithmetic.dtype)
+        residuals = self._loss.residuals(head.logits(features), wanted, self._arithmetic)
+        gradient = head.gradient(features, self._arithmetic.residuals(residuals))
+        gradient[:-1] += plan.decay * (head.values[:-1] - self._start[:-1])
+        rate = cosine_rate(plan.rate, head.steps, plan.batches * plan.epochs)
+        head.update(gradient, rate, self._arithmetic)
+
+    def _epoch_rows(self, epoch: int) -> Ints:
+        """Rows of an epoch in order: every picture once, in one of its views."""
+        if self._order[0] != epoch:
+            generator = np.random.default_rng([*self._plan.seed, epoch])
+            places = generator.permutation(self._plan.places)
+            draws = generator.random(len(places))
+            views = (draws * self._rows.views[places]).astype(np.int64)
+            self._order = (epoch, self._rows.first[places] + views)
+        return self._order[1]
+
+    def _features(self, rows: Ints) -> Floats:
+        """Features of rows, int, shape (n,), in the arithmetic's type, shape (n, dims)."""
+        features: Floats = self._table.take(rows).astype(self._arithmetic.dtype, copy=False)
+        return features

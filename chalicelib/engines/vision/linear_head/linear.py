@@ -1,0 +1,181 @@
+"""Linear heads, what they lose on a batch, and the optimiser that improves them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.arithmetic import Arithmetic
+
+    Floats = npt.NDArray[np.floating[Any]]
+    Ints = npt.NDArray[np.int64]
+
+_FIRST_DECAY, _SECOND_DECAY = 0.9, 0.999
+_SMALLEST = 1e-8
+_LARGEST_WEIGHT = 30.0
+
+
+class Loss(Protocol):
+    """What a head is asked to make small."""
+
+    def losses(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
+        """Loss of every example of a batch.
+
+        Args:
+            logits: float, shape (examples, labels).
+            targets: 1 where an example has a label, else 0, same shape.
+            arithmetic: how exponentials are taken.
+
+        Returns:
+            Float, shape (examples,).
+        """
+        ...
+
+    def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
+        """Derivatives of every example's loss by its logits.
+
+        Args:
+            logits: float, shape (examples, labels); may be overwritten.
+            targets: 1 where an example has a label, else 0, same shape.
+            arithmetic: how exponentials are taken.
+
+        Returns:
+            Float, shape (examples, labels), at most some 5 in size.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxLoss:
+    """Cross-entropy of exactly one label an example, with smoothed targets."""
+
+    smoothing: float = 0.05
+    """Share of the target that is spread evenly over all labels."""
+
+    def losses(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
+        """Cross-entropy of every example; see `Loss`."""
+        shifted = logits - logits.max(axis=1, keepdims=True)
+        chosen = np.add.reduce(shifted * self._smoothed(targets), axis=1)
+        losses: Floats = arithmetic.log(np.add.reduce(arithmetic.exp(shifted), axis=1)) - chosen
+        return losses
+
+    def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
+        """Probabilities minus smoothed targets; see `Loss`."""
+        logits -= logits.max(axis=1, keepdims=True)
+        shares = arithmetic.exp(logits)
+        shares /= np.add.reduce(shares, axis=1)[:, None]
+        shares -= self._smoothed(targets)
+        return shares
+
+    def _smoothed(self, targets: Floats) -> Floats:
+        """Spread a share of the targets, float, shape (examples, labels)."""
+        smoothed: Floats = targets * (1.0 - self.smoothing) + self.smoothing / targets.shape[1]
+        return smoothed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SigmoidLoss:
+    """Binary cross-entropy of any number of labels an example, rare labels weighing more."""
+
+    positive_weights: Floats
+    """Weight of an example that has the label, float, shape (labels,)."""
+
+    def losses(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
+        """Sum of the labels' losses for every example; see `Loss`."""
+        # log(1 + exp(-x)) for either sign, without overflow.
+        tails = arithmetic.log(1.0 + arithmetic.exp(-np.abs(logits)))
+        present = self.positive_weights * (np.maximum(-logits, 0.0) + tails)
+        absent = np.maximum(logits, 0.0) + tails
+        losses: Floats = np.add.reduce(np.where(targets > 0, present, absent), axis=1)
+        return losses
+
+    def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
+        """Weighted probabilities minus targets; see `Loss`."""
+        shares = sigmoid(logits, arithmetic)
+        return np.where(targets > 0, self.positive_weights * (shares - 1.0), shares)
+
+
+def sigmoid(logits: Floats, arithmetic: Arithmetic) -> Floats:
+    """Logistic function without overflow, float, any shape."""
+    small = arithmetic.exp(-np.abs(logits))
+    shares: Floats = np.where(logits >= 0, 1.0, small) / (1.0 + small)
+    return shares
+
+
+@dataclass(slots=True, eq=False)
+class LinearHead:
+    """Weights, biases and the optimiser's moments; the last row of a block belongs to biases."""
+
+    values: Floats
+    """Weights and, last, biases: float, shape (dims + 1, labels)."""
+    first: Floats
+    """Running mean of the gradient, same shape."""
+    second: Floats
+    """Running mean of the squared gradient, same shape."""
+    steps: int = 0
+    """Updates so far."""
+
+    @classmethod
+    def starting_at(cls, values: Floats) -> LinearHead:
+        """Begin at given weights and biases, float, shape (dims + 1, labels)."""
+        return cls(values.copy(), np.zeros_like(values), np.zeros_like(values))
+
+    def logits(self, features: Floats) -> Floats:
+        """Scores of rows, float, shape (rows, dims), as float, shape (rows, labels)."""
+        scores: Floats = features @ self.values[:-1]
+        scores += self.values[-1]
+        return scores
+
+    def gradient(self, features: Floats, residuals: Floats) -> Floats:
+        """Derivatives of the mean loss by weights and biases.
+
+        Args:
+            features: float, shape (rows, dims).
+            residuals: float, shape (rows, labels).
+
+        Returns:
+            Float, shape (dims + 1, labels).
+        """
+        gradient = np.empty_like(self.values)
+        np.matmul(features.T, residuals, out=gradient[:-1])
+        np.add.reduce(residuals, axis=0, out=gradient[-1])
+        gradient /= len(features)
+        return gradient
+
+    def update(self, gradient: Floats, rate: float, arithmetic: Arithmetic) -> None:
+        """Take one step of Adam.
+
+        Args:
+            gradient: float, shape (dims + 1, labels); overwritten.
+            rate: length of the step.
+            arithmetic: how weights are rounded.
+
+        Source: Kingma and Ba 2015.
+        """
+        self.steps += 1
+        self.first *= _FIRST_DECAY
+        self.first += (1.0 - _FIRST_DECAY) * gradient
+        self.second *= _SECOND_DECAY
+        gradient *= gradient
+        gradient *= 1.0 - _SECOND_DECAY
+        self.second += gradient
+        size = rate / (1.0 - _FIRST_DECAY**self.steps)
+        root = np.sqrt(self.second, out=gradient)
+        root *= 1.0 / math.sqrt(1.0 - _SECOND_DECAY**self.steps)
+        root += _SMALLEST
+        move = np.divide(self.first, root, out=gradient)
+        move *= size
+        self.values -= move
+        np.clip(self.values, -_LARGEST_WEIGHT, _LARGEST_WEIGHT, out=self.values)
+        arithmetic.weights(self.values)
+
+
+def cosine_rate(highest: float, step: int, steps: int) -> float:
+    """Length of one of `steps` steps, numbered from 0: falls from the highest along a cosine."""
+    return 0.5 * highest * (1.0 + math.cos(math.pi * step / max(steps, 1)))

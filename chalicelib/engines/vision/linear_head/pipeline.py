@@ -1,0 +1,246 @@
+"""One task of a training: transform the features, fill their table, fit a head, score pictures.
+
+Each `step` does about a second of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from chalicelib.engines.arithmetic import arithmetic_for
+from chalicelib.engines.vision.features.table import FeatureTable, Rows
+from chalicelib.engines.vision.linear_head.fit import LinearFit, LinearFitOptions
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.linear_head.linear import Loss
+    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+
+    Arrays = dict[str, npt.NDArray[Any]]
+    Doubles = npt.NDArray[np.float64]
+    Floats = npt.NDArray[np.floating[Any]]
+    Halves = npt.NDArray[np.float16]
+    Ints = npt.NDArray[np.int64]
+
+FIT_ROWS = 8_192
+"""A transformation is estimated from at most this many rows."""
+
+
+class Transform(Protocol):
+    """From raw features to what a head reads."""
+
+    @property
+    def dims(self) -> int:
+        """Length of a transformed row."""
+        ...
+
+    @property
+    def unit(self) -> float:
+        """Grid of the transformed numbers, a power of two; they are below 32,767 units."""
+        ...
+
+    def apply(self, raw: Halves) -> Doubles:
+        """Transform rows, float16, shape (n, raw dims), to float64, shape (n, dims)."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """Return what is stored of it."""
+        ...
+
+
+class HeadSpec(Protocol):
+    """What an engine knows of its heads."""
+
+    def fit_transform(self, block: int, raw: Halves, places: Ints) -> Transform:
+        """Estimate a transformation.
+
+        Args:
+            block: which features.
+            raw: rows of the training part, float16, shape (n, raw dims).
+            places: picture of every row, int, shape (n,).
+        """
+        ...
+
+    def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
+        """Weights and biases to begin with, float, shape (dims + 1, labels)."""
+        ...
+
+    def loss(self, places: Ints) -> Loss:
+        """What a head trained on these pictures, int, shape (n,), is to make small."""
+        ...
+
+    @property
+    def decay(self) -> float:
+        """How strongly weights are pulled to where they started."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadTask:
+    """One head to fit."""
+
+    purpose: str
+    """`choice`, `split`, `fold` or `final`."""
+    trained: Ints
+    """Pictures to train on, int, shape (n,)."""
+    scored: Ints
+    """Pictures to score at the end, int, shape (m,)."""
+    epochs: int
+    """Passes over the training part."""
+    block: int
+    """Which features."""
+    raw_dims: int
+    """Length of a raw row, for the estimate of the work."""
+
+    def cost(self, rows: int, labels: int) -> float:
+        """Estimate the multiplications, for the share that is done."""
+        visits = self.epochs * len(self.trained)
+        return 1e9 + rows * self.raw_dims**2 + visits * (3e4 + 3.0 * self.raw_dims * labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PipelineInputs:
+    """What all tasks of a training share."""
+
+    spec: HeadSpec
+    """What the engine knows of its heads."""
+    rows: Rows
+    """Where raw features come from."""
+    targets: PictureTargets
+    """Labels of the pictures."""
+    ranks: Ints
+    """A random order of the pictures, int, shape (pictures,)."""
+
+
+class HeadPipeline:
+    """A task that is going on."""
+
+    def __init__(
+        self, task: HeadTask, inputs: PipelineInputs, rate: float, seed: tuple[int, ...]
+    ) -> None:
+        """Prepare a task.
+
+        Args:
+            task: what to do.
+            inputs: what to do it with.
+            rate: first step length of the optimiser.
+            seed: chooses order and views.
+        """
+        self.task = task
+        self._spec = inputs.spec
+        self._rows = inputs.rows
+        self._targets = inputs.targets
+        self._ranks = inputs.ranks
+        self._plan = LinearFitOptions(task.trained, task.epochs, rate, inputs.spec.decay, seed)
+        self._saved: Arrays | None = None
+        self._table: FeatureTable | None = None
+        self._fit: LinearFit | None = None
+        self.transform: Transform | None = None
+        """The transformation, once estimated."""
+
+    @property
+    def fit(self) -> LinearFit:
+        """The fit, once begun."""
+        if self._fit is None:
+            raise RuntimeError("The fit of this task has not begun.")
+        return self._fit
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the head is fitted."""
+        return self._fit is not None and self._fit.is_done
+
+    @property
+    def share(self) -> float:
+        """How much is done, 0 to 1: a tenth for the table, the rest for the head."""
+        filled = 0.0 if self._table is None else self._table.share
+        return 0.1 * filled + 0.9 * (0.0 if self._fit is None else self._fit.share)
+
+    def step(self) -> bool:
+        """Do the next piece of work.
+
+        Returns:
+            Whether an epoch has ended.
+        """
+        if self.transform is None:
+            self.transform = self._fit_transform()
+        elif self._table is None or not self._table.is_full:
+            self._fill()
+        elif self._fit is None:
+            self._fit = self._begin(self._table)
+        else:
+            return self._fit.advance()
+        return False
+
+    def save(self) -> Arrays:
+        """Return the arrays from which another stage goes on; none before the first batch."""
+        if self._fit is None:
+            return self._saved or {}
+        return self._fit.save()
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from arrays that `save` returned, once the table has been filled again."""
+        self._saved = arrays or None
+
+    def _fit_transform(self) -> Transform:
+        """Estimate the transformation from some of the training part, drawn by rank."""
+        trained = self.task.trained
+        chosen = trained[np.argsort(self._ranks[trained], kind="stable")]
+        ends = np.cumsum(self._rows.views[chosen])
+        chosen = np.sort(chosen[ends <= max(FIT_ROWS, int(ends[0]))])
+        rows = self._rows_of(chosen)
+        raw = self._rows.raw(rows)
+        return self._spec.fit_transform(self.task.block, raw, self._rows.places[rows])
+
+    def _fill(self) -> None:
+        """Transform the next rows."""
+        transform = self.transform
+        if transform is None:
+            raise RuntimeError("A table needs a transformation.")
+        if self._table is None:
+            needed = np.concatenate([self.task.trained, self.task.scored])
+            self._table = FeatureTable(
+                self._rows,
+                self._rows_of(needed),
+                transform.apply,
+                transform.dims,
+                transform.unit,
+            )
+        self._table.fill()
+
+    def _rows_of(self, places: Ints) -> Ints:
+        """Rows of all views of pictures, int, shape (n,), ascending, int, shape (rows,)."""
+        is_chosen = np.zeros(len(self._rows.first), bool)
+        is_chosen[places] = True
+        return np.flatnonzero(is_chosen[self._rows.places])
+
+    def _begin(self, table: FeatureTable) -> LinearFit:
+        """Start the fit, or go on with a saved one."""
+        fit = LinearFit(
+            self._plan,
+            table,
+            self._rows,
+            self._targets,
+            self._spec.loss(self.task.trained),
+            arithmetic_for(len(self._plan.places)),
+        )
+        fit.begin(self._spec.start(table, self._rows, self.task.trained))
+        if self._saved is not None:
+            fit.restore(self._saved)
+        return fit
+
+
+def prefixed(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+    """Put a prefix and a dot before the names of arrays."""
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def with_prefix(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+    """Return the arrays whose names have a prefix and a dot, without them."""
+    start = f"{prefix}."
+    return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}

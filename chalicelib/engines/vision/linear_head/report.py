@@ -1,0 +1,149 @@
+"""What cards and data reports of linear heads have in common. Contract section 5, card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.domain.common.clock import date_text
+from chalicelib.engines import metrics
+from chalicelib.engines.data_report import MAX_LISTED
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from chalicelib.domain.models.model import Model
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+    from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
+
+
+LEVEL = 0.95
+"""Level of the card's intervals."""
+
+
+@dataclass(frozen=True)
+class LinearCardFacts:
+    """What an engine tells of a finished training."""
+
+    engine: str
+    """Name of the engine."""
+    backbones: Sequence[Mapping[str, str]]
+    """Backbones: name, sha256, licence."""
+    artifact_sha256: str
+    """Digest of the model, 64 hex digits."""
+    details: Mapping[str, Any]
+    """What was chosen while training."""
+    limits: str
+    """What the model should not be trusted with."""
+
+
+def backbone_records(backbones: BackbonePool, names: Sequence[str]) -> list[dict[str, str]]:
+    """Describe backbones: title, sha256, licence.
+
+    Raises:
+        BackboneNotInstalled: one of them is missing.
+    """
+    facts = [backbones.facts(name) for name in names]
+    return [{"name": one.title, "sha256": one.sha256, "licence": one.licence} for one in facts]
+
+
+def card_document(
+    model: Model, training: LinearHeadTraining, facts: LinearCardFacts, now: datetime
+) -> dict[str, Any]:
+    """Return the model's card without metrics and data report.
+
+    Args:
+        model: the run.
+        training: what was learnt from.
+        facts: what the engine tells.
+        now: date of the card.
+    """
+    pictures = training.data.pictures
+    return {
+        "modelId": model.model_id,
+        "name": model.name,
+        "language": model.language,
+        "createdAt": date_text(now),
+        "trainedOn": {
+            "datasetId": model.dataset_id,
+            "examples": pictures.examples,
+            "labels": len(pictures.labels),
+            "feedback": pictures.feedback,
+            "pictures": len(pictures.pictures),
+        },
+        "engine": {
+            "name": facts.engine,
+            "version": 1,
+            "backbones": list(facts.backbones),
+            "seed": training.options.seed,
+            "isReproducible": training.is_exact,
+            **facts.details,
+        },
+        "artifactSha256": facts.artifact_sha256,
+        "metrics": {},
+        "calibrationError": None,
+        "limits": facts.limits,
+        "dataReport": {},
+        "object": "card",
+    }
+
+
+def share_record(hits: int, total: int) -> dict[str, float]:
+    """Return a share with its 95 % interval, and the number of trials."""
+    interval = metrics.wilson_interval(hits, total)
+    return {
+        "value": round(interval.value, 6),
+        "low": round(interval.low, 6),
+        "high": round(interval.high, 6),
+        "level": LEVEL,
+        "examples": total,
+    }
+
+
+def duplicates_record(training: LinearHeadTraining) -> dict[str, Any]:
+    """Return the report's members on near-duplicates.
+
+    Args:
+        training: pictures, labels, split and pairs.
+
+    Returns:
+        Pairs with different labels, pairs that the split tears apart (only where it could hold
+        out nothing otherwise), and pairs that it keeps together.
+    """
+    pairs, held = training.pairs(), training.split.held
+    pictures = training.data.pictures.pictures
+    is_torn = held[pairs.left] != held[pairs.right]
+    differing = [
+        number
+        for number, (left, right) in enumerate(zip(pairs.left, pairs.right, strict=True))
+        if set(pictures[left].labels) != set(pictures[right].labels)
+    ]
+    # The most alike first: equal files with different labels are certainly wrong.
+    differing.sort(key=lambda number: (-pairs.cosines[number], number))
+    return {
+        "conflictingNearDuplicates": [
+            {
+                "examples": [
+                    _example(training, int(pairs.left[number])),
+                    _example(training, int(pairs.right[number])),
+                ],
+                "similarity": round(float(pairs.cosines[number]), 6),
+            }
+            for number in differing[:MAX_LISTED]
+        ],
+        "duplicatesAcrossSplit": int(np.count_nonzero(is_torn)),
+        "duplicatesKeptTogether": int(np.count_nonzero(~is_torn)),
+    }
+
+
+def _example(training: LinearHeadTraining, place: int) -> dict[str, Any]:
+    """Name a picture and its labels."""
+    picture, names = training.data.pictures.pictures[place], training.data.pictures.labels
+    return {
+        "id": picture.example_ids[0],
+        "name": picture.name,
+        "label": ", ".join(names[label] for label in picture.labels),
+    }

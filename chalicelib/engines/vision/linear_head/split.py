@@ -1,0 +1,95 @@
+"""Divides pictures into a training and a held-out part, and into folds.
+
+Groups of near-duplicates are never torn apart, unless nothing could be held out otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.split import ALWAYS_TRAINED, assign_folds, hold_out, shuffled_ranks
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+
+    Bools = npt.NDArray[np.bool_]
+    Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PictureSplit:
+    """Who is trained on when."""
+
+    held: Bools
+    """Pictures that are held out, bool, shape (pictures,)."""
+    folds: Ints
+    """Fold of every picture, int, shape (pictures,); -1 for those always trained on."""
+    ranks: Ints
+    """A random order of the pictures, int, shape (pictures,)."""
+
+
+def split_pictures(
+    targets: PictureTargets,
+    groups: Ints,
+    keys: Sequence[bytes],
+    split_ratio: float,
+    seed: int,
+    folds: int,
+) -> PictureSplit:
+    """Divide by label, group and a keyed order.
+
+    A label with too few pictures to hold one out is trained and not tested.
+
+    Args:
+        targets: labels of the pictures.
+        groups: near-duplicates share a number, int, shape (pictures,).
+        keys: of the pictures; equal keys and seeds give equal divisions.
+        split_ratio: share to train on; 1 holds nothing out.
+        seed: chooses the division.
+        folds: number of folds, at least 2.
+
+    Returns:
+        The division.
+    """
+    ranks = shuffled_ranks(keys, seed)
+    held = _held(targets, groups, ranks, split_ratio)
+    if split_ratio < 1.0 and not held.any():
+        # All pictures of every label show the same: tearing them apart beats testing nothing.
+        held = _held(targets, np.arange(len(ranks)), ranks, split_ratio)
+    places = targets.places
+    by_pair = assign_folds(_rarest_first(targets), groups[places], ranks[places], folds)
+    by_picture = np.full(targets.pictures, ALWAYS_TRAINED, np.int64)
+    by_picture[places] = by_pair
+    return PictureSplit(held, by_picture, ranks)
+
+
+def _held(targets: PictureTargets, groups: Ints, ranks: Ints, split_ratio: float) -> Bools:
+    """Choose the pictures to test on, bool, shape (pictures,)."""
+    held = np.zeros(targets.pictures, bool)
+    if split_ratio < 1.0:
+        # A picture of several labels counts for each; being one group, it is never torn.
+        places = targets.places
+        pairs = hold_out(targets.labels, groups[places], ranks[places], split_ratio)
+        held[places[pairs]] = True
+    return held
+
+
+def _rarest_first(targets: PictureTargets) -> Ints:
+    """Renumber labels by frequency, so that folds are balanced by a picture's rarest label.
+
+    Args:
+        targets: labels of the pictures.
+
+    Returns:
+        New label of every pair, int, shape (pairs,).
+    """
+    counts = np.bincount(targets.labels, minlength=targets.size)
+    numbers = np.empty(targets.size, np.int64)
+    numbers[np.argsort(counts, kind="stable")] = np.arange(targets.size)
+    return numbers[targets.labels]

@@ -1,0 +1,375 @@
+"""The course of a training of a linear head: near-duplicates, split, epochs, folds, served head.
+
+What has been done is plain data between any two steps, so that a training survives its process;
+tables of features are filled again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.domain.common.limits import DEFAULT_LEARNING_RATE, MIN_LABELS
+from chalicelib.engines import artifact
+from chalicelib.engines.arithmetic import EXACT_EXAMPLES
+from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.vision.features.table import Rows
+from chalicelib.engines.vision.interface import VisionStep
+from chalicelib.engines.vision.linear_head.fit import HIGHEST_RATE
+from chalicelib.engines.vision.linear_head.pipeline import (
+    HeadPipeline,
+    HeadSpec,
+    HeadTask,
+    PipelineInputs,
+    prefixed,
+    with_prefix,
+)
+from chalicelib.engines.vision.linear_head.split import PictureSplit, split_pictures
+from chalicelib.engines.vision.linear_head.targets import PictureTargets
+from chalicelib.engines.vision.similarity.near_duplicates import DuplicateFinder, Pairs
+from chalicelib.errors import TrainingFailed
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import numpy.typing as npt
+
+    from chalicelib.domain.models.model import Model
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+    from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions
+
+    Arrays = dict[str, npt.NDArray[Any]]
+    Ints = npt.NDArray[np.int64]
+    Scores = npt.NDArray[np.float32]
+
+_KIND, _VERSION = "vision-head-training", 1
+_COMPARED_DIMS = 1280
+_SERVED_VISITS = 600_000
+_LEAST_SERVED_EPOCHS = 3
+_SMALL_SET, _SMALL_SET_FOLDS, _FOLDS = 1_000, 5, 3
+_MOST_FOLD_SCORES = 10_000_000
+_MOST_JUDGED, _LEAST_JUDGED, _JUDGED_WORK = 20_000, 1_000, 5e9
+
+
+class LinearHeadTraining(ABC):
+    """A VisionTraining whose model is a linear head; subclasses say which."""
+
+    def __init__(
+        self,
+        data: VisionData,
+        options: VisionOptions,
+        backbones: BackbonePool,
+        checkpoint: bytes | None = None,
+    ) -> None:
+        """Begin, or go on with what was saved.
+
+        Args:
+            data: pictures and their features.
+            options: choices of the caller.
+            backbones: the frozen networks.
+            checkpoint: what `save` returned; None to begin.
+
+        Raises:
+            TrainingFailed: fewer than two labels have pictures.
+            ArtifactError: the checkpoint is damaged or belongs to another training.
+        """
+        pictures = data.pictures
+        targets = PictureTargets([one.labels for one in pictures.pictures], len(pictures.labels))
+        _check(targets)
+        self.data = data
+        self.backbones = backbones
+        self.options = options
+        self.targets = targets
+        self.spec = self.make_spec(targets)
+        self.rows = Rows(data.features, [one.name for one in data.pictures.pictures])
+        self._finder = DuplicateFinder(
+            self.rows, _COMPARED_DIMS, [picture.digest for picture in data.pictures.pictures]
+        )
+        self._split: PictureSplit | None = None
+        self._tasks: list[HeadTask] = []
+        self._done = 0
+        self._pipeline: HeadPipeline | None = None
+        self._best_share = 0.0
+        self._results: Arrays = {}
+        self._epochs = 0
+        self.last_record: dict[str, Any] = {}
+        """Record of the last epoch that ended."""
+        if checkpoint is not None:
+            self._restore(checkpoint)
+
+    @property
+    def epochs_done(self) -> int:
+        """Epochs that have ended."""
+        return self._epochs
+
+    def step(self) -> VisionStep | None:
+        """Do about a second of work; None when nothing is left to do.
+
+        Raises:
+            TrainingFailed: features are not numbers.
+        """
+        if not self._finder.is_done:
+            self._finder.step()
+            return VisionStep(self._share())
+        pipeline = self._current_pipeline()
+        if pipeline is None:
+            return None
+        record = None
+        if pipeline.step() and pipeline.task.purpose == "split":
+            self._epochs += 1
+            record = self.record(self._epochs, pipeline)
+            self.last_record = record
+        if pipeline.is_done:
+            self._close(pipeline)
+        return VisionStep(self._share(), record)
+
+    def save(self) -> bytes:
+        """Return everything that another process needs to go on from here."""
+        header = {
+            "kind": _KIND,
+            "version": _VERSION,
+            "training": self._fingerprint(),
+            "done": self._done,
+            "epochs": self._epochs,
+            "share": self._best_share,
+            "record": self.last_record,
+        }
+        arrays = prefixed("finder", self._finder.save())
+        arrays |= prefixed("result", self._results)
+        if self._pipeline is not None:
+            arrays |= prefixed("stage", self._pipeline.save())
+        return artifact.dump(header, arrays)
+
+    @abstractmethod
+    def make_spec(self, targets: PictureTargets) -> HeadSpec:
+        """Say what the engine knows of its heads, for these labels."""
+
+    @abstractmethod
+    def finish(self, model: Model, now: datetime) -> FittedVision:
+        """Make artifact, metrics and card, once `step` has returned None."""
+
+    @abstractmethod
+    def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
+        """Measure the head after an epoch on the training part of the split."""
+
+    def choices(self, split: PictureSplit) -> list[HeadTask]:
+        """Tasks that decide which features are used; none where there is no choice."""
+        del split
+        return []
+
+    def chosen_block(self, tasks: list[HeadTask]) -> int:
+        """Which features the tasks `choices` speak for."""
+        del tasks
+        return 0
+
+    def raw_dims(self, block: int) -> int:
+        """Length of the features of a block."""
+        del block
+        return _COMPARED_DIMS
+
+    @property
+    def split(self) -> PictureSplit:
+        """Split and folds, once near-duplicates are known."""
+        if self._split is None:
+            groups = self._finder.groups()
+            self._split = split_pictures(
+                self.targets,
+                groups,
+                self._keys(),
+                self.options.split_ratio,
+                self.options.seed,
+                self.fold_count,
+            )
+        return self._split
+
+    @property
+    def fold_count(self) -> int:
+        """Folds: small sets need every picture for training."""
+        return _SMALL_SET_FOLDS if self.targets.pictures <= _SMALL_SET else _FOLDS
+
+    @property
+    def held(self) -> Ints:
+        """Pictures held out, int, shape (n,)."""
+        return np.flatnonzero(self.split.held)
+
+    @property
+    def trained(self) -> Ints:
+        """Pictures on the training side of the split, int, shape (n,)."""
+        return np.flatnonzero(~self.split.held)
+
+    @property
+    def scored_part(self) -> Ints:
+        """Pictures of the training side that accuracy and loss are taken from, int, shape (n,)."""
+        trained = self.trained
+        work = _COMPARED_DIMS * self.targets.size
+        most = min(_MOST_JUDGED, max(_LEAST_JUDGED, int(_JUDGED_WORK / work)))
+        order = np.argsort(self.split.ranks[trained], kind="stable")
+        return np.sort(trained[order[:most]])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the model is the same byte for byte whatever the threads."""
+        return self.targets.pictures <= EXACT_EXAMPLES
+
+    def pairs(self) -> Pairs:
+        """Near-duplicates that were found."""
+        return self._finder.pairs()
+
+    def scores(self, purpose: str, block: int | None = None) -> tuple[Ints, Scores]:
+        """Return what finished tasks said of pictures they had not seen.
+
+        Args:
+            purpose: of the tasks.
+            block: only tasks on these features; None: all.
+
+        Returns:
+            Pictures, int, shape (n,), ascending, and logits, float32, shape (n, labels).
+        """
+        places, logits = [np.empty(0, np.int64)], [np.empty((0, self.targets.size), np.float32)]
+        for number, task in enumerate(self._tasks[: self._done]):
+            if task.purpose == purpose and block in (None, task.block):
+                places.append(task.scored)
+                logits.append(self._results[f"{number}"])
+        order = np.argsort(np.concatenate(places), kind="stable")
+        return np.concatenate(places)[order], np.concatenate(logits)[order]
+
+    def served(self) -> Arrays:
+        """Return transformation and head of the served model: `values` and the recipe's own."""
+        return with_prefix("served", self._results)
+
+    @property
+    def block(self) -> int:
+        """Which features the served model uses."""
+        return self._tasks[-1].block
+
+    @property
+    def rate(self) -> float:
+        """First step length of the optimiser."""
+        sent = self.options.learning_rate or DEFAULT_LEARNING_RATE
+        return HIGHEST_RATE * sent / DEFAULT_LEARNING_RATE
+
+    def _current_pipeline(self) -> HeadPipeline | None:
+        """Open the next task; None when all are done."""
+        self._plan_tasks()
+        if self._pipeline is None and self._done < len(self._tasks):
+            inputs = PipelineInputs(self.spec, self.rows, self.targets, self.split.ranks)
+            seed = (self.options.seed, self._done)
+            self._pipeline = HeadPipeline(self._tasks[self._done], inputs, self.rate, seed)
+        return self._pipeline
+
+    def _plan_tasks(self) -> None:
+        """List the choices, and the rest once the choice is known."""
+        if not self._tasks:
+            self._tasks = self.choices(self.split)
+        if all(task.purpose == "choice" for task in self._tasks) and self._done == len(self._tasks):
+            self._tasks += self._main_tasks(self.chosen_block(self._tasks))
+
+    def _main_tasks(self, block: int) -> list[HeadTask]:
+        """Split, folds and served head."""
+        options, split = self.options, self.split
+        pictures = self.targets.pictures
+        dims = self.raw_dims(block)
+        epochs = min(options.epochs, max(_LEAST_SERVED_EPOCHS, _SERVED_VISITS // pictures))
+        everyone, nobody = np.arange(pictures), np.empty(0, np.int64)
+        tasks = [HeadTask("split", self.trained, self.held, options.epochs, block, dims)]
+        most = _MOST_FOLD_SCORES // self.targets.size
+        for fold in range(self.fold_count):
+            out = split.folds == fold
+            scored = np.flatnonzero(out & (split.ranks < most))
+            if len(scored):
+                tasks.append(HeadTask("fold", np.flatnonzero(~out), scored, epochs, block, dims))
+        if len(self.held) or epochs != options.epochs:
+            tasks.append(HeadTask("final", everyone, nobody, epochs, block, dims))
+        return tasks
+
+    def _close(self, pipeline: HeadPipeline) -> None:
+        """Keep what a finished task leaves behind."""
+        self._results[f"{self._done}"] = pipeline.fit.logits(pipeline.task.scored)
+        is_everyone = len(pipeline.task.trained) == self.targets.pictures
+        if is_everyone and pipeline.task.purpose in ("split", "final") and pipeline.transform:
+            served = {"values": pipeline.fit.head.values, **pipeline.transform.arrays()}
+            self._results |= prefixed("served", served)
+        self._pipeline = None
+        self._done += 1
+        self._plan_tasks()
+
+    def _share(self) -> float:
+        """How much of the training is done; never falls."""
+        if not self._tasks:
+            share = 0.02 * self._finder.share
+        else:
+            costs = self._costs()
+            done = sum(costs[: self._done])
+            if self._pipeline is not None:
+                done += costs[self._done] * self._pipeline.share
+            share = 0.02 + 0.98 * done / max(sum(costs), 1.0)
+        self._best_share = min(1.0, max(self._best_share, share))
+        return self._best_share
+
+    def _costs(self) -> list[float]:
+        """Estimate the work of every task, with those that a choice will bring."""
+        tasks = self._tasks
+        if all(task.purpose == "choice" for task in tasks):
+            tasks = [*tasks, *self._main_tasks(tasks[-1].block)]
+        return [task.cost(len(self.rows.places), self.targets.size) for task in tasks]
+
+    def _keys(self) -> list[bytes]:
+        """Bytes of every picture that decide its place in the order."""
+        names = self.data.pictures.labels
+        return [
+            picture.digest
+            + "\n".join(names[label] for label in picture.labels).encode("utf-8", "surrogatepass")
+            for picture in self.data.pictures.pictures
+        ]
+
+    def _fingerprint(self) -> str:
+        """Digest of pictures, labels, views and options, 64 hex digits."""
+        options = self.options
+        chosen = (options.epochs, options.learning_rate, options.split_ratio, options.seed)
+        digest = hashlib.sha256(json.dumps([*chosen, self.data.pictures.labels]).encode())
+        digest.update(self.rows.views.tobytes())
+        for key in self._keys():
+            digest.update(len(key).to_bytes(4, "big") + key)
+        return digest.hexdigest()
+
+    def _restore(self, checkpoint: bytes) -> None:
+        """Go on from a saved training.
+
+        Raises:
+            ArtifactError: damaged, or of another training.
+        """
+        saved = artifact.load(checkpoint, _KIND, _VERSION)
+        if saved.header.get("training") != self._fingerprint():
+            raise ArtifactError("This checkpoint belongs to a training of other pictures.")
+        self._finder.restore(with_prefix("finder", saved.arrays))
+        self._results = with_prefix("result", saved.arrays)
+        done = int(saved.header["done"])
+        self._epochs = int(saved.header["epochs"])
+        self._best_share = float(saved.header["share"])
+        self.last_record = saved.header["record"]
+        if not self._finder.is_done:
+            return
+        self._tasks = self.choices(self.split)
+        self._done = min(done, len(self._tasks))
+        self._plan_tasks()
+        self._done = done
+        pipeline = self._current_pipeline()
+        if pipeline is not None:
+            pipeline.restore(with_prefix("stage", saved.arrays))
+
+
+def _check(targets: PictureTargets) -> None:
+    """Refuse pictures from which nothing can be learnt.
+
+    Raises:
+        TrainingFailed: fewer than two labels have pictures.
+    """
+    if targets.size < MIN_LABELS:
+        raise TrainingFailed(
+            f"{targets.size} of {targets.names} labels has pictures, and a model needs "
+            f"{MIN_LABELS} to tell apart. Add pictures of another label and train again."
+        )

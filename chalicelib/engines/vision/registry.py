@@ -1,0 +1,126 @@
+"""Which engine extracts, learns and answers a type of pictures. Holds no native import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL
+from chalicelib.engines.artifact import ArtifactError, read_kind
+
+if TYPE_CHECKING:
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+    from chalicelib.engines.vision.interface import (
+        Extractor,
+        TrainedVision,
+        VisionData,
+        VisionOptions,
+        VisionTraining,
+    )
+
+
+RETAIL = "retail-execution"
+
+
+def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackbonePool) -> Extractor:
+    """Return what turns the pictures of a training into features.
+
+    Args:
+        dataset_type: image, image-multi-label or image-detection.
+        algorithm: `object-detection` or `retail-execution`; anything else means the former.
+        backbones: the frozen networks.
+
+    Raises:
+        ValueError: the type is none of pictures, which is a mistake of the caller.
+    """
+    if dataset_type == IMAGE:
+        from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
+
+        return ClassificationExtractor(backbones)
+    if dataset_type == MULTI_LABEL:
+        from chalicelib.engines.vision.multi_label.extractor import MultiLabelExtractor
+
+        return MultiLabelExtractor(backbones)
+    if dataset_type == DETECTION:
+        from chalicelib.engines.vision.detection.views.extractor import (
+            DetectionExtractor,
+            RetailExtractor,
+        )
+
+        if algorithm == RETAIL:
+            return RetailExtractor(backbones)
+        return DetectionExtractor(backbones)
+    raise ValueError(f"{dataset_type!r} is no type of picture dataset.")
+
+
+def open_training(
+    dataset_type: str,
+    data: VisionData,
+    options: VisionOptions,
+    backbones: BackbonePool,
+    checkpoint: bytes | None = None,
+) -> VisionTraining:
+    """Begin a training, or go on with a saved one.
+
+    Args:
+        dataset_type: image, image-multi-label or image-detection.
+        data: what to learn from; the same at every opening of one training.
+        options: choices of the caller; the same at every opening of one training.
+        backbones: the frozen networks.
+        checkpoint: what `save` of the same training returned; None to begin.
+
+    Raises:
+        ValueError: the type is none of pictures, which is a mistake of the caller.
+        TrainingFailed: nothing can be learnt from these pictures.
+    """
+    if dataset_type == IMAGE:
+        from chalicelib.engines.vision.classification.training import ImageTraining
+
+        return ImageTraining(data, options, backbones, checkpoint)
+    if dataset_type == MULTI_LABEL:
+        from chalicelib.engines.vision.multi_label.training import MultiLabelTraining
+
+        return MultiLabelTraining(data, options, backbones, checkpoint)
+    if dataset_type == DETECTION:
+        from chalicelib.engines.vision.detection.training.training import DetectionTraining
+
+        return DetectionTraining(data, options, backbones, checkpoint)
+    raise ValueError(f"{dataset_type!r} is no type of picture dataset.")
+
+
+IMAGE_KIND = "vision-image"
+MULTI_LABEL_KIND = "vision-multi-label"
+DETECTION_KIND = "vision-detection"
+PREBUILT_KIND = "vision-prebuilt"
+
+
+def load(content: bytes, backbones: BackbonePool) -> TrainedVision:
+    """Read a model; its backbones are loaded at its first prediction.
+
+    Args:
+        content: the artifact.
+        backbones: the frozen networks.
+
+    Returns:
+        The model.
+
+    Raises:
+        ArtifactError: damaged, of no vision model, or of another version.
+    """
+    kind = read_kind(content)
+    if kind == IMAGE_KIND:
+        from chalicelib.engines.vision.classification.classifier import load as load_image
+
+        return load_image(content, backbones)
+    if kind == MULTI_LABEL_KIND:
+        from chalicelib.engines.vision.multi_label.classifier import load as load_multi_label
+
+        return load_multi_label(content, backbones)
+    if kind == DETECTION_KIND:
+        from chalicelib.engines.vision.detection.inference.detector import load as load_detector
+
+        return load_detector(content, backbones)
+    if kind == PREBUILT_KIND:
+        from chalicelib.engines.vision.prebuilt import load as load_prebuilt
+
+        return load_prebuilt(content, backbones)
+    raise ArtifactError(f"This artifact is of kind {kind!r}, which is no vision model.")

@@ -1,1 +1,0 @@
-"""What cards of all picture models have in common."""

@@ -1,1 +1,0 @@
-"""Tests of chalicelib/engines/vision/detection/answering."""

@@ -1,0 +1,85 @@
+"""Overlap of boxes, and the choice among overlapping ones."""
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.vision.detection.algorithms import rules_of
+from chalicelib.engines.vision.detection.inference.decoding import (
+    Candidates,
+    iou,
+    non_maximum_suppression,
+    select_objects,
+)
+
+
+def test_overlap_is_shared_area_over_joint_area():
+    """Half of one of two equal boxes shared makes one third."""
+    left = np.array([[0.0, 0.0, 2.0, 2.0]])
+    right = np.array([[1.0, 0.0, 3.0, 2.0], [5.0, 5.0, 6.0, 6.0], [0.0, 0.0, 2.0, 2.0]])
+
+    assert iou(left, right)[0] == pytest.approx([1 / 3, 0.0, 1.0])
+
+
+def test_boxes_without_area_overlap_nothing():
+    """A point gives 0 instead of a division by zero."""
+    point = np.array([[1.0, 1.0, 1.0, 1.0]])
+
+    assert iou(point, point)[0, 0] == 0.0
+
+
+def test_the_best_of_overlapping_boxes_stays():
+    """Of two boxes that overlap too much the better stays, and one beside them too."""
+    boxes = np.array([[0.0, 0, 10, 10], [0, 0, 10, 9], [20, 0, 30, 10]])
+
+    kept = non_maximum_suppression(boxes, np.array([0.5, 0.9, 0.1]), 0.5, 10)
+
+    assert kept.tolist() == [1, 2]
+
+
+def test_an_overlap_at_the_limit_stays():
+    """Only what overlaps more than the limit goes."""
+    boxes = np.array([[0.0, 0, 10, 10], [0, 0, 10, 5]])
+
+    assert non_maximum_suppression(boxes, np.array([0.9, 0.8]), 0.5, 10).tolist() == [0, 1]
+
+
+def test_no_more_boxes_than_wanted():
+    """The count is kept, from none to the limit."""
+    boxes = np.array([[place, 0.0, place + 1, 1.0] for place in range(0, 20, 2)])
+
+    assert non_maximum_suppression(boxes, np.arange(10.0), 0.5, 3).tolist() == [9, 8, 7]
+    assert non_maximum_suppression(boxes[:0], np.empty(0), 0.5, 3).tolist() == []
+
+
+def test_labels_do_not_push_each_other_out():
+    """Two labels in one place both stay, the best first, scores under the floor go."""
+    candidates = Candidates(
+        np.array([[0.0, 0, 10, 10], [0, 0, 10, 9], [30, 30, 40, 40]]),
+        np.array([[0.3, 0.0], [0.2, 0.6], [0.04, 0.04]]),
+    )
+
+    found = select_objects(candidates, rules_of("object-detection"))
+
+    assert found.labels.tolist() == [1, 0]
+    assert found.scores.tolist() == [0.6, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "most"), [("object-detection", 100), ("retail-execution", 500)]
+)
+def test_each_algorithm_has_its_most_answers(algorithm: str, most: int):
+    """A picture full of objects is answered up to the algorithm's limit."""
+    places = np.arange(600)
+    boxes = np.stack([places * 20.0, places * 0.0, places * 20.0 + 10, places * 0.0 + 10], axis=1)
+
+    found = select_objects(Candidates(boxes, np.full((600, 1), 0.5)), rules_of(algorithm))
+
+    assert len(found.scores) == most
+
+
+def test_no_candidates_give_no_answers():
+    """A picture without objects is answered with an empty list."""
+    found = select_objects(Candidates(np.empty((0, 4)), np.empty((0, 3))), rules_of(""))
+
+    assert found.boxes.shape == (0, 4)
+    assert len(found.labels) == 0

@@ -1,0 +1,140 @@
+"""Detection models as bytes, and their answers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chalicelib.domain.documents.picture import Picture
+from chalicelib.engines.artifact import ArtifactError, dump, load
+from chalicelib.engines.vision.detection.evaluation.calibration import Calibration
+from chalicelib.engines.vision.detection.head.crop_head import CropHead
+from chalicelib.engines.vision.detection.head.network import HeadSize, first_weights, weights_of
+from chalicelib.engines.vision.detection.inference import detector
+from chalicelib.engines.vision.detection.inference.model_file import (
+    KIND,
+    DetectionModel,
+    dump_model,
+)
+from chalicelib.engines.vision.detection.views.crops import CROP_VALUES
+from chalicelib.engines.vision.interface import BackboneUse
+from tests.engines.vision.detection.drawn import LABELS, POOL, drawn_picture
+
+
+def loud_model(**changes: object) -> DetectionModel:
+    """An untrained head that sees something everywhere."""
+    size = HeadSize(2)
+    vector = first_weights(size, 0)
+    weights = weights_of(size, vector)
+    weights.output_bias[:2] = 0.0
+    uses = [BackboneUse(name, POOL.facts(name).sha256) for name in ("lite2", "nanodet")]
+    model = DetectionModel("object-detection", LABELS, uses, vector, None, Calibration())
+    return replace(model, **changes)
+
+
+def answered(model: DetectionModel, picture: Picture | None = None) -> list:
+    """Answers of a model that was written and read."""
+    loaded = detector.load(dump_model(model), POOL)
+    return list(loaded.predict(picture or drawn_picture(0)[0]))
+
+
+def test_answers_are_whole_pixels_inside_of_the_picture():
+    """At most 100 boxes, in order, clamped to the picture as displayed."""
+    found = answered(loud_model())
+
+    assert 0 < len(found) <= 100
+    for item in found:
+        assert 0 <= item.box.min_x < item.box.max_x <= 300
+        assert 0 <= item.box.min_y < item.box.max_y <= 240
+        assert 0.05 <= item.probability <= 1
+    assert [item.probability for item in found] == sorted(
+        (item.probability for item in found), reverse=True
+    )
+
+
+def test_boxes_refer_to_the_picture_as_displayed():
+    """A picture that was reduced in decoding has its boxes at full size."""
+    picture, _ = drawn_picture(0)
+    large = Picture(picture.pixels, 3000, 2400)
+
+    for small, big in zip(answered(loud_model()), answered(loud_model(), large), strict=True):
+        assert small.box.max_x * 10 == pytest.approx(big.box.max_x, abs=10)
+
+
+def test_retail_execution_answers_from_tiles():
+    """Tiles and the whole picture together give more boxes than 100."""
+    found = answered(loud_model(algorithm="retail-execution"))
+
+    assert 100 < len(found) <= 500
+
+
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (5, 400), (400, 4)])
+def test_tiny_and_thin_pictures_are_answered(width: int, height: int):
+    """Any shape that can be decoded gives boxes inside of it."""
+    picture = Picture(np.full((height, width, 3), 90, np.uint8), width, height)
+
+    for item in answered(loud_model(), picture):
+        assert 0 <= item.box.min_x < item.box.max_x <= width
+        assert 0 <= item.box.min_y < item.box.max_y <= height
+
+
+def test_a_second_look_changes_the_labels():
+    """A crop head that knows one label alone moves the probability there."""
+    sure = CropHead(np.zeros((CROP_VALUES, 2), np.float32), np.array([0, 20], np.float32))
+
+    found = answered(loud_model(crop_head=sure))
+
+    assert found[0].label == "crate"
+    assert detector.load(dump_model(loud_model(crop_head=sure)), POOL).least_side == 1024
+
+
+def test_calibration_moves_probabilities_and_keeps_the_order():
+    """Probabilities follow the curve; what falls below the floor is left out."""
+    plain = answered(loud_model())
+    bold = answered(loud_model(calibration=Calibration(1.0, 1.0)))
+    shy = answered(loud_model(calibration=Calibration(1.0, -4.0)))
+
+    assert [item.box for item in plain] == [item.box for item in bold]
+    assert bold[0].probability > plain[0].probability
+    assert all(item.probability >= 0.05 for item in shy)
+
+
+def test_facts_of_a_model_come_back():
+    """Type, labels and backbones are those that were written."""
+    loaded = detector.load(dump_model(loud_model()), POOL)
+
+    assert loaded.type == "image-detection"
+    assert list(loaded.labels) == LABELS
+    assert [use.name for use in loaded.backbones] == ["lite2", "nanodet"]
+    assert loaded.least_side == 416
+
+
+@pytest.mark.parametrize("place", [0, 40, 2_000, -30])
+def test_damaged_bytes_are_refused(place: int):
+    """An artifact with wrong bytes or a missing end is no model."""
+    content = bytearray(dump_model(loud_model()))
+    content[place] ^= 0xFF
+
+    with pytest.raises(ArtifactError):
+        detector.load(bytes(content[: len(content) - 4_000]), POOL)
+
+
+@pytest.mark.parametrize(
+    ("header", "arrays"),
+    [
+        ({"labels": ["one"]}, {}),
+        ({"labels": 3}, {}),
+        ({"algorithm": "magic"}, {}),
+        ({"backbones": [{"name": "lite2", "sha256": "0"}]}, {}),
+        ({"calibration": {}}, {}),
+        ({}, {"head": np.zeros(3, np.float32)}),
+        ({}, {"head": np.full(HeadSize(2).parameters, np.nan, np.float32)}),
+        ({}, {"crop_weights": np.zeros((4, 2), np.float32)}),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(header: dict, arrays: dict):
+    """A header and arrays of different models are an ArtifactError, not an answer."""
+    whole = load(dump_model(loud_model()), KIND, 1)
+
+    with pytest.raises(ArtifactError):
+        detector.load(dump({**whole.header, **header}, {**whole.arrays, **arrays}), POOL)
