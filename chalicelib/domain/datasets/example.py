@@ -33,6 +33,7 @@ def box_digest(picture: bytes, box: Box) -> bytes:
         picture: digest of the picture file.
         box: with sides of any precision.
     """
+    # repr gives the shortest text that reads as the same number, so 1 and 1.0 are one box.
     sides = ",".join(repr(float(side)) for side in (box.x, box.y, box.width, box.height))
     return hashlib.sha256(picture + sides.encode()).digest()[:DIGEST_BYTES]
 

@@ -42,5 +42,6 @@ class Deletion:
 
 def deletion_of(account_id: str, kind: str, object_id: str, family: str = "") -> Deletion:
     """Make the record that belongs to an object; its id is the same at each call."""
+    # Derived, not random: a repeated DELETE finds the record although the object is gone.
     deletion_id = derived_string_id(account_id, kind, object_id)
     return Deletion(deletion_id, account_id, kind, object_id, family=family)

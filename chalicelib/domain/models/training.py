@@ -204,6 +204,7 @@ def is_left_over(
             moment is of that run; a younger one is of a retraining that is about to be queued.
     """
     model_id, milliseconds, _ = entry.split(".", 2)
+    # A younger entry belongs to a retraining that is about to be queued.
     is_over = (ended or {}).get(model_id, 0) > int(milliseconds)
     is_old = int(milliseconds) + GUARD_GRACE_MILLISECONDS < now_milliseconds
     return (is_old or is_over) and model_id not in set(open_models)

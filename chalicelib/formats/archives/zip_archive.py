@@ -134,6 +134,7 @@ def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[in
     ends = array("Q", bytes(8 * len(starts)))
     following = data_end
     for index in sorted(range(len(starts)), key=starts.__getitem__, reverse=True):
+        # Overlapping entries make a small archive unpack to terabytes.
         if stops[index] > following:
             raise InvalidUpload(
                 "Entries of the archive overlap: several share the same data. "
@@ -212,6 +213,7 @@ class ZipArchive:
         for chunk in unpack(self._file, start, entry):
             size += len(chunk)
             crc = zlib.crc32(chunk, crc)
+            # The limit was held against the announced size, which a bomb states too small.
             if size > entry.size_bytes:
                 break
             yield chunk
@@ -231,6 +233,7 @@ class ZipArchive:
         flags, method, name_size, extra_size = fields[2], fields[3], fields[9], fields[10]
         if flags & _ENCRYPTED_FLAGS:
             raise MemberProblem(_ENCRYPTED)
+        # Readers that trust the local header would see another file than the one that was checked.
         if self._file.read(name_size) != entry.raw_name or method != entry.method:
             raise MemberProblem(_DAMAGED.format("its header and the directory differ"))
         start = entry.offset + LOCAL_HEADER_BYTES + len(entry.raw_name) + int(extra_size)

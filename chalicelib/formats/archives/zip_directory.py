@@ -267,6 +267,7 @@ def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
     last = at = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + 4))
     while at >= 0:
         record = _END.unpack_from(tail, at)
+        # A comment may hold the signature; the true record is the one whose comment fills the file.
         if at + _END.size + record[-1] == len(tail):
             return tail_at + at, record
         at = tail.rfind(_END_SIGNATURE, 0, at)
@@ -318,11 +319,13 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
         if len(window) - at < min(left, _WINDOW_BYTES):
             file.seek(directory.start + directory.size_bytes - left)
             window, at = file.read(min(left, 4 * _WINDOW_BYTES)), 0
+        # The announced number was checked before, but it may be a lie.
         if index >= MAX_ARCHIVE_ENTRIES:
             raise too_many_entries(index + 1)
         entry, used = _parse_entry(window, at, index, directory)
         yield entry
         at, left, index = at + used, left - used, index + 1
+    # The 16-bit count of a small end record wraps around.
     if index != directory.count and index % (_MANY + 1) != directory.count:
         raise InvalidZip(
             f"its directory announces {directory.count:,} entries and holds {index:,}. "

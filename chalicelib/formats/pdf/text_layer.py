@@ -44,6 +44,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> list[Line] | None:
         pdfium.FPDFText_ClosePage(text_page)
     if letters is None or not is_sane(letters):
         return None
+    # A page that is mostly image is a scan; its text is another OCR's guess.
     if ImageCover(pdfium, view).share(page) >= MAX_IMAGE_SHARE:
         return None
     return text_lines([glyph for glyph in letters.glyphs if glyph.text.isprintable()])
@@ -78,6 +79,7 @@ class ImageCover:
 
     def _add(self, thing: Any, matrix: Matrix, depth: int) -> None:
         """Count an object of the page, and those inside it."""
+        # A page may nest forms so that it has billions of objects.
         self._left -= 1
         if self._left < 0:
             return

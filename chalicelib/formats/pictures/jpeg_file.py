@@ -128,6 +128,7 @@ def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
     walk.scans += 1
     if walk.scans > MAX_SCANS:
         raise broken(f"it has more than {MAX_SCANS} scans")
+    # A scan of single components makes the decoder hold the whole picture, as progressive ones do.
     if walk.frame.progressive or (len(header) > 4 and header[4] != walk.frame.components):
         walk.whole = True
     following = _MARKER.search(data, end)

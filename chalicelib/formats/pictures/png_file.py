@@ -82,6 +82,7 @@ def read_png(data: bytes) -> PngFile:
             png = _read_header(name, body)
         if name == b"IEND":
             return _finish(png)
+        # Lengths are stepped over, never inflated: a text chunk may unpack to gigabytes.
         if name in _KEPT and _is_sound(name, body, view[end - 4 : end]):
             _take(png, name, body)
         position = end

@@ -72,6 +72,7 @@ class _Window:
             raise self._explain(error) from error
         except RecursionError as error:
             raise self.error(_TOO_DEEP, start) from error
+        # Newer interpreters parse deeper; what is accepted must not depend on them.
         if is_too_deep(self._text[start : self._at]):
             raise self.error(_TOO_DEEP, start)
         return value

@@ -65,6 +65,7 @@ def read_assertion(text: str) -> Assertion:
         raise InvalidAssertion
     header, body, _ = text.split(".")
     head = _object(header)
+    # An algorithm of the sender's choice (none, HS256 with the public key) would pass as signed.
     if head.get("alg") != ALGORITHM or "crit" in head:
         raise InvalidAssertion
     claims = _object(body)

@@ -70,6 +70,7 @@ class AccountStore:
         An unknown address costs as many reads as a known one, so that time tells nothing.
         """
         pointer = _row(_email_key(email)) if _may_be_email(email) else None
+        # No account has the id 0; reading it all the same hides that the address is unknown.
         target = "0" if pointer is None else str(pointer.target)
         account = self.get(target)
         return account if account is not None and account.email == email.lower() else None

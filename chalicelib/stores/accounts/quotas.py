@@ -53,6 +53,7 @@ class QuotaStore:
                 condition=QuotaRow.used.does_not_exist() | (QuotaRow.used < limit),
             )
         except PynamoDBException as error:
+            # Anything else leaves open whether the call was counted: logged, never repeated.
             if is_refused(error):
                 return None
             log.warning("quota_reservation_unknown", account=account_id, kind=kind, month=month)

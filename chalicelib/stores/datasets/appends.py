@@ -81,6 +81,7 @@ class AppendStore:
             if owned is not None:
                 try:
                     return self._append(owned, new)
+                # Another owner or a deletion came first: the row says which.
                 except LeaseLost:
                     owned = None
                 except ServiceError:
@@ -121,6 +122,7 @@ class AppendStore:
 
     def _clear_up(self, dataset: Dataset, label_id: int) -> None:
         if self._find_dataset(dataset) is None:
+            # Written while the deletion went by: nobody else would remove it.
             self._stores.contents.delete(dataset.dataset_id, [label_id])
 
     def _find_dataset(self, dataset: Dataset) -> Dataset | None:
@@ -144,6 +146,7 @@ class AppendStore:
 
     def _put_label(self, owned: OwnedDataset, label_id: int, name: str) -> None:
         dataset = owned.dataset
+        # First the note, then the row, so that the dataset's deletion finds it in any case.
         self._stores.dataset_leases.note_label(dataset, owned.lease, label_id)
         owner = owner_key(dataset.account_id, dataset.family)
         self._stores.labels.put(owner, dataset.dataset_id, {label_id: name})

@@ -46,4 +46,5 @@ class DatasetContents:
             report(number / (len(ids) + 1))
         self._artifacts.delete_prefix(dataset_prefix(dataset_id))
         self._receipts.delete_all(dataset_id)
+        # Last: until here a repeated deletion reads the same labels.
         self._labels.delete(ids)

@@ -81,12 +81,14 @@ class DatasetStore:
         row = row_of(dataset)
         if not try_update(row, actions, free):
             current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
+            # A repeated call is refused by its own first write; the upload is its own.
             return current if current and current.upload_id == upload_id else None
         return load_dataset(row)
 
     def cancel(self, dataset: Dataset) -> bool:
         """Remove a new dataset whose upload nobody has begun; True when it is not there."""
         row = row_of(dataset)
+        # No owner has raised the fence yet, so nobody can have written chunks.
         untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
         if try_write(lambda: row.delete(condition=untouched)):
             return True
@@ -116,6 +118,7 @@ class DatasetStore:
             DatasetRow.open.set(DELETION_PENDING),
             DatasetRow.fence.add(1),
         ]
+        # One write checks and marks: a training that starts meanwhile is refused by `available`.
         unguarded = DatasetRow.training.does_not_exist() & DatasetRow.dataset_id.exists()
         row = row_of(dataset)
         if try_update(row, actions, unguarded):
@@ -132,6 +135,7 @@ class DatasetStore:
         """
         row = row_of(dataset)
         kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
+        # Two lists at once: the earlier end must not shorten the later one.
         later = DatasetRow.urls_until.does_not_exist() | (DatasetRow.urls_until <= until)
         actions: list[Action] = [DatasetRow.urls_until.set(until)]
         if try_update(row, actions, kept & later):
@@ -166,6 +170,7 @@ class DatasetStore:
             Datasets whose job must be sent again.
         """
         now = to_milliseconds(self._clock())
+        # The condition repeats what the index said: that may be a moment old.
         stale = (DatasetRow.nudged_at < older_than) & (DatasetRow.lease_until < now)
         still_open = stale & (DatasetRow.status == status)
         claimed = []

@@ -45,6 +45,7 @@ class _Index:
     def has(self, name: str) -> bool:
         digest = _digest(name)
         place = self.digests.find(digest)
+        # A hit that is not aligned spans two digests: it is none.
         while place % DIGEST_BYTES > 0 and place != -1:
             place = self.digests.find(digest, place + 1)
         return place != -1

@@ -89,6 +89,7 @@ class ExampleStore:
         else:
             row.body = body
         row.digests = b"".join(example.digest for example in examples)
+        # A stalled owner must not overwrite what its successor has written.
         free = ExampleChunkRow.fence.does_not_exist() | (ExampleChunkRow.fence <= fence)
         if not try_write(lambda: row.save(condition=free)):
             raise LeaseLost
@@ -126,6 +127,7 @@ class ExampleStore:
         for keys in _batches(_chunk_keys(wanted)):
             chunks = self._chunks([key for key, _, _ in keys])
             for key, _, committed in keys:
+                # Behind the committed count lies what came to nothing.
                 packed = bytes(chunks[key].digests or b"")[: committed * DIGEST_BYTES]
                 found.update(
                     packed[i : i + DIGEST_BYTES] for i in range(0, len(packed), DIGEST_BYTES)
@@ -160,6 +162,7 @@ class ExampleStore:
         body = row.body
         if body is None:
             body = self._artifacts.get(str(row.artifact))
+        # A body that is gone was deleted with its dataset a moment ago.
         return _load(body or zlib.compress(b"[]"), label_id)
 
 

@@ -68,6 +68,7 @@ class LabelStore:
         """Read names into memory."""
         if not label_ids:
             return {}
+        # Labels are never changed, so dropping all of them costs reads and nothing else.
         if len(self._names) > _CACHE_LIMIT:
             self._names.clear()
         rows = LabelRow.batch_get(label_ids, consistent_read=True)

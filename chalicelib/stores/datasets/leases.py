@@ -96,6 +96,7 @@ class DatasetLeases:
             DatasetRow.reserved_bytes.set(upload.size_bytes),
         ]
         if upload.labels:
+            # Before a label's row exists: a deletion finds it although no count names it.
             actions.append(_noted(upload.first_label, upload.labels))
         self._write(dataset, lease, actions, UPLOADING)
 
@@ -128,6 +129,7 @@ class DatasetLeases:
         Raises:
             LeaseLost: another writer owns it, or it is being deleted.
         """
+        # The counts and the end of the lease in one write: readers see all of the addition or none.
         actions = [*self._totals(addition), DatasetRow.lease_until.set(0)]
         self._write(dataset, lease, actions)
 
@@ -161,6 +163,7 @@ class DatasetLeases:
         if error:
             actions.append(DatasetRow.last_error.set(error[:500]))
         if not counts:
+            # Out of time is no failure: it would use up the attempts of a long file.
             actions.append(DatasetRow.attempts.set(max(0, lease.attempts - 1)))
         row = row_of(dataset)
         try_update(row, actions, DatasetRow.fence == lease.fence)
@@ -168,6 +171,7 @@ class DatasetLeases:
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
         """Take the lease when it is free; a repeated call recognises its own first write."""
         owner = secrets.token_hex(8)
+        # The fence grows with the lease in one write, so no two owners ever share a fence.
         free = DatasetRow.lease_until < to_milliseconds(self._clock())
         actions: list[Action] = [
             DatasetRow.lease_until.set(self._until()),

@@ -43,6 +43,7 @@ class ReceiptStore:
             rejections=[asdict(rejection) for rejection in receipt.rejections],
             fence=fence,
         )
+        # Of two owners of one upload the later one tells what became of it.
         newest = ReceiptRow.fence.does_not_exist() | (ReceiptRow.fence <= fence)
         try_write(lambda: row.save(condition=newest))
 

@@ -207,6 +207,7 @@ class Downloader:
                 continue
             text = str(sockaddr[0])
             address = ipaddress.ip_address(text)
+            # One private address among public ones is enough to be led inside.
             if not self._allowed.permits(location.host, address, location.port):
                 raise DownloadFailed(_NOT_PUBLIC)
             if text not in addresses:

@@ -76,6 +76,7 @@ class DeletionStore:
         """Show how far a running deletion has come, and keep it for another lease."""
         now = to_milliseconds(self._clock())
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
+        # A worker that was overtaken must not turn the shown progress back.
         forward = (DeletionRow.status == RUNNING) & (DeletionRow.progress <= progress)
         actions: list[Action] = [
             DeletionRow.progress.set(progress),

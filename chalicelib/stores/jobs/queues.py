@@ -45,6 +45,7 @@ class Queues:
 
     def _url(self, short: str) -> str:
         """Look the queue's address up once."""
+        # The address never changes, and looking it up costs a call.
         if short not in self._urls:
             name = queue_name(self._settings, short)
             self._urls[short] = self._clients.sqs.get_queue_url(QueueName=name)["QueueUrl"]

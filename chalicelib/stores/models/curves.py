@@ -68,6 +68,7 @@ class CurveWriter:
         """Take the next epoch's record; a block that is full is written."""
         place = self.epochs % BLOCK_EPOCHS
         if place == 0 and self.epochs:
+            # What an earlier attempt wrote stays behind: no reader sees the curve shrink.
             self._block = self._read(self.epochs // BLOCK_EPOCHS)
         self._block[place : place + 1] = [record]
         self.epochs += 1

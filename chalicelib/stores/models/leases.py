@@ -45,6 +45,7 @@ class ModelLeases:
             ModelRow.updated_at.set(now),
             ModelRow.open.set(open_key(RUNNING, False)),
         ]
+        # A message of an earlier run, delivered late, must not start the retraining.
         is_open = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN)
         free = is_open & (ModelRow.lease_until < now)
         if not try_update(row, actions, free):
@@ -73,6 +74,7 @@ class ModelLeases:
             LeaseLost: another worker owns the run.
         """
         actions: list[Action] = [ModelRow.epochs.set(epochs)]
+        # A run that is taken up again begins below what was shown; a progress never goes back.
         if progress > model.progress:
             actions.append(ModelRow.progress.set(round(progress, 4)))
         self._write(model, actions)

@@ -106,6 +106,7 @@ class ModelStore:
             ModelRow.open.set(open_key(QUEUED, is_paid)),
         ]
         idle = ~ModelRow.status.is_in(*OPEN) & (ModelRow.run == model.run)
+        # The run in the condition refuses one of two retrainings that were asked for at once.
         free = idle & (ModelRow.deleted == False)  # noqa: E712 - a PynamoDB condition
         row = ModelRow(model.account_id, model.model_id)
         if try_update(row, actions, free):

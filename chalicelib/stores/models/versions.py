@@ -29,6 +29,7 @@ class ModelVersions:
         folder = _folder(model.model_id, version)
         for name, document in documents.items():
             self._artifacts.put_json(f"{folder}{name}", document)
+        # The artifact last: where it lies, the documents beside it are whole.
         self._artifacts.put(f"{folder}{ARTIFACT}", artifact)
 
     def artifact(self, model_id: str, version: str) -> bytes | None:
