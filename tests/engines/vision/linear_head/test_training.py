@@ -213,7 +213,7 @@ for kind, data in ((ImageTraining, wide), (MultiLabelTraining, multi_label_data(
 def test_the_artifact_does_not_depend_on_threads(threads: str) -> None:
     """One and two threads of the linear algebra give the same bytes, in every kind of model."""
     answers = {
-        count: subprocess.fit(
+        count: subprocess.run(
             [sys.executable, "-c", _SCRIPT],
             env={**os.environ, "OPENBLAS_NUM_THREADS": count, "PYTHONPATH": str(ROOT)},
             cwd=ROOT,
