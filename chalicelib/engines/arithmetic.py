@@ -161,6 +161,7 @@ def _exp_block(values: Floats) -> None:
     """Exponential of one block in place, float64, shape (n,)."""
     np.maximum(values, _SMALLEST_EXPONENT, out=values)
     powers = np.rint(values * (1.0 / (_LN2_HIGH + _LN2_LOW)))
+    # ln 2 in two parts, after Cody and Waite: multiples of the first are exact.
     values -= powers * _LN2_HIGH
     values -= powers * _LN2_LOW
     result = values * _EXP_SERIES[0]

@@ -129,6 +129,19 @@ def read(data: bytes, kind: str, version: int, build: Callable[[Artifact], Model
         raise ArtifactError(f"The artifact lacks a part of a {kind} model: {cause}") from cause
 
 
+def add_prefix(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """Put a prefix and a dot before the names of arrays."""
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def strip_prefix(
+    prefix: str, arrays: Mapping[str, npt.NDArray[Any]]
+) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays whose names have a prefix and a dot, without them."""
+    start = f"{prefix}."
+    return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
+
+
 def read_kind(data: bytes) -> str:
     """Tell what an archive written by `dump` holds, reading its header alone.
 

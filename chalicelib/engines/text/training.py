@@ -185,11 +185,9 @@ def _options(model: Model, threads: int) -> TextFitOptions:
 
 
 def _rate(sent: object) -> float:
-    """Return the share of in-domain texts that may be rejected."""
     return OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))
 
 
 def _encoder_facts(encoder: Encoder) -> dict[str, str]:
-    """Say in the card which encoder it was."""
     facts = encoder.facts
     return {"name": facts.title, "sha256": facts.sha256, "licence": facts.licence}

@@ -71,5 +71,4 @@ def fingerprint_of(data: VisionData, options: VisionOptions, extractor: Extracto
 
 
 def _text(numbers: Iterable[int]) -> str:
-    """Write numbers."""
     return ",".join(map(str, numbers))

@@ -168,7 +168,6 @@ class UseEncoder(OnnxEncoder):
 
 
 def _cutting_tokenizer(folder: Path) -> Tokenizer:
-    """Open a tokenizer that pads nothing and cuts long texts."""
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)

@@ -86,6 +86,5 @@ class EncoderPool:
         return is_here or self._source.offers(name)
 
     def _load(self, name: str) -> Encoder:
-        """Bring and load an encoder."""
         self._source.ensure(name)
         return load_encoder(self._directory, name)

@@ -154,7 +154,6 @@ def _doubt(examples: int) -> float:
 
 
 def _default(labels: int) -> CrossValidation:
-    """The choice when nothing can be held out."""
     nothing = np.empty(0, np.int64)
     logits = np.empty((0, labels), np.float32)
     return CrossValidation(

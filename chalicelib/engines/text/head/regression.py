@@ -187,7 +187,6 @@ def class_weights(counts: Ints) -> npt.NDArray[np.float64]:
 
 
 def _groups(chunks: Sequence[ExampleBatch]) -> list[Sequence[ExampleBatch]]:
-    """Divide chunks into up to four runs of about as many."""
     size = -(-len(chunks) // _GROUPS)
     return [chunks[first : first + size] for first in range(0, len(chunks), size)]
 

@@ -83,7 +83,6 @@ def expected_precision(texts: TrainingTexts) -> str:
 def _suspect_record(
     texts: TrainingTexts, folds: OutOfFold, suspect: reports.Suspect
 ) -> dict[str, Any]:
-    """Name a likely label error."""
     return {
         **_example(texts, int(folds.examples[suspect.example])),
         "suggestion": texts.labels[suspect.suggestion],
@@ -107,7 +106,6 @@ def _confusions(texts: TrainingTexts, folds: OutOfFold) -> list[dict[str, Any]]:
 
 
 def _example(texts: TrainingTexts, place: int) -> dict[str, Any]:
-    """Name an example: id, beginning of its text, label."""
     text = texts.texts[place]
     is_long = len(text) > MAX_CHARACTERS
     return {

@@ -133,7 +133,6 @@ def _card_metrics(report: TextReport) -> dict[str, Any]:
 
 
 def _figure(interval: Interval) -> dict[str, float]:
-    """Return a figure with its interval."""
     return {
         "value": round(interval.value, 6),
         "low": round(interval.low, 6),
@@ -185,7 +184,6 @@ def _untested(report: TextReport) -> str:
 
 
 def _reproducible(report: TextReport) -> str:
-    """Say what another training of the same texts gives."""
     if not report.is_exact:
         return "With this many examples the same artifact is not promised on another processor."
     return (

@@ -133,7 +133,6 @@ class BackbonePool:
         return self._directory / name
 
     def _is_here(self, name: str) -> bool:
-        """Tell whether a backbone's files are on this machine."""
         folder = self._directory / name
         return bool(_read_facts(folder)) and (folder / _MODEL_FILE).is_file()
 

@@ -147,6 +147,5 @@ class ImageTraining(LinearHeadTraining):
         )
 
     def _folds(self) -> ImageFolds:
-        """What heads said of pictures that they had not seen."""
         places, logits = self.scores("fold")
         return ImageFolds(places, logits, self.targets.single()[places])

@@ -1,1 +1,5 @@
-"""Detection: frozen networks, a small convolutional head, and an optional look at each crop."""
+"""Finds objects in pictures.
+
+`training/training.py` runs four stages: 1 the dense head, 2 descriptions of crops, 3 a trial of
+the second look, 4 a review of the finished model; `training/finish.py` makes artifact and card.
+"""

@@ -175,6 +175,7 @@ class LinearFit:
         wanted = self._targets.dense(self._rows.places[rows], self._arithmetic.dtype)
         residuals = self._loss.residuals(head.logits(features), wanted, self._arithmetic)
         gradient = head.gradient(features, self._arithmetic.residuals(residuals))
+        # Biases are left alone: they say how frequent a label is.
         gradient[:-1] += plan.decay * (head.values[:-1] - self._start[:-1])
         rate = cosine_rate(plan.rate, head.steps, plan.batches * plan.epochs)
         head.update(gradient, rate, self._arithmetic)

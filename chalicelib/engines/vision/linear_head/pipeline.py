@@ -5,7 +5,6 @@ Each `step` does about a second of that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -233,14 +232,3 @@ class HeadPipeline:
         if self._saved is not None:
             fit.restore(self._saved)
         return fit
-
-
-def prefixed(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
-    """Put a prefix and a dot before the names of arrays."""
-    return {f"{prefix}.{name}": array for name, array in arrays.items()}
-
-
-def with_prefix(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
-    """Return the arrays whose names have a prefix and a dot, without them."""
-    start = f"{prefix}."
-    return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}

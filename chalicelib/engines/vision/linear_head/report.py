@@ -140,7 +140,6 @@ def duplicates_record(training: LinearHeadTraining) -> dict[str, Any]:
 
 
 def _example(training: LinearHeadTraining, place: int) -> dict[str, Any]:
-    """Name a picture and its labels."""
     picture, names = training.data.pictures.pictures[place], training.data.pictures.labels
     return {
         "id": picture.example_ids[0],

@@ -16,7 +16,7 @@ import numpy as np
 from chalicelib.domain.common.limits import DEFAULT_LEARNING_RATE, MIN_LABELS
 from chalicelib.engines import artifact
 from chalicelib.engines.arithmetic import EXACT_EXAMPLES
-from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.artifact import ArtifactError, add_prefix, strip_prefix
 from chalicelib.engines.vision.features.table import Rows
 from chalicelib.engines.vision.interface import VisionStep
 from chalicelib.engines.vision.linear_head.fit import HIGHEST_RATE
@@ -25,8 +25,6 @@ from chalicelib.engines.vision.linear_head.pipeline import (
     HeadSpec,
     HeadTask,
     PipelineInputs,
-    prefixed,
-    with_prefix,
 )
 from chalicelib.engines.vision.linear_head.split import PictureSplit, split_pictures
 from chalicelib.engines.vision.linear_head.targets import PictureTargets
@@ -138,10 +136,10 @@ class LinearHeadTraining(ABC):
             "share": self._best_share,
             "record": self.last_record,
         }
-        arrays = prefixed("finder", self._finder.save())
-        arrays |= prefixed("result", self._results)
+        arrays = add_prefix("finder", self._finder.save())
+        arrays |= add_prefix("result", self._results)
         if self._pipeline is not None:
-            arrays |= prefixed("stage", self._pipeline.save())
+            arrays |= add_prefix("stage", self._pipeline.save())
         return artifact.dump(header, arrays)
 
     @abstractmethod
@@ -239,7 +237,7 @@ class LinearHeadTraining(ABC):
 
     def served(self) -> Arrays:
         """Return transformation and head of the served model: `values` and the recipe's own."""
-        return with_prefix("served", self._results)
+        return strip_prefix("served", self._results)
 
     @property
     def block(self) -> int:
@@ -287,12 +285,11 @@ class LinearHeadTraining(ABC):
         return tasks
 
     def _close(self, pipeline: HeadPipeline) -> None:
-        """Keep what a finished task leaves behind."""
         self._results[f"{self._done}"] = pipeline.fit.logits(pipeline.task.scored)
         is_everyone = len(pipeline.task.trained) == self.targets.pictures
         if is_everyone and pipeline.task.purpose in ("split", "final") and pipeline.transform:
             served = {"values": pipeline.fit.head.values, **pipeline.transform.arrays()}
-            self._results |= prefixed("served", served)
+            self._results |= add_prefix("served", served)
         self._pipeline = None
         self._done += 1
         self._plan_tasks()
@@ -318,7 +315,6 @@ class LinearHeadTraining(ABC):
         return [task.cost(len(self.rows.places), self.targets.size) for task in tasks]
 
     def _keys(self) -> list[bytes]:
-        """Bytes of every picture that decide its place in the order."""
         names = self.data.pictures.labels
         return [
             picture.digest
@@ -345,8 +341,8 @@ class LinearHeadTraining(ABC):
         saved = artifact.load(checkpoint, _KIND, _VERSION)
         if saved.header.get("training") != self._fingerprint():
             raise ArtifactError("This checkpoint belongs to a training of other pictures.")
-        self._finder.restore(with_prefix("finder", saved.arrays))
-        self._results = with_prefix("result", saved.arrays)
+        self._finder.restore(strip_prefix("finder", saved.arrays))
+        self._results = strip_prefix("result", saved.arrays)
         done = int(saved.header["done"])
         self._epochs = int(saved.header["epochs"])
         self._best_share = float(saved.header["share"])
@@ -359,7 +355,7 @@ class LinearHeadTraining(ABC):
         self._done = done
         pipeline = self._current_pipeline()
         if pipeline is not None:
-            pipeline.restore(with_prefix("stage", saved.arrays))
+            pipeline.restore(strip_prefix("stage", saved.arrays))
 
 
 def _check(targets: PictureTargets) -> None:

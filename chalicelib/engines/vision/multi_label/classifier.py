@@ -180,7 +180,6 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
 
 
 def _head(read: Artifact) -> MultiLabelHeader:
-    """Read the header."""
     header = read.header
     return MultiLabelHeader(
         labels=tuple(str(name) for name in header["labels"]),

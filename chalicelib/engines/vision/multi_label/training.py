@@ -192,7 +192,6 @@ class MultiLabelTraining(LinearHeadTraining):
         )
 
     def _folds(self) -> tuple[SigmoidCalibration, MultiLabelFolds]:
-        """Calibrate out of fold."""
         places, logits = self.scores("fold")
         truth = self.targets.dense(places) > 0
         weights = self._own_spec.positive_weights(np.arange(self.targets.pictures))
@@ -201,7 +200,6 @@ class MultiLabelTraining(LinearHeadTraining):
         return calibration, MultiLabelFolds(places, logits > 0, shares, truth)
 
     def _artifact(self, calibration: SigmoidCalibration) -> bytes:
-        """Write the served model."""
         names = classifier.backbones_of(self.block)
         uses = {name: self.backbones.facts(name).sha256 for name in names}
         served = {**self.served(), "shifts": calibration.shifts, "present": self.targets.present}

@@ -159,6 +159,7 @@ class DuplicateFinder:
             spread = np.linspace(0, len(self._unique) - 1, min(_MEAN_ROWS, len(self._unique)))
             chosen = self._unique[spread.astype(np.int64)]
             self._mean = np.add.reduce(self._roots(chosen), axis=0) / len(chosen)
+        # Whole numbers keep every sum of products exact, so no BLAS kernel changes the pairs.
         whole: Doubles = np.rint(unit_rows(self._roots(places) - self._mean) * _STEPS)
         return whole
 
@@ -167,7 +168,6 @@ class DuplicateFinder:
         return unit_roots(self._rows.raw(self._rows.first[places])[:, : self._dims])
 
     def _root(self, place: int) -> int:
-        """Find a group's lowest place, shortening the way to it."""
         parents = self._parents
         while parents[place] != place:
             parents[place] = parents[parents[place]]
@@ -175,7 +175,6 @@ class DuplicateFinder:
         return place
 
     def _join(self, left: int, right: int, cosine: float) -> None:
-        """Make one group of two."""
         if len(self._found) < MAX_PAIRS:
             self._found.append((min(left, right), max(left, right), cosine))
         low, high = sorted((self._root(left), self._root(right)))

@@ -129,7 +129,6 @@ def mean_average_precision(by_label: Sequence[PrecisionRecall]) -> float | None:
 
 
 def _quality(scores: Floats, is_right: Bools, truths: int) -> PrecisionRecall:
-    """Curves of one label from its answers, the best first."""
     if truths == 0:
         return PrecisionRecall(0, np.empty(0), np.empty(0))
     # Equal scores stand or fall together: only the last of a run counts.
@@ -212,16 +211,3 @@ def evaluated_of(arrays: Mapping[str, Array]) -> list[EvaluatedPicture]:
         EvaluatedPicture(labels[index], scores[index], is_right[index], truths[index])
         for index in range(len(truths))
     ]
-
-
-def prefixed(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
-    """Write a prefix and a dot before every name."""
-    return {f"{prefix}.{name}": array for name, array in arrays.items()}
-
-
-def with_prefix(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
-    """Read the arrays whose names begin with a prefix and a dot, without it."""
-    start = f"{prefix}."
-    return {
-        name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
-    }

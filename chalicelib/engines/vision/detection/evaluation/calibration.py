@@ -104,13 +104,11 @@ def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
 
 
 def _flat(evaluated: Sequence[EvaluatedPicture]) -> tuple[Floats, Bools]:
-    """Scores of all answers and whether each is right."""
     scores = np.concatenate([np.empty(0), *(part.scores for part in evaluated)])
     return scores, np.concatenate([np.empty(0, bool), *(part.is_right for part in evaluated)])
 
 
 def _logit(scores: Floats) -> Floats:
-    """Logarithm of the odds."""
     safe = np.clip(scores, _TINY, 1.0 - _TINY)
     logits: Floats = np.log(safe / (1.0 - safe))
     return logits

@@ -109,6 +109,7 @@ def _discriminants(rows: Floats, labels: Ints, count: int) -> CropHead:
     covariance[np.diag_indices_from(covariance)] += _SHRINKAGE * spread
     weights = np.linalg.solve(covariance, means.T).astype(np.float32)
     bias = (-0.5 * np.einsum("ij,ji->i", means, weights)).astype(np.float32)
+    # A label without crops never wins the softmax.
     bias[np.setdiff1d(np.arange(count), present)] = -1e4
     return CropHead(weights, bias)
 

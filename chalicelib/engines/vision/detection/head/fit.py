@@ -159,11 +159,9 @@ class DenseFit:
         return order
 
     def _item(self, pair: tuple[int, int]) -> DatasetItem:
-        """How a view is learnt from in this epoch."""
         return self._dataset.item(*pair, [*self._seed(), *pair])
 
     def _seed(self) -> list[int]:
-        """Numbers that choose what happens in this epoch."""
         return [self._options.seed, 1, self.epoch]
 
     def _learn(self, batch: Sequence[DatasetItem], pool: ThreadPoolExecutor) -> None:
@@ -177,6 +175,7 @@ class DenseFit:
 
         for loss in pool.map(learn_one, range(len(batch))):
             self._loss_sum += loss
+        # In the order of the views, whichever thread was first: sums of float32 depend on it.
         gradient = self._gradients[0]
         for slot in range(1, len(batch)):
             gradient += self._gradients[slot]

@@ -62,6 +62,7 @@ def distances_of(logs: Floats) -> Floats:
 
 def sigmoid(logits: Floats) -> Floats:
     """Probabilities of logits; float, any shape."""
+    # The form with tanh overflows for no logit.
     result: Floats = 0.5 * (1.0 + np.tanh(0.5 * logits))
     return result
 

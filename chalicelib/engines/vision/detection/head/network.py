@@ -120,6 +120,7 @@ def first_weights(size: HeadSize, seed: int) -> npt.NDArray[np.float32]:
     weights.output[...] *= _OUTPUT_SPREAD
     for bias in (weights.sum_bias, weights.first_bias, weights.second_bias):
         bias[...] = 0.0
+    # Nearly all cells show no object: a start at 1 % keeps their loss from ruling the first steps.
     weights.output_bias[: size.labels] = math.log(_RARE / (1.0 - _RARE))
     weights.output_bias[size.labels :] = math.log(_FIRST_DISTANCE)
     return vector
@@ -207,6 +208,7 @@ class Workspace:
         """Project the three maps, add them at the finest and cut off what is below zero."""
         fine, middle, coarse = self._size.cells
         width = self._size.width
+        # A coarse cell covers 2 x 2 of the next finer map: broadcasting adds it without a copy.
         halved = (maps.middle @ weights.middle).reshape(coarse, 2, coarse, 2, width)
         halved += (maps.coarse @ weights.coarse).reshape(coarse, 1, coarse, 1, width)
         whole = self._work.reshape(-1)[: fine * fine * width].reshape(fine * fine, width)

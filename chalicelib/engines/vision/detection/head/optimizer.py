@@ -66,6 +66,7 @@ class AdamW:
             moment *= share
             moment += (1.0 - share) * value
         now = rate * _schedule(self.steps, last)
+        # The bias corrections of both moments in one factor.
         scale = math.sqrt(1.0 - _MOMENTS[1] ** self.steps) / (1.0 - _MOMENTS[0] ** self.steps)
         vector -= np.float32(now * _DECAY) * (vector * decayed)
         vector -= np.float32(now * scale) * self.first / (np.sqrt(self.second) + _TINY)

@@ -117,7 +117,6 @@ def _checked(array: Array, shape: tuple[int, ...]) -> Floats:
 
 
 def _preprocessing(model: DetectionModel) -> dict[str, Any]:
-    """Say what happens to a picture before the head sees it."""
     facts: dict[str, Any] = {"view": [SIDE, SIDE], "resize": "squash", "colours": "RGB"}
     if rules_of(model.algorithm).is_tiled:
         facts["tiles"] = {"longSide": TILED_SIDE, "stride": TILE_STRIDE}

@@ -146,7 +146,6 @@ def _most_alike(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _examples_document(picture: LabelledPicture) -> dict[str, Any]:
-    """Name a picture and the examples that annotate it."""
     return {
         "ids": [known.example_id for known in picture.boxes][:MOST_ENTRIES],
         "name": picture.name,

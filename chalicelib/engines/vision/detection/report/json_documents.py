@@ -154,7 +154,6 @@ def _engine_document(context: DetectionContext, facts: DetectionCardFacts) -> di
 
 
 def _interval_document(interval: Interval | None) -> dict[str, float] | None:
-    """Value, bounds and level."""
     if interval is None:
         return None
     return {
@@ -187,5 +186,4 @@ def _limits(context: DetectionContext, facts: DetectionCardFacts) -> str:
 
 
 def _rounded(value: float | None) -> float | None:
-    """Round what is known."""
     return None if value is None else round(value, _DIGITS)

@@ -60,7 +60,6 @@ def hold_out_pictures(
 
 
 def _groups(pictures: Sequence[LabelledPicture], seed: int) -> list[list[int]]:
-    """Places of equal files, in an order drawn by the seed."""
     by_digest: dict[bytes, list[int]] = {}
     for place, picture in enumerate(pictures):
         by_digest.setdefault(picture.digest, []).append(place)

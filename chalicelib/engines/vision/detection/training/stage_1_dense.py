@@ -69,7 +69,6 @@ class DenseStage:
         self.run.restore(arrays)
 
     def _record(self) -> dict[str, Any]:
-        """Measure the head on the held-out pictures."""
         context = self._context
         evaluator = DetectionEvaluator(context.dataset, self.run.vector, context.options.threads)
         by_label = precision_recall(evaluator.evaluated(context.tested), len(context.labels))

@@ -91,7 +91,6 @@ class CropStage:
         return fit_crop_head(rows, np.concatenate(labels), groups, len(self._context.labels))
 
     def _describe(self, place: int) -> Floats:
-        """Describe the chosen boxes of a picture."""
         boxes, _ = truth_of(self._context.data.pictures.pictures[place])
         picture = self._context.data.open_picture(place, LEAST_SIDE)
         return describe_crops(self._context.backbones, picture, boxes[self._chosen[place]])

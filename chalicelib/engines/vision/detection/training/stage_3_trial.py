@@ -8,14 +8,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from chalicelib.engines.artifact import add_prefix, strip_prefix
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
     EvaluatedPicture,
     evaluated_arrays,
     evaluated_of,
     mean_average_precision,
     precision_recall,
-    prefixed,
-    with_prefix,
 )
 from chalicelib.engines.vision.detection.evaluation.evaluator import DetectionEvaluator
 from chalicelib.engines.vision.detection.inference.decoding import select_objects
@@ -115,12 +114,12 @@ class TrialStage:
         """Everything that `restore` needs."""
         count = len(self._context.labels)
         once, twice = evaluated_arrays(self._once, count), evaluated_arrays(self._twice, count)
-        return {**prefixed(once, "once"), **prefixed(twice, "twice")}
+        return {**add_prefix("once", once), **add_prefix("twice", twice)}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
         """Go on from what `arrays` returned."""
-        self._once = evaluated_of(with_prefix(arrays, "once"))
-        self._twice = evaluated_of(with_prefix(arrays, "twice"))
+        self._once = evaluated_of(strip_prefix("once", arrays))
+        self._twice = evaluated_of(strip_prefix("twice", arrays))
 
     def _again(self, place: int, candidates: Candidates) -> Candidates:
         """Look at one picture twice."""

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chalicelib.engines.artifact import add_prefix, strip_prefix
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
     evaluated_arrays,
     evaluated_of,
-    prefixed,
-    with_prefix,
 )
 from chalicelib.engines.vision.detection.evaluation.evaluator import DetectionEvaluator
 from chalicelib.engines.vision.detection.head.dataset import DatasetItem
@@ -111,17 +110,18 @@ class ReviewStage:
     def arrays(self) -> Mapping[str, Array]:
         """Everything that `restore` needs."""
         text = np.frombuffer(json.dumps(self.suspicions).encode(), np.uint8)
-        evaluated = prefixed(evaluated_arrays(self.evaluated, len(self._context.labels)), "judged")
+        evaluated = add_prefix(
+            "judged", evaluated_arrays(self.evaluated, len(self._context.labels))
+        )
         return {"pooled": self.pooled, "suspicions": text, **evaluated}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
         """Go on from what `arrays` returned."""
         self._pooled = list(arrays["pooled"])
         self.suspicions = json.loads(arrays["suspicions"].tobytes())
-        self.evaluated = evaluated_of(with_prefix(arrays, "judged"))
+        self.evaluated = evaluated_of(strip_prefix("judged", arrays))
 
     def _next_places(self) -> list[int]:
-        """The next pictures, few enough that they do not take long."""
         first = len(self._pooled)
         views = max(1, self._context.data.features.views(self.places[first]))
         count = max(1, _VIEWS_A_STEP // views) if self._context.rules.is_tiled else _VIEWS_A_STEP

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.artifact import dump, load
-from chalicelib.engines.vision.detection.evaluation.average_precision import prefixed, with_prefix
+from chalicelib.engines.artifact import add_prefix, dump, load, strip_prefix
 from chalicelib.engines.vision.detection.training.context import (
     DetectionContext,
     TrainingStage,
@@ -90,7 +89,7 @@ class DetectionTraining:
         arrays: dict[str, Array] = {}
         for number, stage in enumerate(self._stages):
             if stage.share > 0:
-                arrays |= prefixed(stage.arrays(), str(number))
+                arrays |= add_prefix(str(number), stage.arrays())
         return dump({"kind": _KIND, "version": _VERSION}, arrays)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -126,15 +125,13 @@ class DetectionTraining:
         return self._crops.head(self._context.trained)
 
     def _share(self) -> float:
-        """How much of the whole training is done."""
         total = sum(stage.seconds for stage in self._stages)
         done = sum(stage.seconds * min(1.0, stage.share) for stage in self._stages)
         return min(1.0, done / total) if total else 1.0
 
     def _restore(self, checkpoint: bytes) -> None:
-        """Go on from what `save` returned."""
         arrays = load(checkpoint, _KIND, _VERSION).arrays
         for number, stage in enumerate(self._stages):
-            saved = with_prefix(arrays, str(number))
+            saved = strip_prefix(str(number), arrays)
             if saved:
                 stage.restore(saved)

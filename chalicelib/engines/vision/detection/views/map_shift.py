@@ -75,5 +75,4 @@ def draw_map_shift(seed: Sequence[int]) -> MapShift:
 
 
 def _slices(way: int, cells: int) -> tuple[slice, slice]:
-    """Where cells go to and come from along one side."""
     return slice(max(way, 0), cells + min(way, 0)), slice(max(-way, 0), cells + min(-way, 0))

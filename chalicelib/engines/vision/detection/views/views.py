@@ -136,14 +136,12 @@ def _tile_spans(length: float) -> list[tuple[float, float, int]]:
 
 
 def _random_crop(generator: np.random.Generator) -> tuple[float, float, float, float]:
-    """Choose a part of the picture."""
     share = generator.uniform(*_CROP)
     left, top = generator.uniform(0.0, 1.0 - share, 2)
     return float(left), float(top), float(left + share), float(top + share)
 
 
 def _random_place(generator: np.random.Generator) -> tuple[int, int, int, int]:
-    """Choose where a smaller picture stands in the view."""
     side = round(SIDE / generator.uniform(*_EXPANSION))
     left, top = (int(place) for place in generator.integers(0, SIDE - side + 1, 2))
     return left, top, left + side, top + side
