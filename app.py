@@ -18,7 +18,7 @@ from chalicelib.web.app import PresageApp
 if TYPE_CHECKING:
     from chalicelib.container import Container
 
-Job = Callable[["Container", dict[str, Any], Callable[[], float]], None]
+Handler = Callable[["Container", dict[str, Any], Callable[[], float]], None]
 
 
 def make_container() -> Container:
@@ -33,12 +33,12 @@ def make_container() -> Container:
 app = PresageApp("presage", OPERATIONS, make_container)
 
 
-def _run(job: Job, event: SQSEvent) -> None:
-    """Hand each message of an event to its job."""
+def _run(handler: Handler, event: SQSEvent) -> None:
+    """Hand each message of an event to its handler."""
     from chalicelib.workers import handle
 
     for record in event:
-        handle(job, app.container, record.to_dict(), event.context)
+        handle(handler, app.container, record.to_dict(), event.context)
 
 
 @app.on_sqs_message(queue="presage-ingest", batch_size=1, name="ingest_upload")

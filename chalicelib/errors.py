@@ -4,8 +4,8 @@ The status is that of the nearest class that names one: BadRequest 400, Unauthor
 404, MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded 429,
 StorageUnavailable 503, TimedOut 504. TrainingFailed and LeaseLost at the end stay within workers.
 
-Raised where the rule is known, translated in two places only: chalicelib/web/endpoint.py (HTTP)
-and chalicelib/workers.py (queues). Spec: Errors; contract section 3.
+Raised where the rule is known, translated in two places only: by operations of chalicelib/web
+(HTTP) and by chalicelib/workers.py (queues). Spec: Errors; contract section 3.
 """
 
 from __future__ import annotations

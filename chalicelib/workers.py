@@ -16,7 +16,7 @@ from urllib.parse import unquote_plus
 from chalicelib import log, metrics
 from chalicelib.container import Container
 
-Job = Callable[[Container, dict[str, Any], Callable[[], float]], None]
+Handler = Callable[[Container, dict[str, Any], Callable[[], float]], None]
 IDS = {
     "account_id": "account",
     "dataset_id": "dataset",
@@ -31,11 +31,13 @@ class JobFailed(Exception):
     """A job did not end well; names the kind of the error only, because its host logs this text."""
 
 
-def handle(job: Job, container: Container, message: Mapping[str, Any], context: Any) -> None:
+def handle(
+    handler: Handler, container: Container, message: Mapping[str, Any], context: Any
+) -> None:
     """Do the job of one message, and write its line.
 
     Args:
-        job: one of the functions below.
+        handler: one of the functions below.
         container: the services.
         message: as the queue's event has it.
         context: the function's.
@@ -53,7 +55,7 @@ def handle(job: Job, container: Container, message: Mapping[str, Any], context: 
     with tracked, _written(message.get("attributes", {}), function):
         body = json.loads(message["body"])
         log.add(**{name: body[member] for member, name in IDS.items() if member in body})
-        job(container, body, remaining_seconds)
+        handler(container, body, remaining_seconds)
 
 
 @contextmanager
@@ -72,18 +74,18 @@ def _written(attributes: Mapping[str, Any], function: str) -> Iterator[None]:
     """Write the one line of a job: how it ended, how long it took and how long it had waited."""
     waited = max(0.0, time.time() - float(attributes.get("SentTimestamp", "inf")) / 1000)
     delivery = int(attributes.get("ApproximateReceiveCount", 1))
-    began, trouble = time.perf_counter(), None
+    began, failure = time.perf_counter(), None
     try:
         yield
     except Exception as error:  # noqa: BLE001 - the outermost edge: the host would log its text
-        trouble = error
+        failure = error
         raise JobFailed(type(error).__name__) from None
     finally:
         log.record(
             "job_run",
-            trouble,
+            failure,
             function=function,
-            outcome="failed" if trouble else "done",
+            outcome="failed" if failure else "done",
             milliseconds=round(1000 * (time.perf_counter() - began), 1),
             queue_seconds=round(waited, 3),
             delivery=delivery,

@@ -19,7 +19,7 @@ from chalicelib.domain.accounts.account import ACTIVE, PLANS, Account
 from chalicelib.domain.common.clock import system_clock
 from chalicelib.errors import ServiceError
 from chalicelib.formats.tokens.rsa_key import InvalidKey, public_pem_of
-from chalicelib.services.accounts import (
+from chalicelib.services.accounts.accounts import (
     DEFAULT_KEEP_DAYS,
     DEFAULT_PLAN,
     DEFAULT_SOURCE,

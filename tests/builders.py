@@ -23,6 +23,7 @@ from chalicelib.domain.accounts.account import ACTIVE, Account
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.domain.models.model import SUCCEEDED, Model, ModelView, TrainRequest
+from chalicelib.domain.models.prediction import Ranked
 from chalicelib.engines.text.encoding.encoders import EncoderFacts
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.tables import ROWS, DeletionRow, TableRow, table_name
@@ -97,7 +98,17 @@ class World:
     def new_account(self, email: str, plan: str = "STARTER") -> Account:
         """Write an account."""
         made = self.stores.accounts.create(
-            Account("", email, plan, "HEROKU", ACTIVE, (), "LICENSEIDX", self.clock())
+            Account(
+                "",
+                email,
+                plan,
+                "HEROKU",
+                ACTIVE,
+                (),
+                "LICENSEIDX",
+                self.clock(),
+                example_calls_per_month=1_000_000,
+            )
         )
         assert made is not None
         return made
@@ -200,6 +211,16 @@ class World:
         model_id = self.train(view, request).model.model_id
         self.work()
         return self.container.models.get(self.account.account_id, model_id)
+
+    def answer(
+        self, model_id: str, text: str, count: int | None = None, kind: str = "text-intent"
+    ) -> Ranked:
+        """Ask a model of the account or a prebuilt one, as a call does."""
+        model = self.container.served_models.find(self.account.account_id, model_id)
+        prediction = self.container.predictions.answer(
+            self.account, model, text, dataset_type=kind, count=count
+        )
+        return tuple(prediction.items)
 
     def messages(self) -> list[Message]:
         """Take everything that can be received now, paid trainings before free ones."""

@@ -1,7 +1,7 @@
 """A quick stand-in for the vision engines: real rows, steps and states, tiny arithmetic.
 
 It keeps the contracts of chalicelib/engines/vision/interface.py, so that the services around the
-engines are tested in milliseconds; tests/services/test_vision_engines.py uses the real ones.
+engines are tested in milliseconds; test_vision_engines.py of the services uses the real ones.
 """
 
 from __future__ import annotations

@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from chalicelib.domain.datasets.dataset import VISION
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import ModelId, Url
-from chalicelib.web.locate import model_in_body
-from chalicelib.web.operation import Operation
-from chalicelib.web.upload_source import upload_source
+from chalicelib.web.operations.fields import ModelId, Url
+from chalicelib.web.operations.files import upload_source
+from chalicelib.web.operations.locate import model_in_body
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import describe, records
 
 
 class BulkFeedbackForm(msgspec.Struct, rename="camel"):

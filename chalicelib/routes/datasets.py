@@ -7,13 +7,12 @@ from typing import ClassVar
 import msgspec
 
 from chalicelib.domain.common.limits import DATASETS_PAGE
-from chalicelib.services.datasets import NewDataset
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import AnyType, Filled, Language, Name
-from chalicelib.web.locate import dataset_id_in_path, dataset_in_path
-from chalicelib.web.operation import BOTH, Operation
-from chalicelib.web.paging import ListAnswer, list_answer
+from chalicelib.services.datasets.datasets import NewDataset
+from chalicelib.web.http.paging import ListAnswer, list_answer
+from chalicelib.web.operations.fields import AnyType, Filled, Language, Name
+from chalicelib.web.operations.locate import dataset_id_in_path, dataset_in_path
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, records
 
 
 class DatasetsQuery(msgspec.Struct):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from chalicelib.errors import DeletionNotFound
-from chalicelib.web import describe, identifiers, records
-from chalicelib.web.call import Call
-from chalicelib.web.operation import BOTH, Operation
+from chalicelib.web.operations import locate
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, records
 
 
 def get_deletion(call: Call) -> records.DeletionRecord:
     """Show how far a deletion is. Spec: Deletion status."""
-    deletion_id = identifiers.text(call.incoming.parameters["deletion_id"], DeletionNotFound)
+    deletion_id = locate.text_id(call.request.parameters["deletion_id"], DeletionNotFound)
     deletions = call.container.deletions
     return describe.deletion(deletions.get(call.account.account_id, deletion_id))
 

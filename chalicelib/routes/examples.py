@@ -16,14 +16,14 @@ from chalicelib.domain.datasets.dataset import (
 )
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.errors import DatasetNotFound, LabelNotFound
-from chalicelib.web import describe, identifiers, records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import Document, Filled, Name
-from chalicelib.web.locate import dataset_in_path
-from chalicelib.web.operation import BOTH, Operation
-from chalicelib.web.paging import ListAnswer, list_answer
-from chalicelib.web.picture_files import sent_picture
-from chalicelib.web.request import MULTIPART
+from chalicelib.web.http.paging import ListAnswer, list_answer
+from chalicelib.web.http.request import MULTIPART
+from chalicelib.web.operations import locate
+from chalicelib.web.operations.fields import Document, Filled, Name
+from chalicelib.web.operations.files import sent_picture
+from chalicelib.web.operations.locate import dataset_in_path
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, records
 
 DEPRECATED = {
     "Deprecation": "@1606953600",  # 3 December 2020, as RFC 9745 writes dates
@@ -76,7 +76,6 @@ class NewPictureForm(msgspec.Struct, rename="camel"):
 
 def list_dataset_examples(call: Call) -> ListAnswer:
     """List a dataset's examples; counts to the monthly limit. Spec: GET …/examples."""
-    call.reserve_example_call()
     account, asked = call.account, call.window
     page = call.container.examples.list_dataset(
         account, call.located, call.query.source, asked.offset, asked.count
@@ -95,12 +94,12 @@ def readable_dataset(call: Call) -> DatasetView:
 def locate_label(call: Call) -> tuple[DatasetView, Label]:
     """Load dataset and label of the path; the label by its id or its position."""
     view = readable_dataset(call)
-    return view, call.container.examples.label_of(view, call.incoming.parameters["label_id"])
+    return view, call.container.examples.label_of(view, call.request.parameters["label_id"])
 
 
 def find_label(call: Call) -> tuple[DatasetView, Label] | None:
     """Load the label of the query; None when validation will refuse it."""
-    label_id = identifiers.sent_number(call.incoming.query, "labelId", LabelNotFound)
+    label_id = locate.sent_number_id(call.request.query, "labelId", LabelNotFound)
     if label_id is None:
         return None
     return call.container.examples.find_label(call.account.account_id, call.family, label_id)
@@ -119,8 +118,7 @@ def list_label_examples_deprecated(call: Call) -> ListAnswer:
 
 
 def _label_page(call: Call, headers: dict[str, str]) -> ListAnswer:
-    """Count the call and list the located label's examples."""
-    call.reserve_example_call()
+    """List the located label's examples."""
     (view, label), asked = call.located, call.window
     page = call.container.examples.list_label(call.account, view, label, asked.offset, asked.count)
     return list_answer(page, describe.example, asked, headers)

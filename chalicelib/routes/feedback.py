@@ -8,13 +8,12 @@ import msgspec
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.datasets.texts import checked_text
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import Document, Filled, ModelId, Name
-from chalicelib.web.locate import model_in_body
-from chalicelib.web.operation import Operation
-from chalicelib.web.picture_files import sent_picture
-from chalicelib.web.request import MULTIPART
+from chalicelib.web.http.request import MULTIPART
+from chalicelib.web.operations.fields import Document, Filled, ModelId, Name
+from chalicelib.web.operations.files import sent_picture
+from chalicelib.web.operations.locate import model_in_body
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import describe, records
 
 
 class FeedbackForm(msgspec.Struct, rename="camel"):

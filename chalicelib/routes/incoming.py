@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from chalicelib.domain.common.clock import date_text
-from chalicelib.web import records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import Name
-from chalicelib.web.operation import Operation
+from chalicelib.web.operations.fields import Name
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import records
 
 
 class IncomingForm(msgspec.Struct):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.domain.common.limits import EPOCHS_PAGE, MODELS_PAGE
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.locate import dataset_in_path, model_id_in_path, model_in_path
-from chalicelib.web.operation import BOTH, Operation
-from chalicelib.web.paging import ListAnswer, list_answer
+from chalicelib.web.http.paging import ListAnswer, list_answer
+from chalicelib.web.operations.locate import dataset_in_path, model_id_in_path, model_in_path
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, records
 
 
 def get_metrics(call: Call) -> records.MetricsRecord:

@@ -8,11 +8,10 @@ import msgspec
 from msgspec import UNSET
 
 from chalicelib.errors import MissingParameter
-from chalicelib.services.tokens import Granted
-from chalicelib.web import records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import Filled
-from chalicelib.web.operation import Operation
+from chalicelib.services.accounts.tokens import Granted
+from chalicelib.web.operations.fields import Filled
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import records
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 REFRESH = "refresh_token"
@@ -50,7 +49,7 @@ def _grant(call: Call, form: TokenForm) -> Granted:
     tokens = call.container.tokens
     if form.grant_type == JWT_BEARER:
         assertion = _needed("assertion", form.assertion)
-        return tokens.grant_assertion(assertion, form.scope, call.incoming.domain)
+        return tokens.grant_assertion(assertion, form.scope, call.request.domain)
     return tokens.grant_refresh(_needed(REFRESH, form.refresh_token), form.valid_for)
 
 
@@ -63,7 +62,7 @@ def _needed(name: str, value: str | None) -> str:
 
 def revoke_token(call: Call) -> None:
     """Revoke a refresh token of the caller. Spec: Authentication."""
-    call.container.tokens.revoke(call.account, call.incoming.parameters["token"])
+    call.container.tokens.revoke(call.account, call.request.parameters["token"])
 
 
 OPERATIONS = (

@@ -11,17 +11,16 @@ from chalicelib.domain.common.limits import MAX_ANSWER_BYTES
 from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.domain.documents.form_template import FORM_TYPES, FormTemplate
 from chalicelib.domain.documents.ocr import FORM, TEXT, OcrRequest
-from chalicelib.domain.models.model import ServedModel
+from chalicelib.domain.models.model import OCR, ServedModel
 from chalicelib.errors import BadRequest
-from chalicelib.web.call import Call
-from chalicelib.web.describe_ocr import ocr_answer
-from chalicelib.web.fields import Base64, ModelId, Url
-from chalicelib.web.form_template import FORM_TEMPLATE
-from chalicelib.web.locate import served_in_body
-from chalicelib.web.ocr_records import FormTableItem, OcrRecord, PairItem
-from chalicelib.web.operation import Operation
-from chalicelib.web.samples import FORM_RULES, JSON_RULES, sample_of
-from chalicelib.web.wire import wire_bytes
+from chalicelib.web.http.paging import wire_bytes
+from chalicelib.web.operations.fields import Base64, ModelId, Url
+from chalicelib.web.operations.files import FORM_RULES, JSON_RULES, sample_of
+from chalicelib.web.operations.form_template import FORM_TEMPLATE
+from chalicelib.web.operations.locate import served_in_body
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records.describe_ocr import ocr_answer
+from chalicelib.web.records.ocr_records import FormTableItem, OcrRecord, PairItem
 
 Task = Literal["text", "table", "contact", "form"]
 FormType = Annotated[
@@ -64,8 +63,11 @@ class OcrForm(msgspec.Struct, rename="camel"):
 
 
 def find_model(call: Call) -> ServedModel | None:
-    """Find the model that the body names; None when validation will refuse its id."""
-    return served_in_body(call, call.container.ocr.find_model)
+    """Find the model that the body names, and what it needs; None when its id will be refused."""
+    model = served_in_body(call)
+    if model is not None and model.type == OCR:
+        call.container.ocr.require_networks(model)
+    return model
 
 
 def run_ocr(call: Call) -> OcrRecord:

@@ -7,17 +7,12 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL, VISION
-from chalicelib.domain.models.model import ServedModel
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import Base64, Count, ModelId, Url
-from chalicelib.web.locate import served_in_body
-from chalicelib.web.operation import Operation
-from chalicelib.web.samples import FORM_RULES, JSON_RULES, sample_of
-
-CLASSIFIED = (IMAGE, MULTI_LABEL)
-DETECTED = (DETECTION,)
+from chalicelib.domain.datasets.dataset import VISION
+from chalicelib.web.operations.fields import Base64, Count, ModelId, Url
+from chalicelib.web.operations.files import FORM_RULES, JSON_RULES, sample_of
+from chalicelib.web.operations.locate import served_in_body
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import describe, records
 
 
 class PictureForm(msgspec.Struct, rename="camel"):
@@ -33,28 +28,22 @@ class PictureForm(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
 
 
-def find_model(call: Call) -> ServedModel | None:
-    """Find the model that the body names; None when validation will refuse its id."""
-    return served_in_body(call, call.container.predictions.find_model)
-
-
 def predict_image(call: Call) -> records.PredictionRecord:
     """Predict the labels of a picture. Spec: Main concepts 3."""
     form: PictureForm = call.form
-    service = call.container.picture_predictions
-    picture = service.read(sample_of(call), call.located, CLASSIFIED)
-    call.reserve_prediction()
-    items = service.predict(call.located, picture, form.num_results)
-    return describe.prediction(items, form.sample_id)
+    prediction = call.container.picture_predictions.classify(
+        call.account, call.located, sample_of(call), form.num_results
+    )
+    call.usage = prediction.usage
+    return describe.prediction(prediction.items, form.sample_id)
 
 
 def detect_objects(call: Call) -> records.DetectionRecord:
     """Find objects in a picture. Spec: Detection response."""
     form: PictureForm = call.form
-    service = call.container.picture_predictions
-    picture = service.read(sample_of(call), call.located, DETECTED)
-    call.reserve_prediction()
-    return describe.detection(service.detect(call.located, picture), form.sample_id)
+    found = call.container.picture_predictions.detect(call.account, call.located, sample_of(call))
+    call.usage = found.usage
+    return describe.detection(found.items, form.sample_id)
 
 
 def _operation(name: str, path: str, view: Any, summary: str, answer: type) -> Operation:
@@ -65,7 +54,7 @@ def _operation(name: str, path: str, view: Any, summary: str, answer: type) -> O
         path=path,
         families=(VISION,),
         view=view,
-        locate=find_model,
+        locate=served_in_body,
         summary=summary,
         form=PictureForm,
         files=("sampleContent",),

@@ -7,12 +7,10 @@ from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.texts import checked_text
-from chalicelib.domain.models.model import ServedModel
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import Count, Document, ModelId
-from chalicelib.web.locate import served_in_body
-from chalicelib.web.operation import Operation
+from chalicelib.web.operations.fields import Count, Document, ModelId
+from chalicelib.web.operations.locate import served_in_body
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import describe, records
 
 
 class TextForm(msgspec.Struct, rename="camel"):
@@ -28,11 +26,6 @@ class TextForm(msgspec.Struct, rename="camel"):
         checked_text(self.document)
 
 
-def find_model(call: Call) -> ServedModel | None:
-    """Find the model that the body names; None when validation will refuse its id."""
-    return served_in_body(call, call.container.predictions.find_model)
-
-
 def predict_intent(call: Call) -> records.PredictionRecord:
     """Predict the intent of a text. Spec: POST /v2/language/intent."""
     return _predict(call, "text-intent")
@@ -44,13 +37,12 @@ def predict_sentiment(call: Call) -> records.PredictionRecord:
 
 
 def _predict(call: Call, kind: str) -> records.PredictionRecord:
-    """Check the model, count one prediction, and make it; given back when it fails."""
     form: TextForm = call.form
-    predictions = call.container.predictions
-    predictions.check(call.located, kind)
-    call.reserve_prediction()
-    items = predictions.predict_text(call.located, kind, form.document, form.num_results)
-    return describe.prediction(items, form.sample_id)
+    prediction = call.container.predictions.answer(
+        call.account, call.located, form.document, dataset_type=kind, count=form.num_results
+    )
+    call.usage = prediction.usage
+    return describe.prediction(prediction.items, form.sample_id)
 
 
 OPERATIONS = (
@@ -60,7 +52,7 @@ OPERATIONS = (
         path="/v2/:family/intent",
         families=(LANGUAGE,),
         view=predict_intent,
-        locate=find_model,
+        locate=served_in_body,
         summary="Predict the intent of a text.",
         form=TextForm,
         answer=records.PredictionRecord,
@@ -73,7 +65,7 @@ OPERATIONS = (
         path="/v2/:family/sentiment",
         families=(LANGUAGE,),
         view=predict_sentiment,
-        locate=find_model,
+        locate=served_in_body,
         summary="Predict the sentiment of a text.",
         form=TextForm,
         answer=records.PredictionRecord,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from chalicelib.domain.common.limits import RECEIPTS_PAGE
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.locate import dataset_in_path
-from chalicelib.web.operation import BOTH, Operation
-from chalicelib.web.paging import ListAnswer, list_answer
+from chalicelib.web.http.paging import ListAnswer, list_answer
+from chalicelib.web.operations.locate import dataset_in_path
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, records
 
 
 def list_receipts(call: Call) -> ListAnswer:

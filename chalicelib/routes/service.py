@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib import __version__
-from chalicelib.web import records
-from chalicelib.web.call import Call
-from chalicelib.web.docs_page import page
-from chalicelib.web.endpoint import TextAnswer
-from chalicelib.web.openapi import document
-from chalicelib.web.operation import Operation
+from chalicelib.web.openapi.document import document
+from chalicelib.web.openapi.page import page
+from chalicelib.web.operations.operation import Call, Operation, TextAnswer
+from chalicelib.web.records import records
 
 HTML = "text/html; charset=utf-8"
 

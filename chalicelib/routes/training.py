@@ -10,12 +10,11 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import InvalidParameter
 from chalicelib.formats.texts.json_depth import is_too_deep
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
-from chalicelib.web.forms import convert
-from chalicelib.web.locate import dataset_in_body, model_in_body, model_in_path
-from chalicelib.web.operation import BOTH, Operation
+from chalicelib.web.operations.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
+from chalicelib.web.operations.forms import convert
+from chalicelib.web.operations.locate import dataset_in_body, model_in_body, model_in_path
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, records
 
 
 class TrainParams(msgspec.Struct, rename="camel"):

@@ -8,12 +8,11 @@ import msgspec
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.fields import Language, Name, PictureType, TextType, Url
-from chalicelib.web.locate import dataset_in_path
-from chalicelib.web.operation import BOTH, Operation
-from chalicelib.web.upload_source import upload_source
+from chalicelib.web.operations.fields import Language, Name, PictureType, TextType, Url
+from chalicelib.web.operations.files import upload_source
+from chalicelib.web.operations.locate import dataset_in_path
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, records
 
 QUEUED = "/v2/:family/datasets/upload"
 SYNC = f"{QUEUED}/sync"

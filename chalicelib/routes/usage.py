@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from chalicelib.domain.common.paging import ListPage
-from chalicelib.web import describe, records
-from chalicelib.web.call import Call
-from chalicelib.web.operation import Operation
-from chalicelib.web.paging import ListAnswer, Window, list_answer
+from chalicelib.web.http.paging import ListAnswer, Window, list_answer
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import describe, records
 
 
 def list_usage(call: Call) -> ListAnswer:

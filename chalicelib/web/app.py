@@ -11,12 +11,10 @@ from chalice.app import Chalice, Request, Response
 
 from chalicelib import log, metrics
 from chalicelib.errors import BadRequest, MethodNotAllowed, RouteNotFound, ServiceError
-from chalicelib.web.access_log import call_ids, write_access
-from chalicelib.web.call import Call
-from chalicelib.web.endpoint import run
-from chalicelib.web.errors import error_response, reshape
-from chalicelib.web.event import incoming, whole_event
-from chalicelib.web.operation import Operation
+from chalicelib.web.http.access_log import call_ids, write_access
+from chalicelib.web.http.request import read_request, whole_event
+from chalicelib.web.http.responses import error_response, reshape
+from chalicelib.web.operations.operation import Call, Operation, run
 
 if TYPE_CHECKING:
     from chalicelib.container import Container
@@ -111,13 +109,13 @@ class PresageApp(Chalice):
         return None
 
     def _register(self, operation: Operation, family: str, path: str) -> None:
-        """Add one route; its content types are left to chalicelib/web/request.py."""
+        """Add one route; its content types are left to chalicelib/web/http/request.py."""
 
         def view(**_: str) -> Response:
             request = self.current_request
             if request is None:
                 raise RuntimeError("A view runs inside a request only.")
-            facts = incoming(request.to_original_event())
+            facts = read_request(request.to_original_event())
             return run(Call(operation, family, facts, lambda: self.container, self.operations))
 
         view.__doc__ = operation.summary

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from chalicelib.domain.accounts.account import Account
-from chalicelib.stores.accounts.quotas import PREDICTIONS, QuotaStore
+from chalicelib.domain.accounts.usage import PREDICTIONS
+from chalicelib.stores.accounts.quotas import QuotaStore
 from infra.auditing import log_lines, report
 from infra.auditing.log_lines import LogGroup, Tally
 from infra.auditing.report import Month

@@ -11,12 +11,12 @@ from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import (
     COUNTED,
     GIVEN_BACK,
+    KEPT_AFTER_RESET,
     REFUSED,
     UNKNOWN,
     month_key,
     next_month_start,
 )
-from chalicelib.services.usage import KEPT_AFTER_RESET
 from infra.auditing.log_lines import Tally
 from infra.target import CommandError
 

@@ -14,7 +14,7 @@ from chalicelib.domain.common.limits import EPOCHS_RANGE
 from chalicelib.domain.datasets.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
 from chalicelib.domain.models.model import Model
 from chalicelib.stores.models.versions import ARTIFACT, CARD, METRICS
-from chalicelib.web import describe
+from chalicelib.web.records import describe
 from infra.exports.examples import NOTES, Notes, export_texts
 from infra.exports.pictures import export_pictures
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from chalicelib.errors import RouteNotFound, ServiceError
-from chalicelib.web.errors import INTERNAL
+from chalicelib.web.http.responses import INTERNAL
 from infra.template.logs import ACCESS_LOG, GATEWAY_ACCOUNT
 from infra.template.names import Part, attribute, ref, sub
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 import app as module
 from chalicelib.domain.accounts.account import Account
-from chalicelib.domain.accounts.usage import Usage
+from chalicelib.domain.accounts.usage import Allowances, Usage
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label, LabelCounts
 from chalicelib.domain.datasets.example import Example, ExampleView
@@ -30,25 +31,25 @@ from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.models.model import Model, ModelView, ServedModel, TrainRequest
 from chalicelib.domain.models.model_files import EnginePart
-from chalicelib.domain.models.prediction import Detection, Probability
+from chalicelib.domain.models.prediction import Detection, Prediction, Probability
 from chalicelib.errors import (
     DatasetNotFound,
     DeletionNotFound,
-    ExampleQuotaExceeded,
     InvalidToken,
     LabelNotFound,
     ModelNotFound,
     ModelNotReady,
-    PredictionQuotaExceeded,
     ServiceError,
     TokenNotFound,
 )
-from chalicelib.services.incoming import IssuedForm
-from chalicelib.services.ocr import OcrService
-from chalicelib.services.tokens import Granted
-from chalicelib.services.usage import UsageFacts
+from chalicelib.services.accounts.tokens import Granted
+from chalicelib.services.accounts.usage import UsageFacts
+from chalicelib.services.predictions.documents import OcrService
+from chalicelib.services.uploads.upload_forms import IssuedForm
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+LAST_MINUTE = datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
+"""When calls are counted; the next month begins after 60 seconds."""
 MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
 ACCOUNT = Account("2", "a@example.test", "STARTER", "HEROKU", "ACTIVE", (), "kQ2mTzXwPa", NOW)
 DATASET = Dataset(
@@ -130,24 +131,24 @@ class FakeServices:
         plan = ("STARTER", 1, "HEROKU", "kQ2mTzXwPa")
         return UsageFacts("2202611", "2", *month, *plan, self._usage(self.predictions_used))
 
-    def reserve_prediction(self, account: Account) -> Usage:
-        if self.predictions_used >= 2000:
-            raise PredictionQuotaExceeded("2000 of 2000 used.", 60)
-        self.predictions_used += 1
-        return self._usage(self.predictions_used)
+    @contextmanager
+    def prediction(self, account: Account, model: ServedModel) -> Iterator[Usage]:
+        with Allowances(self, lambda: LAST_MINUTE, 30).prediction(account, model) as usage:
+            yield usage
 
-    def give_back_prediction(self, account: Account, usage: Usage) -> bool:
-        self.predictions_used -= 1
+    def reserve(self, account_id: str, kind: str, month: str, limit: int, _: datetime) -> int:
+        used = getattr(self, f"{kind}_used")
+        if used >= limit:
+            return None
+        setattr(self, f"{kind}_used", used + 1)
+        return used + 1
+
+    def give_back(self, account_id: str, kind: str, month: str) -> bool:
+        setattr(self, f"{kind}_used", getattr(self, f"{kind}_used") - 1)
         return True
 
-    def reserve_example_call(self, account: Account) -> Usage:
-        if self.examples_used >= 30:
-            raise ExampleQuotaExceeded("You've used all 30 calls.", 60)
-        self.examples_used += 1
-        return self._usage(self.examples_used, 30)
-
-    def give_back_example_call(self, account: Account, usage: Usage) -> None:
-        self.examples_used -= 1
+    def used(self, account_id: str, kind: str, month: str) -> int:
+        return getattr(self, f"{kind}_used")
 
     # datasets
     def view(self) -> DatasetView:
@@ -183,6 +184,10 @@ class FakeServices:
     def list_examples(self, *facts: Any) -> ListPage:
         self.work("examples", *facts)
         offset, count = facts[-2:]
+        with Allowances(self, lambda: LAST_MINUTE, 30).example_call(ACCOUNT):
+            return self._examples_page(offset, count)
+
+    def _examples_page(self, offset: int, count: int) -> Page:
         items = [self._example(i) for i in range(offset, min(self.examples, offset + count))]
         return ListPage(tuple(items), offset, offset + count < self.examples)
 
@@ -219,38 +224,43 @@ class FakeServices:
         if model.status != "SUCCEEDED":
             raise ModelNotReady(model.model_id, model.status)
 
-    def predict_text(self, model: Model, kind: str, text: str, count: int | None) -> tuple:
-        self.work("predict", kind, text, count)
-        items = (Probability("delivery", 0.75), Probability("refund", 0.25))
-        return items[:count]
+    def answer(
+        self, account: Account, model: Model, text: str, *, dataset_type: str, count: int | None
+    ) -> Prediction:
+        self.check(model, dataset_type)
+        with self.prediction(account, model) as usage:
+            self.work("predict", dataset_type, text, count)
+            items = (Probability("delivery", 0.75), Probability("refund", 0.25))
+            return Prediction(items[:count], usage)
 
-    def read_picture(self, sample: Sample, model: Model, types: tuple) -> str:
-        self.work("read", sample, types)
-        if model.status != "SUCCEEDED":
-            raise ModelNotReady(model.model_id, model.status)
-        return "pixels"
+    def classify(
+        self, account: Account, model: Model, sample: Sample, count: int | None
+    ) -> Prediction:
+        self.check(model, "")
+        with self.prediction(account, model) as usage:
+            self.work("predict", sample, count)
+            return Prediction((Probability("delivery", 0.75), Probability("refund", 0.25)), usage)
 
-    def predict_picture(self, model: Model, picture: str, count: int | None) -> tuple:
-        self.work("predict", picture, count)
-        return Probability("delivery", 0.75), Probability("refund", 0.25)
+    def detect(self, account: Account, model: Model, sample: Sample) -> Prediction:
+        self.check(model, "")
+        with self.prediction(account, model) as usage:
+            self.work("detect", sample)
+            return Prediction((Detection("bear", 0.875, PixelBox(1, 2, 30, 40)),), usage)
 
-    def detect(self, model: Model, picture: str) -> tuple:
-        self.work("detect", picture)
-        return (Detection("bear", 0.875, PixelBox(1, 2, 30, 40)),)
-
-    def find_reader(self, account_id: str, model_id: str) -> ServedModel:
-        if model_id not in ("OCRModel", "tabulatev2"):
-            return ServedModel(self.get_model(account_id, model_id).model_id, "image", "", "")
-        return ServedModel(model_id, "ocr", "SUCCEEDED", "prebuilt")
+    def find_served(self, account_id: str, model_id: str) -> ServedModel:
+        if model_id in ("OCRModel", "tabulatev2"):
+            return ServedModel(model_id, "ocr", "SUCCEEDED", "prebuilt")
+        model = self.get_model(account_id, model_id)
+        return ServedModel(model.model_id, model.type, model.status, "r1-1")
 
     def read_document(
         self,
         model: ServedModel,
         sample: Sample,
-        wish: OcrRequest,
+        request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> tuple[Finding, ...]:
-        self.work("read", model.model_id, sample, wish, seconds_left())
+        self.work("read", model.model_id, sample, request, seconds_left())
         model.require_type(("ocr",))
         view = ReadPage(Page(1, 200, 100, 1.0), 0, None, ())
         box = Rect(1, 2, 30, 40)
@@ -260,7 +270,7 @@ class FakeServices:
             "contact": Contact("ORG", "Orchid Labs", 0.875, box),
             "form": FormField("name", "Name:", box, "", None, 0.875),
         }
-        return (Finding(view, 0, items[wish.task]),)
+        return (Finding(view, 0, items[request.task]),)
 
     def card(self, account_id: str, model_id: str) -> dict:
         path = Path(__file__).parents[1] / "spec/examples/card_intent.json"
@@ -304,14 +314,9 @@ class FakeServices:
             health=some(parts=lambda: [EnginePart("minilm", "loaded", "MiniLM", "ab" * 32)]),
             engines=lambda: {"text-fast": "ready"},
             tokens=self,
-            usage=some(
-                predictions=self.usage_now,
-                facts=self.facts,
-                reserve_prediction=self.reserve_prediction,
-                give_back_prediction=self.give_back_prediction,
-                reserve_example_call=self.reserve_example_call,
-                give_back_example_call=self.give_back_example_call,
-            ),
+            usage=some(facts=self.facts),
+            allowances=some(predictions=self.usage_now),
+            served_models=some(find=self.find_served),
             datasets=some(
                 get=self.get_dataset,
                 list=self.list_datasets,
@@ -346,14 +351,12 @@ class FakeServices:
             deletions=some(
                 delete_dataset=self.delete, delete_model=self.delete, get=self.get_deletion
             ),
-            predictions=some(
-                find_model=self.get_model, check=self.check, predict_text=self.predict_text
-            ),
-            picture_predictions=some(
-                read=self.read_picture, predict=self.predict_picture, detect=self.detect
-            ),
+            predictions=some(answer=self.answer),
+            picture_predictions=some(classify=self.classify, detect=self.detect),
             ocr=some(
-                find_model=self.find_reader, template=OcrService.template, read=self.read_document
+                require_networks=lambda model: None,
+                template=OcrService.template,
+                read=self.read_document,
             ),
             receipts=some(list=self.receipts),
             incoming=some(issue=self.issue_form),

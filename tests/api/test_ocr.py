@@ -219,7 +219,7 @@ def test_model_of_another_type(call):
     answer = call.json("POST", URL, modelId=MODEL_ID, sampleBase64Content=ENCODED)
 
     assert answer.status == 400
-    assert f"model {MODEL_ID} is of type image" in answer.json["message"]
+    assert f"model {MODEL_ID} is of type text-intent" in answer.json["message"]
     assert "type ocr" in answer.json["message"]
 
 

@@ -42,12 +42,8 @@ def test_file_in_a_form(call, services, kind, expected):
 
     assert answer.json == {**expected, "sampleId": " tag "}
     assert answer.headers["X-RateLimit-Remaining"] == "1989"
-    assert services.calls[-2] == (
-        "read",
-        (Sample(content=BYTES), ("image", "image-multi-label"))
-        if kind == "predict"
-        else (Sample(content=BYTES), ("image-detection",)),
-    )
+    (name, (sample, *_)) = services.calls[-1]
+    assert (name, sample) == (kind, Sample(content=BYTES))
 
 
 def test_address_and_text_in_json(call, services):
@@ -55,11 +51,10 @@ def test_address_and_text_in_json(call, services):
     url, text = "https://example.test/cat.png", base64.b64encode(BYTES).decode()
 
     call.json("POST", "/v2/vision/predict", modelId=MODEL_ID, sampleLocation=url, numResults="3")
-    assert services.calls[-2][1][0] == Sample(location=url, account_id="2")
-    assert services.calls[-1] == ("predict", ("pixels", 3))
+    assert services.calls[-1] == ("predict", (Sample(location=url, account_id="2"), 3))
     answer = call.json("POST", "/v2/vision/predict", modelId=MODEL_ID, sampleBase64Content=text)
     assert answer.json == LABELS
-    assert services.calls[-2][1][0] == Sample(content=BYTES)
+    assert services.calls[-1] == ("predict", (Sample(content=BYTES), None))
 
 
 def test_long_base64_text_in_a_form(call, services):
@@ -75,7 +70,7 @@ def test_long_base64_text_in_a_form(call, services):
     )
 
     assert answer.status == 200
-    assert services.calls[-2][1][0] == Sample(content=content)
+    assert services.calls[-1] == ("detect", (Sample(content=content),))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ from datetime import datetime
 from pathlib import Path
 
 from chalicelib.container import Container
+from chalicelib.services.predictions.texts import PredictionService
+from tests.bench.folder_models import UNCOUNTED, ask
 from tests.bench.report import Bar, Report, ceiling, say
 from tests.flows.client import LANGUAGE, Client
 from tests.flows.crowd import Asked, mixed_calls, run_crowd, spend
@@ -115,16 +117,17 @@ def answer_times(bench: Bench, model_id: str) -> list[float]:
 
 def engine_share(bench: Bench) -> float:
     """Median of the same prediction made in this process, without HTTP and storage."""
-    service = Container(bench.stack.settings).predictions
-    model = service.find_model(bench.world.account_id(bench.caller), bench.model_id)
+    container = Container(bench.stack.settings)
+    service = PredictionService(container.served_models, UNCOUNTED, container.encoders)
+    model = container.served_models.find(bench.world.account_id(bench.caller), bench.model_id)
 
-    def ask(number: int) -> None:
+    def ask_once(number: int) -> None:
         """Make one prediction."""
-        service.predict_text(model, "text-intent", f"{QUESTION} {number}", None)
+        ask(service, model, f"{QUESTION} {number}")
 
     for number in range(WARM_UP):
-        ask(number)
-    return quantile([milliseconds(lambda n=n: ask(n)) for n in range(PREDICTIONS)], 0.5)
+        ask_once(number)
+    return quantile([milliseconds(lambda n=n: ask_once(n)) for n in range(PREDICTIONS)], 0.5)
 
 
 def bench_throughput(bench: Bench) -> None:

@@ -24,7 +24,7 @@ from chalicelib.engines.interface import EncoderUse, TextFitOptions, TextTrainin
 from chalicelib.engines.text.classifier import TextParameters, TrainedText, dump
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.text.fit import fit
-from tests.bench.folder_models import prediction_service, served
+from tests.bench.folder_models import ask, prediction_service, served
 from tests.bench.report import Report, ceiling, say
 from tests.bench.text_data import BUILD, PROFILES, ROOT, Embedder
 from tests.bench.text_service import bench_interrupted, bench_service, bench_words
@@ -93,16 +93,16 @@ def serve_many(models: Path) -> dict[str, float]:
             (Path(folder) / str(number)).write_bytes(_artifact(uses, number))
         service = prediction_service(Path(folder), pool)
 
-        def ask(number: int) -> float:
+        def ask_once(number: int) -> float:
             """One prediction, in milliseconds."""
             model = served(str(number))
             started = time.perf_counter()
-            assert service.predict_text(model, "text-intent", "where is my parcel", None)
+            assert ask(service, model, "where is my parcel")
             return 1_000 * (time.perf_counter() - started)
 
-        ask(0)
-        cold = [ask(number) for number in range(1, MODELS)]
-        warm = [ask(number) for number in range(MODELS - 100, MODELS)]
+        ask_once(0)
+        cold = [ask_once(number) for number in range(1, MODELS)]
+        warm = [ask_once(number) for number in range(MODELS - 100, MODELS)]
     return {
         "cold": float(np.quantile(cold, 0.99)),
         "warm": float(np.median(warm)),

@@ -12,7 +12,7 @@ import numpy as np
 
 from chalicelib.engines.text.classifier import dump
 from chalicelib.engines.text.encoding.pool import EncoderPool
-from tests.bench.folder_models import prediction_service, served
+from tests.bench.folder_models import ask, prediction_service, served
 from tests.bench.report import Bar, Report
 from tests.bench.text_data import PROFILES, Embedder, train
 
@@ -49,7 +49,7 @@ def _durations(
     model = served(profile)
 
     def predict(text: str) -> None:
-        assert service.predict_text(model, "text-intent", text, None)
+        assert ask(service, model, text)
 
     return [_milliseconds(predict, text) for text in [*texts[:20], *texts]][20:]
 

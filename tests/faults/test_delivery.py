@@ -12,7 +12,7 @@ import pytest
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
-from chalicelib.services import text_ingest
+from chalicelib.services.uploads import text_reader
 from chalicelib.stores.aws.tables import DatasetRow, ExampleChunkRow, LabelRow, ReceiptRow
 from chalicelib.stores.jobs.queues import DELETE, INGEST, TRAIN_FREE
 from tests.builders import World, a_source, some_rows
@@ -245,7 +245,7 @@ def test_deletion_waits_for_a_writer(world: World, monkeypatch: pytest.MonkeyPat
         other.work()
         deleted.append(len(world.rows(DatasetRow)))
 
-    _once_before(monkeypatch, text_ingest, "scan", delete)
+    _once_before(monkeypatch, text_reader, "scan", delete)
     world.deliver(message)
 
     assert deleted == [1]
@@ -277,7 +277,7 @@ def test_worker_out_of_time_in_a_call_leaves_the_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A synchronous upload that is too slow goes on in the queue, with all its attempts."""
-    monkeypatch.setattr(text_ingest, "scan", _slow(world, text_ingest.scan))
+    monkeypatch.setattr(text_reader, "scan", _slow(world, text_reader.scan))
     view = world.container.uploads.create_sync(world.account, LANGUAGE, a_source(ROWS), FIELDS, 25)
 
     assert view.dataset.status_message == "UPLOADING"

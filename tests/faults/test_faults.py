@@ -13,7 +13,7 @@ import pytest
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, SOURCES, UPLOAD, DatasetView
 from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
-from chalicelib.errors import ServiceError, StorageUnavailable
+from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.tables import ExampleChunkRow, LabelRow, ReceiptRow
 from tests.builders import World, a_source, some_rows
 from tests.faults.aws import Faults, Snapshot
@@ -160,7 +160,7 @@ class Retrain(Scenario):
 
 
 class Predict(Scenario):
-    """A model answers; the route reserves, predicts and gives back when it fails."""
+    """A model answers: reserves, predicts, and gives back when it fails."""
 
     def prepare(self) -> None:
         self.model = self.world.model(self.world.dataset(ROWS))
@@ -168,15 +168,10 @@ class Predict(Scenario):
     def ask(self) -> Any:
         # Each request finds a process that has not warmed up.
         self.services.__dict__.pop("predictions", None)
-        usage = self.services.usage.reserve_prediction(self.account)
-        try:
-            return predict(self, self.model)
-        except ServiceError:
-            self.services.usage.give_back_prediction(self.account, usage)
-            raise
+        return predict(self, self.model)
 
     def check(self, answers: list[Any]) -> None:
-        used = self.services.usage.predictions(self.account).used
+        used = self.services.allowances.predictions(self.account).used
         assert len(answers) <= used <= len(answers) + 1
 
 
@@ -253,9 +248,11 @@ class Feedback(Scenario):
 
 def predict(scenario: Scenario, model: Model) -> Any:
     """Ask a model."""
-    service = scenario.services.predictions
-    found = service.find_model(scenario.account.account_id, model.model_id)
-    return service.predict_text(found, "text-intent", "book please", None)
+    services = scenario.services
+    found = services.served_models.find(scenario.account.account_id, model.model_id)
+    return services.predictions.answer(
+        scenario.account, found, "book please", dataset_type="text-intent"
+    ).items
 
 
 def check_model(scenario: Scenario, model: Model) -> None:

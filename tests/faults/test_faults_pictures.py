@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, VISION, DatasetView
 from chalicelib.domain.datasets.example import PictureFile, picture_digest
 from chalicelib.domain.models.model import SUCCEEDED, Model
-from chalicelib.services.datasets import NewDataset
+from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import LabelRow
 from chalicelib.stores.datasets import example_names
 from tests.builders import World

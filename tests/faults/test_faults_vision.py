@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain.datasets.dataset import VISION, DatasetView
 from chalicelib.domain.jobs.messages import features_job
 from chalicelib.domain.models.model import SUCCEEDED, TrainRequest
-from chalicelib.services import vision_learning
+from chalicelib.services.training import vision_learner
 from chalicelib.stores.jobs.queues import EMBED
 from tests import tiny_vision
 from tests.builders import World
@@ -83,6 +83,6 @@ def test_every_call_may_fail_once(
     tiny = tiny_vision.install(monkeypatch)
     tiny.extractor.shard_rows = 4
     monkeypatch.setattr(tiny_vision, "STEPS", 1)
-    monkeypatch.setattr(vision_learning, "RESERVE_SECONDS", 1_000.0)
+    monkeypatch.setattr(vision_learner, "RESERVE_SECONDS", 1_000.0)
 
     strike_every_call(scenario_type, world)

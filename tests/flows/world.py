@@ -17,7 +17,7 @@ from typing import Any
 import jwt
 
 from chalicelib.domain.common.clock import system_clock
-from chalicelib.services.accounts import AccountService
+from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.clients import Clients

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from chalicelib import log, metrics
-from chalicelib.domain.accounts.usage import Usage
+from chalicelib.domain.accounts.usage import PREDICTIONS, Reservation
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.metrics import METRICS
-from chalicelib.web.access_log import write_access
-from chalicelib.web.metering import Metering
+from chalicelib.web.http.access_log import write_access
 from infra import costs
 from infra.template.gateway import LOG_FIELDS
+from tests.domain.accounts.test_usage import Counter
 
 DOCS = Path(__file__).parents[2] / "docs" / "deploy.md"
 
@@ -63,12 +63,11 @@ def test_metrics_are_counted_in_all_their_dimensions() -> None:
 def test_lines_of_a_call_are_as_long_as_assumed(lines: Any) -> None:
     """The lines of a prediction, with metrics and what AWS adds, fit into the assumed bytes."""
     event = {"requestContext": {"httpMethod": "POST", "resourcePath": "/v2/language/sentiment"}}
-    usage = Usage(10, 1, datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
-    metering = Metering(ServedModel("A" * 26, "text-sentiment", "", "r"), usage.starts_at)
+    reservation = Reservation(Counter(), "1000", PREDICTIONS, datetime(2026, 11, 1, tzinfo=UTC))
     metrics.configure(metrics.EMF, "presage-prod")
     with log.bound(request_id="r" * 36, invocation_id="i" * 36, account="1000"):
-        metering.reserve(lambda: usage)
-        metering.write("language")
+        reservation.count(10)
+        reservation.write_line(ServedModel("A" * 26, "text-sentiment", "", "r"))
         write_access(event, {"statusCode": 200, "body": "x" * 500}, 0.01234, is_known=True)
     metrics.configure(metrics.OFF, "presage")
     access = json.dumps(LOG_FIELDS)

@@ -25,7 +25,7 @@ from chalicelib.config import Settings
 from chalicelib.container import Container
 from chalicelib.domain.accounts.account import Account
 from chalicelib.formats.tokens.rsa_key import new_private_pem, public_pem_of
-from chalicelib.services.accounts import AccountService
+from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws import tables

@@ -9,7 +9,7 @@ from chalicelib.domain.datasets.dataset import DatasetView
 from tests.builders import World, empty_aws
 from tests.conftest import MovableClock
 from tests.pictures import label_folders
-from tests.services.vision_runs import COUNTS
+from tests.services.training.vision_runs import COUNTS
 from tests.tiny_vision import TinyVision, install
 
 

@@ -148,7 +148,7 @@ def test_prebuilt_model_that_is_not_installed(live, caller, tmp_path, model_id):
     bare = Container(replace(live.stack.settings, model_dir=str(tmp_path)))
 
     with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install$") as caught:
-        bare.predictions.find_model(caller.account_id, model_id)
+        bare.served_models.find(caller.account_id, model_id)
 
     assert (caught.value.status, caught.value.code) == (404, "model_not_installed")
     assert model_id in FAST
@@ -209,10 +209,11 @@ def test_encoder_that_is_not_installed(live, caller, dataset, tmp_path):
     model_id = caller.train(dataset).ok()["modelId"]
     caller.trained(model_id)
     bare = Container(replace(live.stack.settings, model_dir=str(tmp_path)))
-    model = bare.predictions.find_model(caller.account_id, model_id)
+    model = bare.served_models.find(caller.account_id, model_id)
+    account = bare.stores.accounts.get(caller.account_id)
 
     with pytest.raises(EncoderMissing, match=r"not installed.*infra\.models install") as caught:
-        bare.predictions.check(model, "text-intent")
+        bare.predictions.answer(account, model, "x", dataset_type="text-intent")
 
     assert (caught.value.status, caught.value.code) == (409, "encoder_missing")
 

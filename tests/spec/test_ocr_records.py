@@ -12,7 +12,7 @@ from chalicelib.domain.documents.findings import Cell, Contact, FormField, Named
 from chalicelib.domain.documents.ocr import Finding, TableBlock, ordered
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.formats.templates.form_template import read_template
-from chalicelib.web import describe_ocr, ocr_records
+from chalicelib.web.records import describe_ocr, ocr_records
 from tests.spec.test_records import EXAMPLES, same
 
 VIEW = ReadPage(Page(1, 400, 300, 1.0), 0, None, ())

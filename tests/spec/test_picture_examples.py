@@ -12,8 +12,8 @@ import pytest
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import Label
 from chalicelib.domain.datasets.example import Example, ExampleView
-from chalicelib.web import describe
-from chalicelib.web.paging import Window, list_answer
+from chalicelib.web.http.paging import Window, list_answer
+from chalicelib.web.records import describe
 from tests.formats.drawn import encoded, scene
 from tests.live import Caller, Live
 from tests.spec.test_endpoints import example, same_shape

@@ -28,12 +28,11 @@ from chalicelib.errors import (
     InvalidToken,
     StorageUnavailable,
 )
-from chalicelib.services.usage import UsageFacts
-from chalicelib.web import describe, records
-from chalicelib.web.errors import ErrorRecord, error_response
-from chalicelib.web.headers import rate_limit_headers
-from chalicelib.web.paging import Window, list_answer
-from chalicelib.web.upload_source import NO_SOURCE
+from chalicelib.services.accounts.usage import UsageFacts
+from chalicelib.web.http.paging import Window, list_answer
+from chalicelib.web.http.responses import ErrorRecord, error_response, rate_limit_headers
+from chalicelib.web.operations.files import NO_SOURCE
+from chalicelib.web.records import describe, records
 
 EXAMPLES = Path(__file__).parent / "examples"
 DAY = datetime(2024, 3, 4, tzinfo=UTC)

@@ -17,9 +17,9 @@ from chalicelib.domain.models.model import ModelView, TrainRequest, TrainStats
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.errors import TooLarge, UnsupportedType
 from chalicelib.formats.pictures.rules import require_kind
-from chalicelib.web import describe, records
-from chalicelib.web.errors import error_response
-from chalicelib.web.paging import Window, list_answer
+from chalicelib.web.http.paging import Window, list_answer
+from chalicelib.web.http.responses import error_response
+from chalicelib.web.records import describe, records
 from tests.spec.test_records import EXAMPLES, INTENT, at, dataset, pairs, same
 
 IMAGE = replace(

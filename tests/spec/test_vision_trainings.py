@@ -12,8 +12,8 @@ import pytest
 
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.models.model import Model, ModelView, TrainRequest, TrainStats
-from chalicelib.web import describe
-from chalicelib.web.paging import Window, list_answer
+from chalicelib.web.http.paging import Window, list_answer
+from chalicelib.web.records import describe
 
 EXAMPLES = Path(__file__).parent / "examples"
 BEGUN = datetime(2024, 3, 4, 10, 20, tzinfo=UTC)

@@ -7,9 +7,9 @@ from tests.builders import World, empty_aws
 from tests.conftest import MovableClock
 from tests.structure.prediction_trip import record
 
-MAX_FILES = 37
+MAX_FILES = 28
 """Most files that a warm intent prediction enters."""
-MAX_HOPS = 97
+MAX_HOPS = 57
 """Most calls from one of them into another."""
 
 

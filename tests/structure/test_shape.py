@@ -21,8 +21,6 @@ FULL_FOLDERS: frozenset[str] = frozenset(
         "chalicelib/engines/ocr/forms",
         "chalicelib/engines/ocr/kinds",
         "chalicelib/engines/ocr/tables",
-        "chalicelib/services",
-        "chalicelib/web",
     }
 )
 LONG_FUNCTIONS: frozenset[str] = frozenset()

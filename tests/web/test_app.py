@@ -6,7 +6,7 @@ import threading
 from types import SimpleNamespace
 
 from chalicelib.web.app import PresageApp
-from chalicelib.web.operation import Operation
+from chalicelib.web.operations.operation import Operation
 
 
 def test_requests_of_threads_are_kept_apart():
@@ -15,7 +15,7 @@ def test_requests_of_threads_are_kept_apart():
 
     def echo(call):
         barrier.wait(5)
-        return {"id": call.incoming.request_id, "seen": app.current_request.context["requestId"]}
+        return {"id": call.request.request_id, "seen": app.current_request.context["requestId"]}
 
     operation = Operation("echo", "GET", "/echo", echo, "Echo.", is_public=True)
     app = PresageApp("threads", [operation], SimpleNamespace)

@@ -1,13 +1,35 @@
-"""Calendar months and the state of a monthly allowance. Spec: Limits."""
+"""Monthly allowances: what is left, counting a call before its work, giving it back. Spec: Limits.
+
+One line is written for each prediction that a call asks for: what became of it, and in which
+month. `python -m infra.accounts audit` compares these lines with the counters.
+"""
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+from chalicelib import log, metrics
+from chalicelib.errors import ExampleQuotaExceeded, PredictionQuotaExceeded, ServiceError
+
+if TYPE_CHECKING:
+    from chalicelib.domain.accounts.account import Account
+    from chalicelib.domain.common.clock import Clock
+    from chalicelib.domain.models.model import ServedModel
+
+PREDICTIONS, EXAMPLES = "predictions", "examples"
+"""Kinds of calls that are counted."""
 
 COUNTED, GIVEN_BACK, REFUSED, UNKNOWN = "counted", "given_back", "refused", "unknown"
 """What became of a prediction that a call asked for; UNKNOWN may be counted or not."""
 OUTCOMES = (COUNTED, GIVEN_BACK, REFUSED, UNKNOWN)
+KEPT_AFTER_RESET = timedelta(days=400)
+"""How long a month's counter is kept after its end: more than a year to look back on."""
 
 
 def month_start(now: datetime) -> datetime:
@@ -43,3 +65,180 @@ class Usage:
     def remaining(self) -> int:
         """Calls left, never negative."""
         return max(0, self.limit - self.used)
+
+
+class Counters(Protocol):
+    """Calls counted by account, kind and month; never beyond a limit, however many callers."""
+
+    def reserve(
+        self, account_id: str, kind: str, month: str, limit: int, expires_at: datetime
+    ) -> int | None:
+        """Count one call, and return how many are counted now; None when the limit is reached."""
+
+    def give_back(self, account_id: str, kind: str, month: str) -> bool:
+        """Take one call back; False when it is not known whether it is still counted."""
+
+    def used(self, account_id: str, kind: str, month: str) -> int:
+        """Return how many calls are counted."""
+
+
+class Reservation:
+    """One call of a monthly allowance: what was counted for it, and what became of that."""
+
+    def __init__(self, counters: Counters, account_id: str, kind: str, now: datetime) -> None:
+        self._counters = counters
+        self._account_id = account_id
+        self._kind = kind
+        self._now = now
+        self.month = month_key(now)
+        """Month in whose counter it stands."""
+        self.outcome = UNKNOWN
+        """COUNTED, GIVEN_BACK, REFUSED or UNKNOWN."""
+        self._began = time.perf_counter()
+
+    def count(self, limit: int) -> Usage | None:
+        """Count the call, and return the allowance with it; None when the limit is reached.
+
+        Raises:
+            StorageUnavailable: it is not known whether it was counted.
+        """
+        starts_at, resets_at = month_start(self._now), next_month_start(self._now)
+        used = self._counters.reserve(
+            self._account_id, self._kind, self.month, limit, resets_at + KEPT_AFTER_RESET
+        )
+        if used is None:
+            return None
+        self.outcome, self._began = COUNTED, time.perf_counter()
+        return Usage(limit, used, starts_at, resets_at)
+
+    def give_back(self) -> None:
+        """Take the call back, if it was counted, into the month it was counted in."""
+        if self.outcome != COUNTED:
+            return
+        self.outcome = UNKNOWN
+        try:
+            if self._counters.give_back(self._account_id, self._kind, self.month):
+                self.outcome = GIVEN_BACK
+        except ServiceError as error:
+            log.error("reservation_not_given_back", error, kind=self._kind)
+
+    def write_line(self, model: ServedModel) -> None:
+        """Write down what became of a prediction of a model."""
+        milliseconds = round(1000 * (time.perf_counter() - self._began), 3)
+        log.record(
+            "prediction",
+            model=model.model_id,
+            type=model.type,
+            family=model.family,
+            month=self.month,
+            outcome=self.outcome,
+            milliseconds=milliseconds,
+            **self._figures(model.type, milliseconds),
+        )
+
+    def _figures(self, model_type: str, milliseconds: float) -> dict[str, object]:
+        """Return the figures that the outcome of a prediction adds to."""
+        if self.outcome == COUNTED:
+            values = {metrics.PREDICTIONS: 1, metrics.ENGINE_MILLISECONDS: milliseconds}
+            return metrics.embedded(values, Type=model_type)
+        if self.outcome == GIVEN_BACK:
+            return metrics.embedded({metrics.PREDICTIONS_GIVEN_BACK: 1}, Type=model_type)
+        if self.outcome == REFUSED:
+            return metrics.embedded({metrics.QUOTA_REFUSALS: 1}, Kind=self._kind)
+        return {}
+
+
+class Allowances:
+    """Counts predictions and calls that return examples against what accounts may do a month.
+
+    Work stands in a `with` block, which counts it first and gives it back when it fails.
+    """
+
+    def __init__(self, counters: Counters, clock: Clock, example_calls_per_month: int) -> None:
+        self._counters = counters
+        self._clock = clock
+        self._example_calls_per_month = example_calls_per_month
+
+    def predictions(self, account: Account) -> Usage:
+        """Read the predictions of this month."""
+        return self._predictions(account, self._clock())
+
+    @contextmanager
+    def prediction(self, account: Account, model: ServedModel) -> Iterator[Usage]:
+        """Count a prediction that is made within, and write down what became of it.
+
+        Yields:
+            The predictions of the month, with this one.
+
+        Raises:
+            PredictionQuotaExceeded: the plan's predictions of this month are used up.
+            StorageUnavailable: it is not known whether it was counted.
+        """
+        now = self._clock()
+        reservation = Reservation(self._counters, account.account_id, PREDICTIONS, now)
+        try:
+            usage = reservation.count(account.predictions_per_month)
+            yield usage or self._refuse(reservation, account, now)
+        except Exception:
+            reservation.give_back()
+            reservation.write_line(model)
+            raise
+        reservation.write_line(model)
+
+    @contextmanager
+    def example_call(self, account: Account) -> Iterator[None]:
+        """Count a call that returns examples, unless what is done within fails.
+
+        Raises:
+            ExampleQuotaExceeded: the calls of this month are used up.
+            StorageUnavailable: it is not known whether it was counted.
+        """
+        now, own = self._clock(), account.example_calls_per_month
+        limit = self._example_calls_per_month if own is None else own
+        reservation = Reservation(self._counters, account.account_id, EXAMPLES, now)
+        if reservation.count(limit) is None:
+            metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind=EXAMPLES)
+            raise _no_example_call_left(limit, now)
+        try:
+            yield
+        except Exception:
+            reservation.give_back()
+            raise
+
+    def _refuse(self, reservation: Reservation, account: Account, now: datetime) -> NoReturn:
+        """Refuse a prediction beyond the allowance, telling what is really used."""
+        usage = self._predictions(account, now)
+        reservation.outcome = REFUSED
+        raise _no_prediction_left(account, usage, now)
+
+    def _predictions(self, account: Account, now: datetime) -> Usage:
+        """Read the predictions of the month that `now` lies in."""
+        used = self._counters.used(account.account_id, PREDICTIONS, month_key(now))
+        return Usage(account.predictions_per_month, used, month_start(now), next_month_start(now))
+
+
+def _no_prediction_left(account: Account, usage: Usage, now: datetime) -> PredictionQuotaExceeded:
+    return PredictionQuotaExceeded(
+        "You've reached the maximum number of predictions for the current calendar month: "
+        f"{usage.used} of {usage.limit} used on plan {account.plan}. The count starts again on "
+        f"{_reset_text(usage.resets_at)}; a larger plan lifts the limit.",
+        _seconds(usage.resets_at - now),
+    )
+
+
+def _no_example_call_left(limit: int, now: datetime) -> ExampleQuotaExceeded:
+    resets_at = next_month_start(now)
+    return ExampleQuotaExceeded(
+        f"You've used all {limit} calls of this month that return examples. "
+        f"The count starts again on {_reset_text(resets_at)}.",
+        _seconds(resets_at - now),
+    )
+
+
+def _seconds(duration: timedelta) -> int:
+    """Whole seconds to wait, at least one."""
+    return max(1, math.ceil(duration.total_seconds()))
+
+
+def _reset_text(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

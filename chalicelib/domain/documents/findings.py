@@ -1,6 +1,6 @@
 """What is found on a page: tables, contacts, fields of a form. Contract section 6.
 
-Made by chalicelib/engines/ocr, described for the wire by chalicelib/web/describe_ocr.py.
+Made by chalicelib/engines/ocr, described for the wire by chalicelib/web/records/describe_ocr.py.
 Coordinates are those of chalicelib/domain/documents/page.py.
 """
 

@@ -1,7 +1,7 @@
 """What reading a document is asked for, and what is found in it. Contract section 6.
 
-Found by chalicelib/engines/ocr, put together by chalicelib/services/ocr.py, described for the wire
-by chalicelib/web/describe_ocr.py.
+Found by chalicelib/engines/ocr, put together by a service, described for the wire by
+chalicelib/web/records/describe_ocr.py.
 """
 
 from __future__ import annotations

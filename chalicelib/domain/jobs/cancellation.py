@@ -8,7 +8,7 @@ from chalicelib.domain.common.clock import Clock
 from chalicelib.errors import TimedOut
 
 
-class Watch:
+class Cancellation:
     """Stops a job whose lease is lost or whose time is up."""
 
     def __init__(

@@ -1,6 +1,6 @@
 """What the life of a training run and the learning of one kind of model agree upon.
 
-The run (chalicelib/services/training_runs.py) owns lease, attempts and publication; a learner
+The run (chalicelib/services/training/runs.py) owns lease, attempts and publication; a learner
 (text_learning.py, vision_learning.py beside it) turns a dataset into a model.
 """
 
@@ -14,7 +14,7 @@ from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.models.model import Model
 
 
-class RunWatch(Protocol):
+class RunControl(Protocol):
     """The run's view of lease, time and progress."""
 
     def check(self) -> None:
@@ -43,7 +43,7 @@ class RunWatch(Protocol):
 
 
 @dataclass(frozen=True)
-class Learnt:
+class LearnedModel:
     """A model that was learnt and is not published yet."""
 
     artifact: bytes
@@ -73,7 +73,7 @@ class Learnt:
 class Learner(Protocol):
     """Learns the models of one family of datasets."""
 
-    def learn(self, model: Model, dataset: Dataset, watch: RunWatch) -> Learnt:
+    def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
         """Learn, as far as possible from where an earlier function stopped.
 
         Raises:
@@ -83,6 +83,6 @@ class Learner(Protocol):
         """
         ...
 
-    def forget(self, model: Model) -> None:
+    def discard(self, model: Model) -> None:
         """Remove what only a run that goes on needs."""
         ...

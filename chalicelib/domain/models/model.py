@@ -6,7 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL
+from chalicelib.domain.datasets.dataset import (
+    DETECTION,
+    FAMILY_TYPES,
+    IMAGE,
+    LANGUAGE,
+    MULTI_LABEL,
+    VISION,
+)
 from chalicelib.errors import InvalidParameter
 
 QUEUED = "QUEUED"
@@ -161,6 +168,11 @@ class ServedModel:
     """Training status, for the text of a refusal."""
     version: str
     """Artifact version; empty when there is none yet."""
+
+    @property
+    def family(self) -> str:
+        """Family of the calls that it answers."""
+        return LANGUAGE if self.type in FAMILY_TYPES[LANGUAGE] else VISION
 
     def require_type(self, types: Collection[str]) -> None:
         """Return when the model is of a type that a call needs.

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from chalicelib.domain.documents.picture import PixelBox
+
+if TYPE_CHECKING:
+    from chalicelib.domain.accounts.usage import Usage
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,16 @@ class Detection:
     """0 to 1."""
     box: PixelBox
     """Where it is."""
+
+
+@dataclass(frozen=True)
+class Prediction(Generic[Item]):
+    """What a model answered, and what that has left of the allowance."""
+
+    items: Sequence[Item]
+    """Labels or objects, most probable first."""
+    usage: Usage
+    """Predictions of the month, with this one."""
 
 
 def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:

@@ -11,9 +11,6 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import is_refused, translate_errors, try_update
 from chalicelib.stores.aws.tables import QuotaRow
 
-PREDICTIONS = "predictions"
-EXAMPLES = "examples"
-
 
 @translate_errors
 class QuotaStore:
@@ -33,7 +30,7 @@ class QuotaStore:
 
         Args:
             account_id: who calls.
-            kind: PREDICTIONS or EXAMPLES.
+            kind: PREDICTIONS or EXAMPLES of chalicelib/domain/usage.py.
             month: name of the month, for example `2026-11`.
             limit: calls allowed in the month.
             expires_at: when the row may disappear.

@@ -33,6 +33,7 @@ class UploadedFileStore:
 
     def __init__(self, settings: Settings, clients: Clients, clock: Clock) -> None:
         self._bucket = settings.bucket
+        clients.bind_tables()
         self._clients = clients
         clients.bind_tables()
         self._clock = clock

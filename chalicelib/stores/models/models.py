@@ -16,16 +16,12 @@ from chalicelib.domain.models.model import (
     QUEUED,
     RUNNING,
     Model,
-    ServedModel,
     TrainRequest,
     TrainStats,
 )
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import ModelRow
-
-SERVED_MEMBERS = ("model_id", "type", "status", "version", "deleted")
-"""Attributes that a prediction reads."""
 
 
 @translate_errors
@@ -49,18 +45,6 @@ class ModelStore:
         except ModelRow.DoesNotExist:
             return None
         return None if row.deleted else load_model(row)
-
-    def find_served(self, account_id: str, model_id: str) -> ServedModel | None:
-        """Find what a prediction needs to know of a model; a few members of its row."""
-        try:
-            row = ModelRow.get(
-                account_id, model_id, consistent_read=True, attributes_to_get=list(SERVED_MEMBERS)
-            )
-        except ModelRow.DoesNotExist:
-            return None
-        if row.deleted:
-            return None
-        return ServedModel(model_id, row.type, row.status, row.version or "")
 
     def of_dataset(self, account_id: str, dataset_id: int) -> list[Model]:
         """Return the models of a dataset by creation, then id."""

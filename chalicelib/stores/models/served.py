@@ -5,19 +5,25 @@ from __future__ import annotations
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.models.model import PREBUILT, ServedModel
 from chalicelib.errors import ModelNotFound, PrebuiltNotInstalled, StorageUnavailable
-from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors
+from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.versions import ModelVersions
 
 PREBUILT_VERSION = "prebuilt"
 """Stands in place of an artifact version for models that ship as files."""
 
+SERVED_MEMBERS = ("model_id", "type", "status", "version", "deleted")
+"""Attributes that a prediction reads of a model's row."""
 
+
+@translate_errors
 class ServedModels:
     """Finds models by the id that a prediction names."""
 
-    def __init__(self, models: ModelStore, files: ModelVersions, prebuilt: PrebuiltStore) -> None:
-        self._models = models
+    def __init__(self, clients: Clients, files: ModelVersions, prebuilt: PrebuiltStore) -> None:
+        clients.bind_tables()
         self._files = files
         self._prebuilt = prebuilt
 
@@ -32,11 +38,10 @@ class ServedModels:
             if not self._prebuilt.is_installed(model_id):
                 raise PrebuiltNotInstalled(model_id)
             return ServedModel(model_id, PREBUILT[model_id], "SUCCEEDED", PREBUILT_VERSION)
-        is_id = STRING_ID.fullmatch(model_id) is not None
-        model = self._models.find_served(account_id, model_id) if is_id else None
-        if model is None:
+        row = _find(account_id, model_id) if STRING_ID.fullmatch(model_id) else None
+        if row is None or row.deleted:
             raise ModelNotFound(model_id[:100])
-        return model
+        return ServedModel(model_id, row.type, row.status, row.version or "")
 
     def artifact(self, model: ServedModel) -> bytes:
         """Read the artifact of the model's version."""
@@ -47,3 +52,12 @@ class ServedModels:
             # The row names a version whose file is gone: the model was deleted a moment ago.
             raise StorageUnavailable
         return content
+
+
+def _find(account_id: str, model_id: str) -> ModelRow | None:
+    try:
+        return ModelRow.get(
+            account_id, model_id, consistent_read=True, attributes_to_get=list(SERVED_MEMBERS)
+        )
+    except ModelRow.DoesNotExist:
+        return None

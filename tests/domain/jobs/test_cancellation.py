@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.jobs.cancellation import Watch
+from chalicelib.domain.jobs.cancellation import Cancellation
 from chalicelib.errors import LeaseLost, TimedOut
 from tests.conftest import MovableClock
 
@@ -15,26 +15,26 @@ def nothing() -> None:
 
 def test_time_that_is_given(clock: MovableClock) -> None:
     """Work goes on until its time is up, and not a moment longer."""
-    watch = Watch(nothing, clock, 25.0)
-    assert watch.remaining_seconds == 25
+    cancellation = Cancellation(nothing, clock, 25.0)
+    assert cancellation.remaining_seconds == 25
     clock.advance(seconds=25)
-    watch.check()
-    assert watch.remaining_seconds == 0
+    cancellation.check()
+    assert cancellation.remaining_seconds == 0
     clock.advance(seconds=0.001)
 
     with pytest.raises(TimedOut, match="the queue goes on"):
-        watch.check()
-    assert watch.remaining_seconds == 0
+        cancellation.check()
+    assert cancellation.remaining_seconds == 0
 
 
 @pytest.mark.parametrize("seconds", [0.0, float("inf")])
 def test_no_limit(clock: MovableClock, seconds: float) -> None:
     """Without a limit time does not matter."""
-    watch = Watch(nothing, clock, seconds)
+    cancellation = Cancellation(nothing, clock, seconds)
     clock.advance(days=365)
 
-    watch.check()
-    assert watch.remaining_seconds == float("inf")
+    cancellation.check()
+    assert cancellation.remaining_seconds == float("inf")
 
 
 def test_lease_comes_first(clock: MovableClock) -> None:
@@ -44,8 +44,8 @@ def test_lease_comes_first(clock: MovableClock) -> None:
         """Have lost the lease."""
         raise LeaseLost
 
-    watch = Watch(lost, clock, 1.0)
+    cancellation = Cancellation(lost, clock, 1.0)
     clock.advance(seconds=9)
 
     with pytest.raises(LeaseLost):
-        watch.check()
+        cancellation.check()

@@ -1,4 +1,4 @@
-"""Assertions are read without trust; see tests/services/test_tokens_assertions.py for the table."""
+"""Assertions are read without trust; the table is test_tokens_assertions.py."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from chalicelib.domain.accounts.usage import month_key
+from chalicelib.domain.accounts.usage import PREDICTIONS, month_key
 from chalicelib.stores.accounts.accounts import AccountStore
-from chalicelib.stores.accounts.quotas import PREDICTIONS, QuotaStore
+from chalicelib.stores.accounts.quotas import QuotaStore
 from infra.accounts import create_account, main
 from infra.auditing import log_lines
 from infra.auditing.log_lines import LogGroup

@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
+from chalicelib.domain.accounts.usage import EXAMPLES, PREDICTIONS
 from chalicelib.errors import StorageUnavailable
-from chalicelib.stores.accounts.quotas import EXAMPLES, PREDICTIONS, QuotaStore
+from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.aws.tables import QuotaRow
 
 EXPIRES = datetime(2028, 1, 5, tzinfo=UTC)

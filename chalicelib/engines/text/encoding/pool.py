@@ -48,6 +48,15 @@ class EncoderPool:
                 self._encoders[name] = encoder
         return encoder
 
+    def sha256(self, name: str) -> str:
+        """Return the digest of an encoder, empty when it is not installed.
+
+        Raises:
+            EncoderDamaged: its files are damaged.
+            StorageUnavailable: its files could not be brought.
+        """
+        return self.get(name).sha256 if self.is_installed(name) else ""
+
     def vectors(self, names: Sequence[str], text: str) -> dict[str, Float32Array]:
         """Turn one text into the vectors of several encoders, beside each other if that helps.
 

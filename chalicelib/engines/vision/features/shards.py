@@ -1,8 +1,7 @@
 """Features of some views of pictures as one object, whose rows can also be read one by one.
 
-Written by the ingest and by training, read by training: chalicelib/services/features.py. The
-rows stand last and uncompressed, so that the beginning of a shard tells what it holds and where
-each row lies.
+Written by the ingest and by training, read by training. The rows stand last and uncompressed, so
+that the beginning of a shard tells what it holds and where each row lies.
 """
 
 from __future__ import annotations

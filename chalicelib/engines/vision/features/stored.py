@@ -1,6 +1,6 @@
 """The features of a training's pictures, read row by row from wherever they are kept.
 
-Made by chalicelib/services/features.py.
+Made by chalicelib/services/training/features.py.
 """
 
 from __future__ import annotations

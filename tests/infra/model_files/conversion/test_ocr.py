@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from chalicelib.domain.documents.characters import CHARACTERS
 from chalicelib.domain.models.model import OCR, PREBUILT
 from chalicelib.engines.ocr.pool import OcrPool
-from chalicelib.web.records import CardRecord
+from chalicelib.web.records.records import CardRecord
 from infra.model_files.conversion import convert_ppocr, convert_slanet
 from infra.model_files.errors import BrokenFile, WrongOutputs
 from infra.model_files.manifest import FAST, MODELS

@@ -1,0 +1,240 @@
+"""Access and refresh tokens: granting, checking, revoking. Spec: Authentication; contract 2."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from chalicelib.config import Settings
+from chalicelib.domain.accounts.account import ACTIVE, Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.limits import DEFAULT_REFRESHED_SECONDS, MAX_TOKEN_SECONDS
+from chalicelib.errors import InvalidGrant, InvalidParameter, InvalidToken, TokenNotFound
+from chalicelib.formats.tokens.assertion import (
+    Assertion,
+    InvalidAssertion,
+    is_signed_by,
+    read_assertion,
+)
+from chalicelib.formats.tokens.signed_token import ACCESS, REFRESH, NotOurToken, TokenSigner
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.secrets import SecretStore
+
+OFFLINE = "offline"
+"""The scope that asks for a refresh token."""
+_DIGITS = re.compile(r"[0-9]{1,10}")
+NOBODYS_KEY = """-----BEGIN PUBLIC KEY-----
+MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAkErxr3zQcWkweOAo0dzI
+fnvh6ZgGEw/BzkrmKfr+C56oyIPZ3vuUuKMUrKVrv9SUdh5vw7VGCgfV7jggnizC
+UhJR6oEinBL4BDeg5hCuTEZpiiV3tsGdaqSlwpZ998LCDXb7zxlJfcdY0Q82Chdq
+P0wEQgRZScZj7HTkAVQrpeqrUUndna041kcDllA112RYNemQSVz/PrIOUKlADs+A
+XQj+WmnGeBt2DZlXTCqLN7Ib0PwAEq1qsJO2jOi/JfLxc0qihOVlZxLm1MoKoYA2
+riQBhe8qD8Soq1ieaNzevcXsD7mc05J5O81BE2aej7mUlOlPKxgB55rZ+imWjgPB
+gQIDAQAB
+-----END PUBLIC KEY-----
+"""
+"""Its private half was thrown away: verifies for unknown subjects, so that time tells nothing."""
+
+
+@dataclass(frozen=True)
+class Granted:
+    """Tokens that were given out."""
+
+    access_token: str
+    """Bearer of further calls."""
+    expires_in: int
+    """Life of the access token, whole seconds."""
+    refresh_token: str | None = None
+    """Only when the scope asked for it."""
+
+
+class TokenService:
+    """Gives out tokens for assertions and refresh tokens, and knows whom a token belongs to.
+
+    A token remembers the account key it came from, and an access token also the refresh token:
+    it dies with either, and with the account. Nothing is cached, so it dies at once.
+    """
+
+    def __init__(
+        self,
+        accounts: AccountStore,
+        refresh_tokens: RefreshTokenStore,
+        secrets: SecretStore,
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        self._accounts = accounts
+        self._refresh_tokens = refresh_tokens
+        self._secrets = secrets
+        self._clock = clock
+        self._settings = settings
+
+    def grant_assertion(self, text: str, scope: str | None = None, domain: str = "") -> Granted:
+        """Give an access token for an assertion signed with one of the account's keys.
+
+        Args:
+            text: the signed assertion.
+            scope: words; `offline` among them asks for a refresh token too.
+            domain: host by which the gateway was reached, where the gateway tells it.
+
+        Raises:
+            InvalidGrant: the assertion is not acceptable, for whatever reason.
+        """
+        try:
+            assertion = read_assertion(text)
+        except InvalidAssertion as error:
+            raise InvalidGrant from error
+        account, key_id = self._signer_of(assertion)
+        now = self._clock().timestamp()
+        if not assertion.is_current(now) or not assertion.is_meant_for(self._hosts_at(domain)):
+            raise InvalidGrant
+        ends_at = int(min(assertion.expires_at, now + MAX_TOKEN_SECONDS))
+        if ends_at - now < 1:
+            raise InvalidGrant
+        refresh_token = None
+        if scope is not None and OFFLINE in scope.split():
+            refresh_token = self._new_refresh_token(account, key_id)
+        return Granted(
+            self._access_token(account.account_id, key_id, ends_at),
+            int(ends_at - now),
+            refresh_token,
+        )
+
+    def grant_refresh(self, refresh_token: str, valid_for: object = None) -> Granted:
+        """Give an access token for a refresh token.
+
+        Args:
+            refresh_token: a living refresh token.
+            valid_for: life of the access token in seconds, a whole number or its digits.
+
+        Raises:
+            InvalidGrant: the refresh token is not acceptable, for whatever reason.
+            InvalidParameter: `valid_for` is no number of seconds from 1 to 30 days.
+        """
+        claims = self._claims(REFRESH, refresh_token)
+        if claims is None or self._owner(claims, claims["jti"]) is None:
+            raise InvalidGrant
+        seconds = _valid_for(valid_for)
+        ends_at = math.ceil(self._clock().timestamp()) + seconds
+        token = self._access_token(claims["sub"], claims["key"], ends_at, claims["jti"])
+        return Granted(token, seconds)
+
+    def authenticate(self, bearer_token: str) -> Account:
+        """Find the account that an access token stands for.
+
+        Raises:
+            InvalidToken: the token is unknown, expired, revoked or of the wrong kind.
+        """
+        claims = self._claims(ACCESS, bearer_token)
+        if claims is None or claims["exp"] <= self._clock().timestamp():
+            raise InvalidToken
+        account = self._owner(claims, claims.get("refresh"))
+        if account is None:
+            raise InvalidToken
+        return account
+
+    def revoke(self, account: Account, refresh_token: str) -> None:
+        """Revoke a refresh token, and with it the access tokens that came from it.
+
+        Raises:
+            TokenNotFound: the account has no such living refresh token.
+        """
+        claims = self._claims(REFRESH, refresh_token)
+        if claims is None or claims["sub"] != account.account_id:
+            raise TokenNotFound
+        if not self._refresh_tokens.delete(account.account_id, claims["jti"]):
+            raise TokenNotFound
+
+    @cached_property
+    def _signer(self) -> TokenSigner:
+        """Signer with the service's key, which is read when first needed."""
+        return TokenSigner(self._secrets.signing_key(), self._settings.name)
+
+    @cached_property
+    def _hosts(self) -> frozenset[str]:
+        """Hosts that an audience may name, in lower case as addresses are read."""
+        return frozenset(host.lower() for host in self._settings.audience_hosts)
+
+    def _hosts_at(self, domain: str) -> frozenset[str]:
+        """Add the gateway's own host, which no template can tell its own functions."""
+        return self._hosts | {domain.partition(":")[0].lower()} if domain else self._hosts
+
+    def _signer_of(self, assertion: Assertion) -> tuple[Account, str]:
+        """Find the subject's account and which of its keys signed.
+
+        Raises:
+            InvalidGrant: there is no such account, or none of its living keys signed.
+        """
+        account = self._subject(assertion.subject)
+        keys = () if account is None else account.keys
+        now = self._clock()
+        candidates = [(key.key_id, key.public_pem) for key in keys if key.is_valid(now)]
+        for key_id, public_pem in candidates or [("", NOBODYS_KEY)]:
+            if is_signed_by(assertion, public_pem) and account is not None and key_id:
+                return account, key_id
+        raise InvalidGrant
+
+    def _subject(self, subject: str) -> Account | None:
+        """Find the active account that an assertion names by address or id."""
+        by_email = "@" in subject
+        account = self._accounts.find_by_email(subject) if by_email else self._accounts.get(subject)
+        return account if account is not None and account.status == ACTIVE else None
+
+    def _claims(self, kind: str, token: str) -> dict[str, Any] | None:
+        """Read one of our tokens; None when it is not one of this kind."""
+        try:
+            return self._signer.read(kind, token)
+        except NotOurToken:
+            return None
+
+    def _owner(self, claims: dict[str, Any], refresh_id: str | None) -> Account | None:
+        """Find the account of a token; None when account, key or refresh token is dead."""
+        account = self._accounts.get(claims["sub"])
+        if account is None or account.status != ACTIVE:
+            return None
+        if account.key(claims["key"], self._clock()) is None:
+            return None
+        if refresh_id is None or self._refresh_tokens.is_alive(account.account_id, refresh_id):
+            return account
+        return None
+
+    def _new_refresh_token(self, account: Account, key_id: str) -> str:
+        """Make a refresh token and note it as living."""
+        token_id, now = new_string_id(), self._clock()
+        self._refresh_tokens.create(account.account_id, token_id, key_id, now)
+        claims = {"sub": account.account_id, "iat": int(now.timestamp()), "jti": token_id}
+        return self._signer.sign(REFRESH, {**claims, "key": key_id})
+
+    def _access_token(
+        self, account_id: str, key_id: str, ends_at: int, refresh_id: str | None = None
+    ) -> str:
+        """Make an access token that ends at a time in seconds since 1970."""
+        issued_at = int(self._clock().timestamp())
+        claims = {"sub": account_id, "iat": issued_at, "exp": ends_at, "key": key_id}
+        return self._signer.sign(
+            ACCESS, claims if refresh_id is None else {**claims, "refresh": refresh_id}
+        )
+
+
+def _valid_for(value: object) -> int:
+    """Read the life asked for, in seconds.
+
+    Raises:
+        InvalidParameter: it is no number of seconds from 1 to 30 days.
+    """
+    if value is None:
+        return DEFAULT_REFRESHED_SECONDS
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        value = int(value)
+    if isinstance(value, int) and value is not True and 1 <= value <= MAX_TOKEN_SECONDS:
+        return value
+    raise InvalidParameter(
+        "valid_for",
+        f"it must be a whole number of seconds from 1 to {MAX_TOKEN_SECONDS} (30 days); "
+        f"leave it out for {DEFAULT_REFRESHED_SECONDS}.",
+    )

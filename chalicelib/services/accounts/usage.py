@@ -1,0 +1,58 @@
+"""What the usage call tells of the present month. Spec: Limits; contract section 4, Usage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import (
+    Allowances,
+    Usage,
+)
+
+
+@dataclass(frozen=True)
+class UsageFacts:
+    """What the usage call tells of the present month. Contract section 4, Usage."""
+
+    usage_id: str
+    """Decimal number that stays the same for an account and a month."""
+    organization_id: str
+    """The account's id."""
+    starts_at: datetime
+    """First moment of the month."""
+    ends_at: datetime
+    """First moment of the next month."""
+    plan: str
+    """Name of the plan."""
+    amount: int
+    """How many such plans the account has: always one."""
+    source: str
+    """HEROKU or SALESFORCE."""
+    license_id: str
+    """Ten letters."""
+    usage: Usage
+    """Predictions of the month."""
+
+
+class UsageService:
+    """Tells what an account has used of its allowances."""
+
+    def __init__(self, allowances: Allowances) -> None:
+        self._allowances = allowances
+
+    def facts(self, account: Account) -> UsageFacts:
+        """Gather what the usage call answers."""
+        usage = self._allowances.predictions(account)
+        return UsageFacts(
+            usage_id=f"{account.account_id}{usage.starts_at:%Y%m}",
+            organization_id=account.account_id,
+            starts_at=usage.starts_at,
+            ends_at=usage.resets_at,
+            plan=account.plan,
+            amount=1,
+            source=account.source,
+            license_id=account.license_id,
+            usage=usage,
+        )

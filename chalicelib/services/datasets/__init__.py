@@ -1,0 +1,1 @@
+"""Datasets, their labels and examples, feedback, and receipts."""

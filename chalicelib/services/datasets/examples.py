@@ -1,0 +1,248 @@
+"""Lists the examples of a dataset or label, and adds single ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import Allowances
+from chalicelib.domain.common.limits import MAX_IMAGE_BYTES
+from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.datasets.dataset import (
+    DELETION_PENDING,
+    SOURCES,
+    UPLOAD,
+    Dataset,
+    DatasetView,
+    Label,
+)
+from chalicelib.domain.datasets.example import (
+    ExampleView,
+    NewExample,
+    PictureFile,
+    new_picture,
+    new_text,
+)
+from chalicelib.domain.datasets.fields import checked_label
+from chalicelib.domain.datasets.growth import check_can_grow
+from chalicelib.domain.datasets.texts import checked_text
+from chalicelib.errors import (
+    BadRequest,
+    DatasetNotFound,
+    InvalidParameter,
+    LabelNotFound,
+    MissingParameter,
+)
+from chalicelib.formats.pictures.content_type import content_type
+from chalicelib.formats.pictures.reading import check_picture
+from chalicelib.stores.datasets.appends import AppendStore
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.example_views import ExampleViews
+from chalicelib.stores.datasets.examples import ExampleRange, ExampleSequence, ExampleStore
+from chalicelib.stores.datasets.labels import LabelStore, owner_key
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A stretch of examples of one sequence, in list order."""
+
+    sequence: ExampleSequence
+    label: Label
+    count: int
+
+
+class ExampleService:
+    """Examples of an account's datasets."""
+
+    def __init__(
+        self,
+        datasets: DatasetStore,
+        labels: LabelStore,
+        examples: ExampleStore,
+        appends: AppendStore,
+        views: ExampleViews,
+        allowances: Allowances,
+    ) -> None:
+        self._allowances = allowances
+        self._datasets = datasets
+        self._labels = labels
+        self._examples = examples
+        self._appends = appends
+        self._views = views
+
+    def list_dataset(
+        self, account: Account, view: DatasetView, source: str, offset: int, count: int
+    ) -> ListPage[ExampleView]:
+        """List examples: uploads before feedback, then by label order, then by id.
+
+        Raises:
+            DatasetNotFound: the dataset is being deleted.
+            InvalidParameter: the source is not known.
+            ExampleQuotaExceeded: the account's calls of this month are used up.
+        """
+        _check_readable(view)
+        if source not in (*SOURCES, "all"):
+            raise InvalidParameter("source", f"{source[:100]!r} is none of all, feedback, upload.")
+        sources = SOURCES if source == "all" else (source,)
+        runs = _runs(view, sources, view.labels)
+        with self._allowances.example_call(account):
+            return self._page(view.dataset, runs, offset, count)
+
+    def list_label(
+        self, account: Account, view: DatasetView, label: Label, offset: int, count: int
+    ) -> ListPage[ExampleView]:
+        """List the examples of one label: uploads before feedback, then by id.
+
+        Raises:
+            DatasetNotFound: the dataset is being deleted.
+            ExampleQuotaExceeded: the account's calls of this month are used up.
+        """
+        _check_readable(view)
+        runs = _runs(view, SOURCES, [label])
+        with self._allowances.example_call(account):
+            return self._page(view.dataset, runs, offset, count)
+
+    def find_label(self, account_id: str, family: str, label_id: int) -> tuple[DatasetView, Label]:
+        """Find a label by its id alone.
+
+        Raises:
+            LabelNotFound: no dataset of the account in this family has it.
+        """
+        dataset_id = self._labels.dataset_id(owner_key(account_id, family), label_id)
+        dataset = dataset_id and self._datasets.find(account_id, family, dataset_id)
+        view = self._labels.view(dataset) if dataset else None
+        label = view.label(label_id) if view else None
+        if view is None or label is None or view.dataset.status == DELETION_PENDING:
+            raise LabelNotFound(label_id)
+        return view, label
+
+    def label_of(self, view: DatasetView, segment: str) -> Label:
+        """Find a label by its id, or by its position in the dataset, from 0.
+
+        Raises:
+            LabelNotFound: the dataset has no such label.
+        """
+        if not (segment.isascii() and segment.isdigit() and len(segment) < 19):
+            raise LabelNotFound(segment[:100])
+        number = int(segment)
+        label = view.label(number)
+        if label is None and number < len(view.labels):
+            label = view.labels[number]
+        if label is None:
+            raise LabelNotFound(number)
+        return label
+
+    def add_text(
+        self,
+        account: Account,
+        view: DatasetView,
+        document: str,
+        label_id: int | None,
+        label: str | None,
+    ) -> ExampleView:
+        """Add one text to a label, or return the equal one that is there.
+
+        Raises:
+            MissingParameter: neither label id nor label name is given.
+            LabelNotFound: the dataset has no label of this id.
+            InvalidParameter: the text or label is not allowed.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+            TooLarge: the dataset is full.
+        """
+        text = checked_text(document)
+        target = _target(view, label_id, label)
+        check_can_grow(view.dataset, has_new_label=target is None)
+        name = target.name if target else checked_label(label or "", view.dataset.type)
+        new = new_text(text, view.dataset.language, UPLOAD, name, target.label_id if target else 0)
+        return self._append(view.dataset, new)
+
+    def add_picture(
+        self,
+        account: Account,
+        view: DatasetView,
+        file: PictureFile,
+        label_id: int | None,
+        label: str | None,
+    ) -> ExampleView:
+        """Add one picture to a label, or return the equal one that is there.
+
+        Raises:
+            MissingParameter: neither label id nor label name is given.
+            LabelNotFound: the dataset has no label of this id.
+            InvalidParameter: the label is not allowed.
+            TooLarge: the picture is over 1 MB, or the dataset is full.
+            UnsupportedType: the file is no PNG or JPEG.
+            BadRequest: the picture is broken, or the dataset takes no single pictures.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+            TooManyOpen: the account stores as much as is allowed.
+        """
+        target = _target(view, label_id, label)
+        _check_takes_pictures(view.dataset)
+        name = target.name if target else checked_label(label or "", view.dataset.type)
+        check_picture(file.content, MAX_IMAGE_BYTES)
+        check_can_grow(view.dataset, has_new_label=target is None)
+        kind = content_type(file.content)
+        new = new_picture(file, kind, UPLOAD, name, target.label_id if target else 0)
+        return self._append(view.dataset, new)
+
+    def _append(self, dataset: Dataset, new: NewExample) -> ExampleView:
+        """Add an example and show it."""
+        example, grown = self._appends.append(dataset, new)
+        return self._views.show_one(grown, example)
+
+    def _page(
+        self, dataset: Dataset, runs: Iterator[_Run], offset: int, count: int
+    ) -> ListPage[ExampleView]:
+        """Read a stretch of the runs laid end to end."""
+        stretches: list[ExampleRange] = []
+        labels: list[Label] = []
+        position, end = 0, offset + count
+        for run in runs:
+            first, last = max(offset, position), min(end, position + run.count)
+            if first < last:
+                stretches.append(ExampleRange(run.sequence, first - position, last - first))
+                labels.append(run.label)
+            position += run.count
+        found = zip(self._examples.read_many(stretches), labels, strict=True)
+        items = [(example, label) for examples, label in found for example in examples]
+        return ListPage(self._views.show(dataset, items), offset, position > end)
+
+
+def _runs(view: DatasetView, sources: Sequence[str], labels: Sequence[Label]) -> Iterator[_Run]:
+    """List the sequences of labels and sources in list order."""
+    counts = {c.label_id: c for c in view.dataset.counts}
+    for source in sources:
+        for label in labels:
+            sequence = ExampleSequence(view.dataset.dataset_id, source, label.label_id)
+            yield _Run(sequence, label, counts[label.label_id].count(source))
+
+
+def _target(view: DatasetView, label_id: int | None, label: str | None) -> Label | None:
+    """Find the label to add to; None for a label that is new."""
+    if label_id is not None:
+        found = view.label(label_id)
+        if found is None:
+            raise LabelNotFound(label_id)
+        return found
+    if label is None:
+        raise MissingParameter("labelId", "Either 'labelId' or 'label' is required.")
+    return view.label_named(checked_label(label, view.dataset.type))
+
+
+def _check_readable(view: DatasetView) -> None:
+    """Hide the examples of a dataset that is being deleted."""
+    if view.dataset.status == DELETION_PENDING:
+        raise DatasetNotFound(view.dataset.dataset_id)
+
+
+def _check_takes_pictures(dataset: Dataset) -> None:
+    """Refuse datasets whose examples are more than a picture with one label."""
+    if dataset.type != "image":
+        raise BadRequest(
+            f"Dataset {dataset.dataset_id} is of type {dataset.type}; single pictures are added "
+            "to datasets of type image. Add a zip file with PUT upload in place of it.",
+            code="wrong_dataset_type",
+        )

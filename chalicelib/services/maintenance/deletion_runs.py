@@ -1,0 +1,112 @@
+"""Runs deletions: rows, chunks and artifacts go; the record stays.
+
+Every step may be repeated, so the job may be delivered twice or taken up by another worker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from chalicelib import log
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.jobs.deletion import MODEL, Deletion
+from chalicelib.domain.jobs.messages import Job, delete_job
+from chalicelib.domain.models.redaction import without_examples, without_names
+from chalicelib.stores.jobs.queues import DELETE
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+
+class DeletionRunService:
+    """Runs the jobs of the deletion queue."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._stores = stores
+        self._clock = clock
+
+    def run(self, job: Job) -> None:
+        """Delete one object; a deletion that is done or owned by another is left alone."""
+        account_id, deletion_id = str(job["account_id"]), str(job["deletion_id"])
+        deletion = self._stores.deletions.acquire(account_id, deletion_id)
+        if deletion is None:
+            return
+        try:
+            done = self._delete(deletion)
+        except Exception:
+            self._stores.deletions.release(deletion)
+            raise
+        if done is not None:
+            self._stores.deletions.finish(done)
+            log.info("deleted", kind=deletion.kind, object=deletion.object_id)
+
+    def _delete(self, deletion: Deletion) -> Deletion | None:
+        """Delete rows and artifacts; None when a writer must be waited for."""
+        if deletion.kind == MODEL:
+            self._delete_model(deletion)
+            return deletion
+        dataset_id = int(deletion.object_id)
+        dataset = self._stores.datasets.find(deletion.account_id, deletion.family, dataset_id)
+        if dataset is None:
+            return deletion
+        wait_seconds = self._writer_seconds(dataset)
+        if wait_seconds > 0:
+            self._stores.deletions.release(deletion)
+            self._stores.queues.send(DELETE, delete_job(deletion), wait_seconds)
+            return None
+        return self._delete_dataset(deletion, dataset)
+
+    def _delete_model(self, deletion: Deletion) -> None:
+        """Delete a model's artifacts, then its row."""
+        self._stores.deletions.report(deletion, 0.5)
+        self._stores.model_files.delete(deletion.object_id)
+        self._stores.models.delete(deletion.account_id, deletion.object_id)
+
+    def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion:
+        """Delete all that a dataset has, then its row; what names its examples elsewhere too."""
+        stores = self._stores
+
+        def report(share: float) -> None:
+            stores.deletions.report(deletion, round(0.05 + 0.9 * share, 4))
+
+        # No URL is handed out any more, so this moment is the last; it must outlive the row.
+        urls_until = stores.datasets.urls_until(dataset)
+        if urls_until:
+            stores.deletions.note_urls(deletion, urls_until)
+        self._strip_cards(dataset)
+        stores.contents.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
+        stores.datasets.delete(dataset)
+        return replace(deletion, urls_until=urls_until)
+
+    def _strip_cards(self, dataset: Dataset) -> None:
+        """Take texts, names and ids of examples out of cards and curves of the dataset's models."""
+        stores = self._stores
+        ids = (counts.label_id for counts in dataset.counts)
+        names = frozenset(stores.labels.names(ids).values())
+        for model in stores.models.of_dataset(dataset.account_id, dataset.dataset_id):
+            is_changed = stores.model_cards.change(
+                model.model_id, lambda document: _redacted(document, names)
+            )
+            if is_changed and stores.models.find(model.account_id, model.model_id) is None:
+                # It was deleted meanwhile; its own deletion may have passed already.
+                stores.model_cards.delete(model.model_id)
+
+    def _writer_seconds(self, dataset: Dataset) -> int:
+        """Return how long an upload that was cut off may still be writing, in seconds."""
+        until = self._stores.datasets.lease_until(dataset)
+        rest = until - to_milliseconds(self._clock())
+        return max(0, -(-rest // 1000))
+
+
+def _redacted(document: Any, labels: frozenset[str]) -> Any:
+    """Make the card, or the block of a curve, of a model whose dataset is deleted."""
+    if isinstance(document, list):
+        return [
+            {**record, "epochResults": without_names(record.get("epochResults", {}))}
+            for record in document
+        ]
+    if "dataReport" not in document:
+        return document
+    return {**document, "dataReport": without_examples(document["dataReport"], labels)}

@@ -1,0 +1,112 @@
+"""Sends the jobs again that nobody works on: lost messages, dead workers, calls cut in half.
+
+Runs on a schedule. A job that is sent twice is harmless, because its handler takes a lease; a
+job out of attempts is ended by its handler. So nothing stays UPLOADING, QUEUED or RUNNING.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib import log
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, FAMILY_TYPES, UPLOADING, Dataset
+from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
+from chalicelib.domain.jobs.messages import delete_job, ingest_job, train_job
+from chalicelib.domain.models.model import OPEN
+from chalicelib.stores.jobs.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+
+class SweepService:
+    """Ends what nobody owns."""
+
+    def __init__(self, stores: Stores, clock: Clock, settings: Settings) -> None:
+        self._stores = stores
+        self._clock = clock
+        self._settings = settings
+
+    def run(self) -> int:
+        """Resend stale jobs, empty closed accounts, end waiting deletions; return how many."""
+        older_than = to_milliseconds(self._clock()) - round(2000 * self._settings.lease_seconds)
+        sent = self._uploads(older_than) + self._trainings(older_than)
+        sent += self._deletions(older_than) + self._closed_accounts()
+        sent += self._stores.deletions.end_waiting()
+        if sent:
+            log.info("swept", sent=sent)
+        return sent
+
+    def _uploads(self, older_than: int) -> int:
+        """Send stale uploads again."""
+        stale = self._stores.datasets.nudge(UPLOADING, older_than)
+        for dataset in stale:
+            self._stores.queues.send(INGEST, ingest_job(dataset))
+        return len(stale)
+
+    def _trainings(self, older_than: int) -> int:
+        """Send stale trainings again."""
+        stale = self._stores.models.nudge_open(older_than)
+        for model in stale:
+            queue = TRAIN_PAID if model.is_paid else TRAIN_FREE
+            self._stores.queues.send(queue, train_job(model))
+        return len(stale)
+
+    def _deletions(self, older_than: int) -> int:
+        """Send stale deletions again, making the record where a call was cut off before it."""
+        stale = self._stores.deletions.nudge(older_than)
+        for dataset in self._stores.datasets.nudge(DELETION_PENDING, older_than):
+            stale.append(
+                deletion_of(dataset.account_id, DATASET, str(dataset.dataset_id), dataset.family)
+            )
+        for model in self._stores.models.nudge_hidden(older_than):
+            stale.append(deletion_of(model.account_id, MODEL, model.model_id))
+        for deletion in stale:
+            self._start(deletion)
+        return len(stale)
+
+    def _closed_accounts(self) -> int:
+        """Delete the data of accounts whose time to keep it is over, then the accounts."""
+        now, started = self._clock(), 0
+        for account in self._stores.accounts.list_all():
+            if account.delete_after is not None and account.delete_after <= now:
+                started += self._empty(account.account_id)
+                if self._is_empty(account.account_id):
+                    self._stores.accounts.delete(account)
+        return started
+
+    def _is_empty(self, account_id: str) -> bool:
+        """Tell whether nothing of an account is left but its deletion records."""
+        datasets = any(self._stores.datasets.of_account(account_id, f, 1) for f in FAMILY_TYPES)
+        return not datasets and not self._stores.models.of_account(account_id)
+
+    def _empty(self, account_id: str) -> int:
+        """Start the deletion of everything of an account; what is in training waits."""
+        started = 0
+        for family in FAMILY_TYPES:
+            for dataset in self._stores.datasets.of_account(account_id, family):
+                if dataset.status != DELETION_PENDING:
+                    is_started = self._start_dataset(dataset)
+                    object_id = str(dataset.dataset_id)
+                    started += is_started
+                    if is_started:
+                        self._start(deletion_of(account_id, DATASET, object_id, family))
+        for model in self._stores.models.of_account(account_id):
+            if model.status not in OPEN and self._stores.models.start_deletion(model):
+                started += 1
+                self._start(deletion_of(account_id, MODEL, model.model_id))
+        return started
+
+    def _start_dataset(self, dataset: Dataset) -> bool:
+        """Mark a dataset for deletion, unless a training that goes on guards it."""
+        if self._stores.datasets.start_deletion(dataset):
+            return True
+        is_guarded = self._stores.guards.guarding(dataset) is not None
+        return not is_guarded and self._stores.datasets.start_deletion(dataset)
+
+    def _start(self, deletion: Deletion) -> None:
+        """Write the record when it is missing, and send the job."""
+        record = self._stores.deletions.create(deletion)
+        self._stores.queues.send(DELETE, delete_job(record))

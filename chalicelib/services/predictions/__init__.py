@@ -1,0 +1,1 @@
+"""Answers of models: to texts, to pictures, and what documents say."""

@@ -1,0 +1,137 @@
+"""Answers pictures with labels or boxes. Spec: Prediction response; contract section 5.
+
+Artifacts are kept warm by version; a model's row is read at every call, so that a deleted model
+answers nothing and a retrained one answers with its new version at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import Allowances
+from chalicelib.domain.common.limits import MAX_PREDICTED_IMAGE_BYTES, TOP_LABELS
+from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.domain.models.prediction import Detection, Prediction, Probability
+from chalicelib.domain.models.warm_models import WarmModels
+from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.memory import give_back_beyond
+from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool
+from chalicelib.errors import BackboneMissing, ModelNotReady, ModelUnreadable
+from chalicelib.stores.fetching.sample_files import SampleFiles
+from chalicelib.stores.models.served import ServedModels
+
+if TYPE_CHECKING:
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.interface import TrainedVision
+
+WARM_MODELS = 16
+"""Artifacts kept in memory; the least recently used one goes first."""
+_WHAT = "the image"
+
+
+class PicturePredictionService:
+    """Predicts with own and prebuilt vision models."""
+
+    def __init__(
+        self,
+        models: ServedModels,
+        samples: SampleFiles,
+        allowances: Allowances,
+        backbones: BackbonePool,
+    ) -> None:
+        self._models = models
+        self._samples = samples
+        self._allowances = allowances
+        self._backbones = backbones
+        self._warm: WarmModels[TrainedVision] = WarmModels(WARM_MODELS)
+
+    def classify(
+        self, account: Account, model: ServedModel, sample: Sample, count: int | None = None
+    ) -> Prediction[Probability]:
+        """Answer a picture with labels, counted against the account's allowance unless it fails.
+
+        Args:
+            account: who asks.
+            model: any model that the account may use.
+            sample: the picture, or where it is.
+            count: most labels that an image model returns, 5 without it; a multi-label model
+                returns all of its labels.
+
+        Returns:
+            The labels by probability.
+
+        Raises:
+            BadRequest: the model is of another type, the URL cannot be read, or the picture is
+                broken or over a limit of pixels.
+            TooLarge: the picture has more bytes than are allowed.
+            UnsupportedType: it is neither PNG nor JPEG.
+            ModelNotReady: the model has not succeeded yet.
+            BackboneMissing: the model needs a backbone that is not installed.
+            ModelUnreadable: its artifact is damaged or of another version.
+            PredictionQuotaExceeded: no prediction is left this month.
+        """
+        trained, picture = self._read_for(model, sample, (IMAGE, MULTI_LABEL))
+        with self._allowances.prediction(account, model) as usage:
+            found = self._predict(model, trained, picture)
+            items = [item for item in found if isinstance(item, Probability)]
+            most = None if model.type == MULTI_LABEL else count or TOP_LABELS
+            return Prediction(items[:most], usage)
+
+    def detect(self, account: Account, model: ServedModel, sample: Sample) -> Prediction[Detection]:
+        """Answer a picture with the objects in it; arguments and errors are those of `classify`."""
+        trained, picture = self._read_for(model, sample, (DETECTION,))
+        with self._allowances.prediction(account, model) as usage:
+            found = self._predict(model, trained, picture)
+            return Prediction([item for item in found if isinstance(item, Detection)], usage)
+
+    def _read_for(
+        self, model: ServedModel, sample: Sample, types: Collection[str]
+    ) -> tuple[TrainedVision, Picture]:
+        """Bring and decode a picture as large as the model needs it; then check the model.
+
+        A picture that is of no use is refused before a model that is not ready, and both before
+        anything is counted.
+        """
+        from chalicelib.formats.pictures.reading import read_picture
+
+        model.require_type(types)
+        content = self._samples.content(sample, MAX_PREDICTED_IMAGE_BYTES, _WHAT)
+        key = (model.model_id, model.version)
+        trained = self._warm.get(key, lambda: self._read(model)) if model.version else None
+        least_side = trained.least_side if trained else 1
+        picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, least_side)
+        if trained is None:
+            raise ModelNotReady(model.model_id, model.status)
+        for use in trained.backbones:
+            try:
+                installed = self._backbones.facts(use.name).sha256
+            except BackboneNotInstalled:
+                installed = ""
+            if installed != use.sha256:
+                raise BackboneMissing(model.model_id, use.name)
+        return trained, picture
+
+    @staticmethod
+    def _predict(
+        model: ServedModel, trained: TrainedVision, picture: Picture
+    ) -> Sequence[Probability | Detection]:
+        try:
+            return trained.predict(picture)
+        except BackboneNotInstalled as missing:
+            raise BackboneMissing(model.model_id, missing.name) from missing
+        finally:
+            give_back_beyond()
+
+    def _read(self, model: ServedModel) -> TrainedVision:
+        """Read an artifact."""
+        from chalicelib.engines.vision.registry import load
+
+        content = self._models.artifact(model)
+        try:
+            return load(content, self._backbones)
+        except ArtifactError as cause:
+            raise ModelUnreadable(model.model_id, str(cause)) from cause

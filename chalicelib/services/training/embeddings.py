@@ -1,0 +1,163 @@
+"""Embeddings of a dataset's texts: computed once, kept by digest beside the dataset.
+
+The ingest queue embeds the parts of an upload from the first one on; a training that begins
+meanwhile takes parts from the end, so that both work on one dataset and meet once.
+What no part has, feedback or another encoder, the training embeds afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
+from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.jobs.messages import Job
+from chalicelib.engines.text.encoding.encoders import encoder_names
+from chalicelib.engines.text.encoding.pool import EncoderPool
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.parts import PART_TEXTS, PartStore
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from chalicelib.engines.text.encoding.vector_table import VectorTable
+
+    Floats = npt.NDArray[np.float32]
+
+
+class EmbeddingService:
+    """Turns texts into vectors, remembering those of datasets."""
+
+    def __init__(
+        self,
+        datasets: DatasetStore,
+        artifacts: ArtifactStore,
+        parts: PartStore,
+        encoders: EncoderPool,
+        threads: int,
+    ) -> None:
+        self._datasets = datasets
+        self._artifacts = artifacts
+        self._parts = parts
+        self._encoders = encoders
+        self._threads = threads
+
+    def run_part(self, job: Job) -> None:
+        """Embed one part of an upload; a part that is done is left alone."""
+        dataset_id, part = int(str(job["dataset_id"])), str(job["part"])
+        texts = self._parts.items(part)
+        dataset = self._datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
+        if texts is None or dataset is None or dataset.status == DELETION_PENDING:
+            return
+        self._embed_part(dataset, part, texts)
+        self._revert_if_deleted(job, dataset_id)
+
+    def finish_parts(self, dataset: Dataset, check: Callable[[int, int], None]) -> None:
+        """Embed the parts that wait, the last ones first: the queue began with the others.
+
+        Args:
+            dataset: whose uploads have parts; those of uploads to come are left to the queue.
+            check: called between parts with the parts done and all parts; raises to stop.
+        """
+        first = self._parts.waiting(dataset.dataset_id)
+        left = first
+        while left:
+            check(len(first) - len(left), len(first))
+            texts = self._parts.items(left[-1])
+            if texts is not None:
+                self._embed_part(dataset, left[-1], texts)
+            still = frozenset(self._parts.waiting(dataset.dataset_id))
+            left = [part for part in left[:-1] if part in still]
+
+    def _embed_part(self, dataset: Dataset, part: str, texts: Sequence[str]) -> None:
+        """Embed a part with every encoder of its language, and remove it."""
+        name = f"{PurePosixPath(part).parent.name}-{PurePosixPath(part).stem}"
+        for encoder in encoder_names(dataset.language, None):
+            if self._encoders.is_installed(encoder):
+                self._embed(dataset.dataset_id, encoder, texts, name)
+        self._parts.done(part)
+
+    def vectors(
+        self,
+        dataset_id: int,
+        encoder: str,
+        texts: Sequence[str],
+        check: Callable[[int, int], None],
+    ) -> Floats:
+        """Return the vectors of a dataset's texts, embedding those that are not there yet.
+
+        Args:
+            dataset_id: dataset whose embeddings are used and added to.
+            encoder: name of the encoder.
+            texts: texts in any order; equal ones are embedded once.
+            check: called between parts with the texts done and all texts; raises to stop.
+
+        Returns:
+            Float32, shape (texts, dims).
+
+        Raises:
+            EncoderNotInstalled: the encoder's files are missing.
+        """
+        from chalicelib.engines.text.encoding.vector_table import VectorTable
+
+        wanted = VectorTable(texts, self._encoders.get(encoder).dimensions)
+        known: set[str] = set()
+        while True:
+            self._load_new(dataset_id, encoder, wanted, known)
+            done, missing = wanted.filled, wanted.missing(PART_TEXTS)
+            check(done, len(wanted))
+            if not missing:
+                return wanted.vectors()
+            content = self._embed(dataset_id, encoder, missing, new_string_id())
+            wanted.fill(*content)
+
+    def embed(self, encoder: str, texts: Sequence[str]) -> Floats:
+        """Embed texts without remembering them, float32, shape (texts, dims).
+
+        Raises:
+            EncoderNotInstalled: the encoder's files are missing.
+        """
+        return self._encoders.get(encoder).encode(texts, threads=self._threads)
+
+    def _load_new(
+        self, dataset_id: int, encoder: str, wanted: VectorTable, known: set[str]
+    ) -> None:
+        """Read the shards that were written since the last look."""
+        from chalicelib.engines.text.encoding.embedding_shards import load_shard
+
+        for key in self._artifacts.keys(self._prefix(dataset_id, encoder)):
+            if key not in known and wanted.filled < len(wanted):
+                known.add(key)
+                content = self._artifacts.get(key)
+                if content is not None:
+                    wanted.fill(*load_shard(content))
+
+    def _embed(
+        self, dataset_id: int, encoder: str, texts: Sequence[str], name: str
+    ) -> tuple[list[bytes], Floats]:
+        """Embed texts and write them as one shard."""
+        from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
+
+        vectors = self.embed(encoder, texts)
+        content = dump_shard([text_digest(text) for text in texts], vectors)
+        self._artifacts.put(f"{self._prefix(dataset_id, encoder)}{name}.npz", content)
+        # What was just computed is read back rounded, so that the first training of a dataset
+        # and every later one see the same vectors.
+        digests, rounded = load_shard(content)
+        return digests, rounded.astype(vectors.dtype)
+
+    def _revert_if_deleted(self, job: Job, dataset_id: int) -> None:
+        """Take back what was written for a dataset that was deleted in between."""
+        dataset = self._datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
+        if dataset is None or dataset.status == DELETION_PENDING:
+            self._artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}embeddings/")
+
+    def _prefix(self, dataset_id: int, encoder: str) -> str:
+        """Folder of an encoder's shards; another version of the encoder has another one."""
+        version = self._encoders.get(encoder).sha256[:12]
+        return f"{dataset_prefix(dataset_id)}embeddings/{encoder}-{version}/"

@@ -1,0 +1,370 @@
+"""Features of a dataset's pictures: computed once, kept by digest beside the dataset.
+
+The ingest queue computes the parts of an upload, each picture as it is; a training takes what is
+there and computes the rest itself, from the other end, so that both may work on one dataset at
+the same time. What it computes is kept before it goes on: a training that runs out of time, or
+dies, loses at most one object of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from chalicelib import log
+from chalicelib.config import Settings
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
+from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.models.training_pictures import LabelledPicture, fitting_views
+from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.vision import registry
+from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool
+from chalicelib.errors import BadRequest, TooLarge, UnsupportedType
+from chalicelib.formats.pictures.reading import read_picture
+from chalicelib.stores.aws.objects import dataset_prefix
+from chalicelib.stores.datasets.feature_rows import FeatureRows, row_key
+from chalicelib.stores.datasets.parts import PART_PICTURES
+from chalicelib.stores.jobs.queues import EMBED
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from chalicelib.engines.vision.features.shards import Shard, ShardEntry
+    from chalicelib.engines.vision.features.stored import StoredFeatures
+    from chalicelib.engines.vision.interface import Extractor
+    from chalicelib.stores.stores import Stores
+
+    Halves = npt.NDArray[np.float16]
+    Rows = tuple[tuple[int, int], list[Halves]]
+
+Check = Callable[[int, int, int], None]
+"""Called between objects with the rows that are there, all rows, and those made by this call."""
+RESERVE_SECONDS = 60.0
+"""Time left of a function's run at which the next one goes on with a part, in seconds."""
+_LOOK_SHARE = 20
+_FEATURES = "features/"
+_VIEWS = "views/"
+
+
+class FeatureService:
+    """Turns pictures into features, remembering those of datasets."""
+
+    def __init__(self, stores: Stores, backbones: BackbonePool, settings: Settings) -> None:
+        self._stores = stores
+        self._backbones = backbones
+        self._settings = settings
+
+    def run_part(self, job: Job, remaining_seconds: Callable[[], float]) -> None:
+        """Compute the features of one part of an upload; a part that is done is left alone.
+
+        Args:
+            job: as made by `features_job`.
+            remaining_seconds: time left of this function's run.
+        """
+        dataset_id, part = int(str(job["dataset_id"])), str(job["part"])
+        items = self._stores.parts.items(part)
+        dataset = self._stores.datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
+        if items is not None and dataset is not None and dataset.status != DELETION_PENDING:
+            try:
+                is_done = self._make_part(dataset, part, items, remaining_seconds)
+            except BackboneNotInstalled as missing:
+                log.warning("features_left_out", dataset=dataset_id, cause=str(missing))
+                is_done = True
+            if is_done:
+                self._stores.parts.done(part)
+            else:
+                self._stores.queues.send(EMBED, job)
+        self.revert(str(job["account_id"]), str(job["family"]), dataset_id)
+
+    def collect(
+        self,
+        pictures: Sequence[LabelledPicture],
+        extractor: Extractor,
+        *,
+        augment: bool,
+        is_default: bool,
+        check: Check,
+    ) -> StoredFeatures:
+        """Return the features of a training's pictures, computing those that are not there yet.
+
+        Args:
+            pictures: of one or more datasets.
+            extractor: turns them into features.
+            augment: whether views other than the pictures themselves are wanted.
+            is_default: whether the ingest uses this extractor for these pictures, too; its
+                waiting parts are done then.
+            check: told how far it has come; raises to stop.
+
+        Returns:
+            What can be read; the caller closes it.
+
+        Raises:
+            BackboneNotInstalled: the files of a backbone are missing.
+        """
+        settings = self._settings
+        rows = FeatureRows(self._stores.artifacts, extractor.row_bytes, settings.feature_file_bytes)
+        try:
+            maker = _Maker(self._stores, extractor, settings.threads)
+            gathering = _Gathering(self._stores, maker, rows, check)
+            found = gathering.run(pictures, settings.feature_bytes, augment=augment)
+            if is_default:
+                gathering.clear_parts()
+        except BaseException:
+            rows.close()
+            raise
+        return found
+
+    def revert(self, account_id: str, family: str, dataset_id: int) -> None:
+        """Take back what was written for a dataset that was deleted in between."""
+        dataset = self._stores.datasets.find(account_id, family, dataset_id)
+        if dataset is None or dataset.status == DELETION_PENDING:
+            self._stores.artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}{_FEATURES}")
+
+    def _make_part(
+        self,
+        dataset: Dataset,
+        part: str,
+        items: Sequence[str],
+        remaining_seconds: Callable[[], float],
+    ) -> bool:
+        """Make the objects of a part that are not there; False when time was short."""
+        extractor = registry.extractor_for(dataset.type, None, self._backbones)
+        maker = _Maker(self._stores, extractor, self._settings.threads)
+        path = PurePosixPath(part)
+        before = int(path.stem) * PART_PICTURES * extractor.row_bytes
+        if before >= self._settings.feature_bytes:
+            return True  # a training makes what it needs; most pictures are never trained
+        prefix = f"{maker.folder(dataset.dataset_id)}{path.parent.name}-{path.stem}-"
+        known, is_first = set(self._stores.artifacts.keys(prefix)), True
+        for start in range(0, len(items), extractor.shard_rows):
+            key = f"{prefix}{start:05d}.npz"
+            if key in known:
+                continue
+            if not is_first and remaining_seconds() < RESERVE_SECONDS:
+                return False
+            group = items[start : start + extractor.shard_rows]
+            maker.make(dataset.dataset_id, [(bytes.fromhex(item), 0) for item in group], key)
+            is_first = False
+        return True
+
+
+class _Maker:
+    """Computes rows and keeps them as objects; several pictures at a time."""
+
+    def __init__(self, stores: Stores, extractor: Extractor, threads: int) -> None:
+        self._stores = stores
+        self.extractor = extractor
+        self._threads = max(1, threads)
+        self._name = f"{extractor.name}-{extractor.version}"
+
+    def folder(self, dataset_id: int) -> str:
+        """Folder of a dataset's rows; another version of the extractor has another one."""
+        return f"{dataset_prefix(dataset_id)}{_FEATURES}{self._name}/"
+
+    def make(
+        self, dataset_id: int, wanted: Sequence[tuple[bytes, int]], key: str
+    ) -> tuple[bytes, Shard] | None:
+        """Compute the rows of some views and keep them; what cannot be read is left out.
+
+        Args:
+            dataset_id: dataset of the pictures.
+            wanted: digest and view of each row, those of a picture one after the other.
+            key: where the rows are kept.
+
+        Returns:
+            The object and what it holds; None when no picture can be read.
+        """
+        from chalicelib.engines.vision.features.shards import ShardEntry, dump_shard, read_head
+
+        views: dict[bytes, list[int]] = {}
+        for digest, view in wanted:
+            views.setdefault(digest, []).append(view)
+        with ThreadPoolExecutor(self._threads) as pool:
+            rows_of = log.with_context(lambda item: self._rows(dataset_id, *item))
+            made = pool.map(rows_of, views.items())
+            found = list(zip(views.items(), made, strict=True))
+        entries: list[ShardEntry] = []
+        rows: list[Halves] = []
+        for (digest, numbers), picture in found:
+            if picture is not None:
+                entries += [ShardEntry(digest, number, picture[0]) for number in numbers]
+                rows += picture[1]
+        if not rows:
+            return None
+        content = dump_shard(entries, rows)
+        self._stores.artifacts.put(key, content)
+        return content, read_head(content)
+
+    def _rows(self, dataset_id: int, digest: bytes, views: Sequence[int]) -> Rows | None:
+        """Compute size and rows of one picture; None when it cannot be read."""
+        content = self._stores.pictures.get(dataset_id, digest.hex())
+        try:
+            picture = read_picture(
+                content or b"", MAX_DETECTION_IMAGE_BYTES, self.extractor.least_side
+            )
+        except (BadRequest, TooLarge, UnsupportedType) as refusal:
+            cause = "it is gone" if content is None else refusal.message
+            log.warning("picture_left_out", dataset=dataset_id, digest=digest.hex(), cause=cause)
+            return None
+        rows = [self.extractor.extract(picture, digest, view) for view in views]
+        return (picture.width, picture.height), rows
+
+
+class _Gathering:
+    """One collection of a training's features: loads what is there, then makes what is missing."""
+
+    def __init__(self, stores: Stores, maker: _Maker, rows: FeatureRows, check: Check) -> None:
+        self._stores = stores
+        self._maker = maker
+        self._extractor = maker.extractor
+        self._rows = rows
+        self._check = check
+        self._pictures: list[tuple[int, bytes]] = []
+        self._numbers: dict[tuple[int, bytes], int] = {}
+        self._sizes: dict[int, tuple[int, int]] = {}
+        self._views: list[int] = []
+        self._broken: set[int] = set()
+        self._known: set[str] = set()
+        self._total = self._made = self._unseen = 0
+
+    def run(
+        self, pictures: Sequence[LabelledPicture], most_bytes: int, *, augment: bool
+    ) -> StoredFeatures:
+        """Collect the pictures as they are, then their other views as far as there is space."""
+        from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
+
+        keys = [(picture.dataset_id, picture.digest) for picture in pictures]
+        self._pictures = list(dict.fromkeys(keys))
+        self._numbers = {key: number for number, key in enumerate(self._pictures)}
+        self._views = [1] * len(self._pictures)
+        self._total = len(self._pictures) * self._extractor.views(1024, 1024, augment=augment)
+        self._complete(0)
+        self._count_views(most_bytes, augment=augment)
+        if self._total > len(self._pictures) - len(self._broken):
+            self._complete(1)
+        places = [p for p, key in enumerate(keys) if self._numbers[key] not in self._broken]
+        numbers = [self._numbers[keys[place]] for place in places]
+        stored = [StoredPicture(n, self._sizes[n], self._views[n]) for n in numbers]
+        return StoredFeatures(
+            places, stored, lambda n, view: self._rows.get(row_key(n, view)), self._rows.close
+        )
+
+    def clear_parts(self) -> None:
+        """Remove the waiting parts whose pictures this training has just made."""
+        if not self._made:
+            return
+        for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
+            for part in self._stores.parts.waiting(dataset_id):
+                digests = [bytes.fromhex(item) for item in self._stores.parts.items(part) or ()]
+                if all((dataset_id, digest) in self._numbers for digest in digests):
+                    self._stores.parts.done(part)
+
+    def _complete(self, first_view: int) -> None:
+        """Load or make every row from a view on."""
+        waiting = [
+            (number, view)
+            for number, views in enumerate(self._views)
+            for view in range(first_view, views)
+            if row_key(number, view) not in self._rows
+        ]
+        expected = len(self._rows) + len(waiting)
+        self._unseen = len(self._known)
+        while True:
+            self._check(len(self._rows), self._total, self._made)
+            self._unseen += 1
+            # The ingest may have made some meanwhile. Listing costs as much as there is: done
+            # ever less often, its sum stays in proportion to the work.
+            if self._unseen * _LOOK_SHARE >= len(self._known):
+                self._load_new(first_view, expected)
+            group = self._next_group(waiting)
+            if not group:
+                return
+            self._make(group)
+
+    def _next_group(self, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Take rows of one dataset that are not there, from the end: the ingest starts in front."""
+        group: list[tuple[int, int]] = []
+        while waiting and len(group) < self._extractor.shard_rows:
+            number, view = waiting[-1]
+            if row_key(number, view) not in self._rows and number not in self._broken:
+                if group and self._pictures[group[0][0]][0] != self._pictures[number][0]:
+                    break
+                group.append((number, view))
+            waiting.pop()
+        return group[::-1]
+
+    def _make(self, group: Sequence[tuple[int, int]]) -> None:
+        """Make one object of rows and take them over."""
+        dataset_id = self._pictures[group[0][0]][0]
+        folder = self._maker.folder(dataset_id)
+        key = f"{folder}{_VIEWS if group[0][1] else ''}{new_string_id()}.npz"
+        wanted = [(self._pictures[number][1], view) for number, view in group]
+        made = self._maker.make(dataset_id, wanted, key)
+        self._known.add(key)
+        if made is not None:
+            self._take(dataset_id, key, made[1], made[0])
+            self._made += len(made[1].entries)
+        self._broken |= {n for n, view in group if row_key(n, view) not in self._rows}
+
+    def _load_new(self, first_view: int, expected: int) -> None:
+        """Take over what was written since the last look."""
+        self._unseen = 0
+        for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
+            folder = self._maker.folder(dataset_id)
+            for key in self._stores.artifacts.keys(folder):
+                is_of_views = key.startswith(f"{folder}{_VIEWS}")
+                if key in self._known or is_of_views != (first_view > 0):
+                    continue
+                if len(self._rows) >= expected:
+                    return
+                self._known.add(key)
+                self._load(dataset_id, key)
+
+    def _load(self, dataset_id: int, key: str) -> None:
+        """Take over one object; a damaged one is made again under another name."""
+        from chalicelib.engines.vision.features.shards import head_bytes, read_head, read_shard
+
+        artifacts = self._stores.artifacts
+        try:
+            if self._rows.has_room:
+                content = artifacts.get(key)
+                if content is not None:
+                    self._take(dataset_id, key, read_shard(content), content)
+            else:
+                head = artifacts.get_range(key, 0, head_bytes(self._extractor.shard_rows))
+                if head is not None:
+                    self._take(dataset_id, key, read_head(head), None)
+        except (ArtifactError, ValueError, KeyError) as damage:
+            log.warning("features_damaged", key=key, cause=str(damage))
+        self._check(len(self._rows), self._total, 0)
+
+    def _take(self, dataset_id: int, key: str, shard: Shard, content: bytes | None) -> None:
+        """Take over the rows that are wanted."""
+        if shard.row_bytes != self._extractor.row_bytes:
+            return
+        whole = None if content is None else memoryview(content)
+        for place, entry in enumerate(shard.entries):
+            number = self._numbers.get((dataset_id, entry.digest))
+            if number is None or entry.view >= self._views[number]:
+                continue
+            start = shard.place(place)
+            row = None if whole is None else whole[start : start + shard.row_bytes]
+            self._rows.add(row_key(number, entry.view), (key, start), row)
+            self._sizes[number] = entry.size
+
+    def _count_views(self, most_bytes: int, *, augment: bool) -> None:
+        """Decide how many views each picture has; those that cannot be read have none."""
+        sizes = [self._sizes.get(number) for number in range(len(self._pictures))]
+        plain, wanted = (
+            [self._extractor.views(*size, augment=asked) if size else 0 for size in sizes]
+            for asked in (False, augment)
+        )
+        self._views = fitting_views(plain, wanted, most_bytes // self._extractor.row_bytes)
+        self._total = sum(self._views)
+        if self._total < sum(wanted):
+            log.warning("views_left_out", wanted=sum(wanted), used=self._total)

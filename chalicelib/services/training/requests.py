@@ -1,0 +1,209 @@
+"""Accepts trainings and retrainings; the queue worker runs them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chalicelib import log
+from chalicelib.config import Settings
+from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView
+from chalicelib.domain.datasets.fields import checked_name
+from chalicelib.domain.jobs.messages import train_job
+from chalicelib.domain.models.model import OPEN, QUEUED, Model, ModelView, TrainRequest
+from chalicelib.domain.models.training import (
+    check_enough_pictures,
+    check_enough_texts,
+    check_trainable,
+    check_words,
+    checked_algorithm,
+)
+from chalicelib.engines.text.encoding.encoders import encoder_names
+from chalicelib.engines.text.encoding.pool import EncoderPool
+from chalicelib.errors import (
+    BadRequest,
+    DatasetNotReady,
+    InvalidParameter,
+    ModelBusy,
+    ProfileMissing,
+    StorageUnavailable,
+    TooManyOpen,
+)
+from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+
+class TrainingService:
+    """The accepting side of trainings: one training for each accepted request."""
+
+    def __init__(
+        self, stores: Stores, encoders: EncoderPool, clock: Clock, settings: Settings
+    ) -> None:
+        self._stores = stores
+        self._encoders = encoders
+        self._clock = clock
+        self._settings = settings
+
+    def request(
+        self, account: Account, view: DatasetView, name: str, request: TrainRequest
+    ) -> ModelView:
+        """Queue a new model's training.
+
+        Raises:
+            BadRequest: a field is not allowed, or the examples do not suffice.
+            Conflict: the dataset is not available, or the profile is not installed.
+            TooManyOpen: the account has too many open trainings.
+        """
+        name = checked_name(name)
+        request = self._checked(view, request)
+        now = self._clock()
+        model = Model(
+            account_id=account.account_id,
+            model_id=new_string_id(),
+            name=name,
+            dataset_id=view.dataset.dataset_id,
+            family=view.dataset.family,
+            type=view.dataset.type,
+            language=view.dataset.language,
+            status=QUEUED,
+            progress=0,
+            created_at=now,
+            updated_at=now,
+            request=request,
+            queued_at=now,
+            is_paid=account.is_paid,
+        )
+        # Counted first, so that nothing but the queue can fail once the training is accepted.
+        accepted = self.view(model)
+        entry = self._guard(account, view.dataset, model.model_id)
+        try:
+            self._stores.models.create(model)
+        except StorageUnavailable:
+            self._revert(model, view.dataset, entry)
+            raise
+        self._enqueue(model)
+        return accepted
+
+    def retrain(self, account: Account, model: Model, request: TrainRequest) -> ModelView:
+        """Queue a retraining under the same model id.
+
+        Raises:
+            BadRequest: a field is not allowed, the dataset is gone, or too few examples.
+            Conflict: the model is busy, the dataset is not available, or the profile is not
+                installed.
+            TooManyOpen: the account has too many open trainings.
+        """
+        dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
+        if dataset is None:
+            raise BadRequest(
+                f"Dataset {model.dataset_id} of model {model.model_id} was deleted. "
+                "Train a new model from another dataset.",
+                code="dataset_deleted",
+            )
+        if request.algorithm is None:
+            request = replace(request, algorithm=model.request.algorithm)
+        request = self._checked(self._stores.labels.view(dataset), request)
+        if model.status in OPEN:
+            raise ModelBusy(model.model_id, model.status, "retrained")
+        waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
+        position = self.view(waiting).queue_position
+        entry = self._guard(account, dataset, model.model_id)
+        queued = self._stores.models.requeue(model, request, account.is_paid)
+        if queued is None:
+            self._stores.guards.remove(account.account_id, dataset, [entry])
+            raise ModelBusy(model.model_id, QUEUED, "retrained")
+        self._enqueue(queued)
+        return ModelView(queued, position)
+
+    def view(self, model: Model) -> ModelView:
+        """Show a model with its place in the queue, counted now."""
+        if model.status != QUEUED:
+            return ModelView(model)
+        return ModelView(model, 1 + self._stores.models.queued_before(model))
+
+    def _checked(self, view: DatasetView, request: TrainRequest) -> TrainRequest:
+        """Check everything that a request may get wrong, its own fields first."""
+        dataset = view.dataset
+        algorithm = checked_algorithm(dataset.type, request.algorithm)
+        self._check_global(dataset, request.param("withGlobalDatasetId"))
+        check_trainable(dataset)
+        if dataset.family == LANGUAGE:
+            check_enough_texts(view, with_feedback=request.with_feedback)
+            check_words(dataset, with_feedback=request.with_feedback)
+            self._check_profile(dataset, algorithm, request.param("profile"))
+        else:
+            check_enough_pictures(view, with_feedback=request.with_feedback)
+        return replace(request, algorithm=algorithm)
+
+    def _check_global(self, dataset: Dataset, global_id: object) -> None:
+        """Refuse a global dataset that does not exist or is of another type."""
+        if global_id is None:
+            return
+        found = self._stores.datasets.find(GLOBAL_ACCOUNT_ID, dataset.family, int(str(global_id)))
+        if found is None or found.type != dataset.type or not found.available:
+            raise InvalidParameter(
+                "trainParams",
+                f"withGlobalDatasetId {global_id} is no global dataset of type {dataset.type}; "
+                "list them with global=true.",
+            )
+
+    def _check_profile(self, dataset: Dataset, algorithm: str | None, profile: object) -> None:
+        """Refuse a profile that was asked for and is not installed; another is never taken for it.
+
+        Raises:
+            ProfileMissing: names its encoders and the command that installs them.
+        """
+        if profile is None:
+            return
+        names = encoder_names(dataset.language, algorithm, str(profile))
+        missing = [name for name in names if not self._encoders.is_installed(name)]
+        if missing:
+            raise ProfileMissing(str(profile), missing)
+
+    def _guard(self, account: Account, dataset: Dataset, model_id: str) -> str:
+        """Count the training at the account and guard the dataset."""
+        guards, limit = self._stores.guards, self._settings.max_open_trainings
+        entry = guards.new(model_id)
+        if not guards.add_to_account(account.account_id, entry, limit):
+            raise TooManyOpen(
+                f"{limit} trainings of this account are QUEUED or RUNNING, the most allowed. "
+                "Wait until one has finished.",
+                retry_after_seconds=10,
+            )
+        try:
+            is_guarded = self._stores.datasets.add_training(dataset, entry)
+        except StorageUnavailable:
+            self._unguard(account.account_id, dataset, entry)
+            raise
+        if not is_guarded:
+            self._unguard(account.account_id, dataset, entry)
+            raise DatasetNotReady(dataset.dataset_id, "UPLOADING or DELETION_PENDING")
+        return entry
+
+    def _revert(self, model: Model, dataset: Dataset, entry: str) -> None:
+        """Undo a request whose row may or may not have been written."""
+        try:
+            if self._stores.models.cancel(model):
+                self._stores.guards.remove(model.account_id, dataset, [entry])
+        except StorageUnavailable:
+            log.warning("withdraw_failed", model=model.model_id)
+
+    def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
+        """Remove an entry; one that stays is taken for a left-over later."""
+        try:
+            self._stores.guards.remove(account_id, dataset, [entry])
+        except StorageUnavailable:
+            log.warning("unguard_failed", dataset=dataset.dataset_id)
+
+    def _enqueue(self, model: Model) -> None:
+        """Send the job; when the queue fails, the sweep finds the model's row and sends it."""
+        queue = TRAIN_PAID if model.is_paid else TRAIN_FREE
+        try:
+            self._stores.queues.send(queue, train_job(model))
+        except StorageUnavailable:
+            log.warning("enqueue_failed", job="train", model=model.model_id)

@@ -1,0 +1,246 @@
+"""The life of a training run: lease, attempts, continuation, end, publication.
+
+Entered by the training queues. What is learned, and how, is the learners' matter: text_learning.py
+and vision_learning.py beside this file. Every write is fenced; the artifact lies complete under a
+version of its own before the model's row is switched to it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from chalicelib import journal, log
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
+from chalicelib.domain.jobs.messages import Job, train_job
+from chalicelib.domain.models.learning import LearnedModel, Learner
+from chalicelib.domain.models.model import OPEN, Model, TrainStats
+from chalicelib.domain.models.training import attempt_cause, out_of_attempts
+from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
+from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
+from chalicelib.errors import LeaseLost, StorageUnavailable, TimedOut, TrainingFailed
+from chalicelib.stores.jobs.heartbeats import Heartbeat
+from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
+from chalicelib.stores.models.leases import ModelLeases
+from chalicelib.stores.models.versions import CARD, METRICS
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+REPORT_SECONDS = 0.5
+"""Shortest time between two progress reports, in seconds."""
+
+
+class TrainingRunService:
+    """Runs the jobs of the training queues."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        learners: Mapping[str, Learner],
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        """Put the service together.
+
+        Args:
+            stores: what a run reads and writes.
+            learners: by family of datasets.
+            clock: tells the time.
+            settings: leases and attempts.
+        """
+        self._stores = stores
+        self._learners = learners
+        self._clock = clock
+        self._settings = settings
+
+    def run(self, job: Job, remaining_seconds: Callable[[], float]) -> None:
+        """Train one model; a run that is done, gone or owned by another worker is left alone.
+
+        Args:
+            job: as made by `train_job`.
+            remaining_seconds: time left of this function's run.
+        """
+        model = self._stores.model_leases.acquire(
+            str(job["account_id"]), str(job["model_id"]), int(str(job["run"]))
+        )
+        if model is None:
+            return
+        if model.attempts > self._settings.max_attempts:
+            self._give_up(model, model.last_error)
+            return
+        try:
+            self._train(model, remaining_seconds)
+        except LeaseLost:
+            log.warning("training_lease_lost", model=model.model_id)
+            self._revert(model)
+        except TimedOut:
+            self._continue(model)
+        except (TrainingFailed, EncoderNotInstalled, BackboneNotInstalled) as failure:
+            self._end(model, str(failure))
+        except Exception as error:
+            self._retry(model, error)
+            raise
+
+    def _train(self, model: Model, remaining_seconds: Callable[[], float]) -> None:
+        """Train under a heartbeat and publish."""
+        started = time.monotonic()
+        leases = self._stores.model_leases
+        dataset = self._dataset(model)
+        with Heartbeat(lambda: leases.renew(model), self._settings.lease_seconds) as heartbeat:
+            control = _RunControl(leases, model, heartbeat, remaining_seconds)
+            learned = self._learners[model.family].learn(model, dataset, control)
+            entries = self._stores.guards.of_run(model)
+            heartbeat.check()
+            self._publish(model, learned, started)
+        self._clean_up(model, entries)
+
+    def _publish(self, model: Model, learned: LearnedModel, started: float) -> None:
+        """Write a version whole, then switch the model's row to it."""
+        saving = time.monotonic()
+        version = f"r{model.run}-{model.fence}"
+        documents = {METRICS: learned.metrics, CARD: learned.card}
+        self._stores.model_files.put_version(model, version, learned.artifact, documents)
+        stats = self._stats(learned, started, saving)
+        try:
+            self._stores.model_leases.succeed(model, version, stats)
+        except LeaseLost:
+            # Nobody else knows this version, and its model may have been deleted meanwhile.
+            self._stores.model_files.delete_version(model, version)
+            raise
+        journal.training_done(model.model_id, model.type, stats.total_seconds)
+
+    def _stats(self, learned: LearnedModel, started: float, saving: float) -> TrainStats:
+        """Put the statistics together; both times are of the monotonic clock."""
+        now = time.monotonic()
+        total = now - started
+        if learned.begun_at is not None:
+            total = max(total, (self._clock() - learned.begun_at).total_seconds())
+        rest = total - (now - saving) - learned.training_seconds
+        return TrainStats(
+            labels=learned.labels,
+            examples=learned.examples,
+            total_seconds=round(total, 3),
+            training_seconds=round(learned.training_seconds, 3),
+            save_seconds=round(now - saving, 3),
+            load_seconds=round(max(0.0, rest), 3),
+            early_stopping=learned.early_stopping,
+            last_epoch=learned.last_epoch,
+            train_size=learned.train_size,
+            test_size=learned.test_size,
+        )
+
+    def _dataset(self, model: Model) -> Dataset:
+        """Read the dataset.
+
+        Raises:
+            TrainingFailed: it was deleted.
+        """
+        dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
+        if dataset is None or dataset.status == DELETION_PENDING:
+            raise TrainingFailed(
+                f"Dataset {model.dataset_id} was deleted before the training began. "
+                "Train a model from another dataset."
+            )
+        return dataset
+
+    def _continue(self, model: Model) -> None:
+        """Give the run to the next function; what was embedded so far is kept."""
+        self._stores.model_leases.release(model, counts=False)
+        queue = TRAIN_PAID if model.is_paid else TRAIN_FREE
+        self._stores.queues.send(queue, train_job(model))
+
+    def _end(self, model: Model, message: str) -> None:
+        """End the run as FAILED."""
+        entries = self._stores.guards.of_run(model)
+        try:
+            self._stores.model_leases.fail(model, message)
+        except LeaseLost:
+            log.warning("training_lease_lost", model=model.model_id)
+            return
+        journal.training_failed(model.model_id, model.type)
+        self._clean_up(model, entries)
+
+    def _give_up(self, model: Model, cause: str) -> None:
+        """End a run that is out of attempts."""
+        self._end(model, out_of_attempts(self._settings.max_attempts, cause))
+        journal.job_given_up("model", model.model_id)
+
+    def _clean_up(self, model: Model, entries: frozenset[str]) -> None:
+        """Remove guards and saved states of a run that has ended; left-overs do no harm."""
+        try:
+            self._stores.guards.release(model, entries)
+        except StorageUnavailable:
+            log.warning("unguard_failed", model=model.model_id)
+        try:
+            self._learners[model.family].discard(model)
+        except StorageUnavailable:
+            log.warning("forget_failed", model=model.model_id)
+
+    def _revert(self, model: Model) -> None:
+        """Remove what a worker that was stalled may have written for a run that is over."""
+        try:
+            current = self._stores.models.find(model.account_id, model.model_id)
+            if current is None:
+                self._stores.model_files.delete(model.model_id)
+            elif current.run != model.run or current.status not in OPEN:
+                self._learners[model.family].discard(model)
+        except StorageUnavailable:
+            log.warning("withdraw_failed", model=model.model_id)
+
+    def _retry(self, model: Model, error: Exception) -> None:
+        """Give the run back to the queue, or end it when it is out of attempts."""
+        cause = attempt_cause(model.family, error)
+        log.error("training_interrupted", error, model=model.model_id)
+        try:
+            if model.attempts >= self._settings.max_attempts:
+                self._give_up(model, cause)
+            else:
+                self._stores.model_leases.release(model, cause)
+        except StorageUnavailable:
+            log.warning("release_failed", model=model.model_id)
+
+
+class _RunControl:
+    """Reports how far a run has come, not more often than worth it."""
+
+    def __init__(
+        self,
+        leases: ModelLeases,
+        model: Model,
+        heartbeat: Heartbeat,
+        remaining_seconds: Callable[[], float],
+    ) -> None:
+        self._leases = leases
+        self._model = model
+        self._beat = heartbeat
+        self.remaining_seconds = remaining_seconds
+        self._reported_at = 0.0
+        self._shown = model.progress
+
+    def check(self) -> None:
+        """Return while the run is owned.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        self._beat.check()
+
+    def report(self, share: float, epochs: int = 0) -> None:
+        """Write the progress when the last report is old enough; it never falls.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        self._beat.check()
+        if self.is_due() and share > self._shown:
+            self._reported_at = time.monotonic()
+            self._shown = share
+            self._leases.report(self._model, share, epochs)
+
+    def is_due(self) -> bool:
+        """Tell whether the last report is old enough."""
+        return time.monotonic() - self._reported_at >= REPORT_SECONDS

@@ -1,0 +1,244 @@
+"""Learns text models: read texts, take or make embeddings, fit.
+
+Injected into chalicelib/services/training/runs.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.models.learning import LearnedModel, RunControl
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.training_texts import TrainingTexts
+from chalicelib.engines.text.encoding.encoders import ACCURATE, encoder_names
+from chalicelib.engines.text.encoding.pool import EncoderPool
+from chalicelib.engines.text.encoding.profiles import Profile, ProfileRequest, choose_profile
+from chalicelib.errors import TimedOut
+from chalicelib.stores.datasets.training_examples import TrainingExamples
+from chalicelib.stores.models.curves import CurveStore, CurveWriter
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from chalicelib.engines.text.training import FittedText
+
+    Floats = npt.NDArray[np.float32]
+    ReadVectors = Callable[[int, str, Sequence[str], Callable[[int, int], None]], Floats]
+    Embed = Callable[[str, Sequence[str]], Floats]
+    FinishParts = Callable[[Dataset, Callable[[int, int], None]], None]
+
+RESERVE_SECONDS = 60.0
+"""Time left of a function's run at which the next one goes on, in seconds."""
+_EMBED_SHARE, _FIT_SHARE = 0.5, 0.45
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """Where vectors come from."""
+
+    finish_parts: FinishParts
+    """Embeds what the queue has not come to yet."""
+    vectors: ReadVectors
+    """Vectors of a dataset's texts, kept beside it."""
+    embed: Embed
+    """Vectors of other texts."""
+    encoders: EncoderPool
+    """Installed encoders."""
+    default_profile: str = ACCURATE
+    """Best profile of trainings that ask for none."""
+    threads: int = 1
+    """Threads that a fit may use."""
+
+
+class TextLearner:
+    """The Learner of the language family."""
+
+    def __init__(
+        self, examples: TrainingExamples, curves: CurveStore, embedder: Embedder, clock: Clock
+    ) -> None:
+        self._examples = examples
+        self._curves = curves
+        self._embedder = embedder
+        self._clock = clock
+
+    def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
+        """Learn from texts; embeddings are kept, so another function goes on from them.
+
+        Raises:
+            TrainingFailed: nothing can be learnt; says why, with the remedy.
+            EncoderNotInstalled: the files of an encoder are missing.
+            LeaseLost: another worker owns the run.
+            TimedOut: the embeddings are not finished.
+        """
+        texts = self._examples.read(model, dataset)
+        profile = self._profile(model, texts)
+        texts = self._bounded(texts, profile)
+        progress = _Progress(control, self._curves.writer(model))
+        self._finish_parts(dataset, texts, profile, progress)
+        fitted = self._fit(model, texts, profile, progress)
+        progress.finish()
+        return LearnedModel(
+            artifact=fitted.artifact,
+            metrics=fitted.metrics,
+            card=fitted.card,
+            labels=len(texts.labels),
+            examples=len(texts.texts),
+            training_seconds=fitted.fit_seconds,
+            early_stopping=fitted.report.early_stopping,
+            last_epoch=fitted.report.epochs,
+            train_size=fitted.report.training_examples,
+            test_size=fitted.report.test_examples,
+        )
+
+    def discard(self, model: Model) -> None:
+        """Do nothing: embeddings belong to the dataset."""
+
+    def _bounded(self, texts: TrainingTexts, profile: Profile) -> TrainingTexts:
+        """Draw from the texts when all of them fit neither in memory nor in time."""
+        from chalicelib.engines.text.cost import most_examples
+
+        dims = sum(self._embedder.encoders.get(name).dimensions for name in profile.encoders)
+        return texts.drawn(most_examples(dims, len(texts.labels)))
+
+    def _fit(
+        self, model: Model, texts: TrainingTexts, profile: Profile, progress: _Progress
+    ) -> FittedText:
+        """Get the vectors and learn."""
+        from chalicelib.engines.text.training import TextVectors, TrainingCallbacks, train_text
+
+        names = profile.encoders
+        vectors = TextVectors(
+            encoders=[self._embedder.encoders.get(name) for name in names],
+            of_texts=lambda name: self._vectors(texts, name, names.index(name), progress, names),
+            of_phrases=self._embedder.embed,
+            profile=profile.name,
+        )
+        callbacks = TrainingCallbacks(progress.on_curve, progress.on_fit, progress.on_vectors)
+        return train_text(
+            model, texts, vectors, callbacks, self._clock(), threads=self._embedder.threads
+        )
+
+    def _profile(self, model: Model, texts: TrainingTexts) -> Profile:
+        """Choose the encoders: what was asked for, or the best that are there and fit."""
+        asked = model.request.param("profile")
+        if asked is None and self._embedder.default_profile != ACCURATE:
+            asked = self._embedder.default_profile
+        wanted = ProfileRequest(
+            model.language, model.request.algorithm, None if asked is None else str(asked)
+        )
+        return choose_profile(wanted, texts.texts, self._embedder.encoders.is_installed)
+
+    def _finish_parts(
+        self, dataset: Dataset, texts: TrainingTexts, profile: Profile, progress: _Progress
+    ) -> None:
+        """Help the queue with the dataset's parts, when this training needs all there is in them.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+            TimedOut: the function's time is nearly up.
+        """
+        of_parts = encoder_names(dataset.language, None)
+        if texts.available or not set(of_parts) <= set(profile.encoders):
+            return
+
+        def check(done: int, total: int) -> None:
+            progress.has_embedded = True
+            progress.on_embed(len(of_parts) / len(profile.encoders) * done / total)
+
+        self._embedder.finish_parts(dataset, check)
+
+    def _vectors(
+        self,
+        texts: TrainingTexts,
+        name: str,
+        place: int,
+        progress: _Progress,
+        names: Sequence[str],
+    ) -> Floats:
+        """Collect the vectors of every dataset's texts, in the order of the texts."""
+        import numpy as np
+
+        blocks, start = [], 0
+        for dataset_id, count in texts.spans:
+            part = texts.texts[start : start + count]
+
+            def check(done: int, total: int) -> None:
+                progress.has_embedded |= done < total
+                progress.on_embed((place + done / max(1, total)) / len(names))
+
+            blocks.append(self._embedder.vectors(dataset_id, name, part, check))
+            start += count
+        return np.concatenate(blocks)
+
+
+class _Progress:
+    """Turns what the engine tells into progress and curve, and stops it in time."""
+
+    def __init__(self, control: RunControl, curve: CurveWriter) -> None:
+        self._control = control
+        self._curve = curve
+        self._embed_share = 0.0
+        self._checked_at = monotonic()
+        self._longest_step = 0.0
+        self.has_embedded = False
+        """Whether this function made vectors, so that the next one has less to do."""
+
+    def on_vectors(self, seconds: float) -> None:
+        """Leave a fit that would not be finished in time to the next function.
+
+        Raises:
+            TimedOut: so many seconds are not left, and the next function has more.
+        """
+        if self.has_embedded and self._control.remaining_seconds() < seconds:
+            raise TimedOut("The embeddings are finished; the next function learns from them.")
+
+    def on_embed(self, share: float) -> None:
+        """Note the share of vectors that are there; a smaller one than before changes nothing.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+            TimedOut: the function's time is nearly up.
+        """
+        now = monotonic()
+        self._longest_step = max(self._longest_step, now - self._checked_at)
+        self._checked_at = now
+        # Long texts and a large encoder take minutes for what lies between two checks.
+        if self._control.remaining_seconds() < RESERVE_SECONDS + self._longest_step:
+            raise TimedOut("The embeddings are not finished; the next function goes on.")
+        self._embed_share = max(self._embed_share, share)
+        self._control.report(_EMBED_SHARE * self._embed_share)
+
+    def on_fit(self, share: float) -> None:
+        """Note the share of the fit that is done.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        self._control.report(_EMBED_SHARE + _FIT_SHARE * share, self._curve.epochs)
+
+    def on_curve(self, records: list[dict[str, Any]]) -> None:
+        """Note the epochs that are done.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        self._control.check()
+        for record in records[self._curve.epochs :]:
+            self._curve.add(record)
+        if self._control.is_due():
+            self._curve.flush()
+
+    def finish(self) -> None:
+        """Complete the curve.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+        """
+        self._control.check()
+        self._curve.finish()

@@ -1,0 +1,289 @@
+"""Learns image models: read pictures, take or make features, go on step by step, save often.
+
+Injected into chalicelib/services/training/runs.py. A function that is stopped or killed costs no
+more than an epoch: what it has learnt lies in a checkpoint, and each finished epoch in the curve.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from chalicelib import log
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.limits import (
+    DEFAULT_LEARNING_RATE,
+    MAX_DETECTION_IMAGE_BYTES,
+    VISION_SPLIT_RATIO,
+)
+from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.models.learning import LearnedModel, RunControl
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.training import shown_epochs
+from chalicelib.domain.models.training_pictures import LabelledPicture, TrainingPictures
+from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.vision import registry
+from chalicelib.engines.vision.backbone.pool import BackbonePool
+from chalicelib.engines.vision.checkpoint import (
+    Checkpoint,
+    dump_checkpoint,
+    fingerprint_of,
+    load_checkpoint,
+)
+from chalicelib.engines.vision.interface import VisionData, VisionOptions
+from chalicelib.errors import LeaseLost, TimedOut, TrainingFailed
+from chalicelib.formats.pictures.reading import read_picture
+from chalicelib.stores.models.curves import CurveWriter
+
+if TYPE_CHECKING:
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.vision.features.stored import StoredFeatures
+    from chalicelib.engines.vision.interface import Extractor, VisionTraining
+    from chalicelib.stores.stores import Stores
+
+RESERVE_SECONDS = 120.0
+"""Time left of a function's run at which the next one goes on, in seconds."""
+SAVE_EPOCH_SECONDS = 2.0
+"""An epoch that ends so long after the last saving is saved, in seconds."""
+SAVE_SECONDS = 20.0
+"""Longest time between two savings, also inside an epoch, in seconds."""
+SEED = 0
+"""Every training draws from this seed; equal data gives equal models."""
+_FEATURES_SHARE, _STEPS_SHARE = 0.3, 0.65
+
+
+class Features(Protocol):
+    """Where features come from; chalicelib/services/training/features.py."""
+
+    def collect(
+        self,
+        pictures: Sequence[LabelledPicture],
+        extractor: Extractor,
+        *,
+        augment: bool,
+        is_default: bool,
+        check: Callable[[int, int, int], None],
+    ) -> StoredFeatures:
+        """Return the features of pictures, computing those that are not there yet."""
+        ...
+
+    def revert(self, account_id: str, family: str, dataset_id: int) -> None:
+        """Take back what was written for a dataset that was deleted in between."""
+        ...
+
+
+@dataclass
+class _Run:
+    """A training that goes on in this process."""
+
+    model: Model
+    """The run."""
+    training: VisionTraining
+    """What learns."""
+    curve: CurveWriter
+    """Finished epochs."""
+    fingerprint: str
+    """What states are saved with."""
+    earlier_seconds: float
+    """Time that earlier functions have learnt."""
+    begun: float = field(default_factory=time.monotonic)
+    """When this function began to learn."""
+    saved: float = field(default_factory=time.monotonic)
+    """When it was saved last."""
+
+    @property
+    def seconds(self) -> float:
+        """Time that was learnt so far, in seconds."""
+        return self.earlier_seconds + time.monotonic() - self.begun
+
+
+class VisionLearner:
+    """The Learner of the vision family."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        features: Features,
+        backbones: BackbonePool,
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        self._stores = stores
+        self._features = features
+        self._backbones = backbones
+        self._clock = clock
+        self._settings = settings
+
+    def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
+        """Learn from pictures, going on from the last saved state of this run.
+
+        Raises:
+            TrainingFailed: nothing can be learnt; says why, with the remedy.
+            BackboneNotInstalled: the files of a backbone are missing.
+            LeaseLost: another worker owns the run.
+            TimedOut: the state is saved; the next function goes on.
+        """
+        begun_at, pictures = self._pictures(model, dataset, control)
+        try:
+            features = self._collect(model, pictures, control)
+        except LeaseLost:
+            self._features.revert(dataset.account_id, dataset.family, dataset.dataset_id)
+            raise
+        with closing(features):
+            pictures = pictures.keep(features.places)
+            if not pictures.pictures:
+                raise TrainingFailed(
+                    f"None of the pictures of dataset {dataset.dataset_id} can be read any more. "
+                    "Upload them as a new dataset, then train that."
+                )
+            data = VisionData(pictures, features, self._opener(pictures.pictures))
+            run = self._open(model, data)
+            self._learn(run, control)
+            fitted = run.training.finish(model, self._clock())
+            control.check()
+            run.curve.finish()
+        return LearnedModel(
+            artifact=fitted.artifact,
+            metrics=fitted.metrics,
+            card=fitted.card,
+            labels=len(pictures.labels),
+            examples=pictures.examples,
+            training_seconds=run.seconds,
+            early_stopping=fitted.early_stopping,
+            last_epoch=fitted.epochs,
+            train_size=fitted.train_size,
+            test_size=fitted.test_size,
+            begun_at=begun_at,
+        )
+
+    def discard(self, model: Model) -> None:
+        """Remove beginning and saved state of a run that is over."""
+        self._stores.checkpoints.delete(model)
+
+    def _pictures(
+        self, model: Model, dataset: Dataset, control: RunControl
+    ) -> tuple[datetime, TrainingPictures]:
+        """Read what was there when the run began, however often it was taken up since."""
+        stores = self._stores
+        datasets = stores.training_examples.datasets(model, dataset)
+        beginning = stores.checkpoints.beginning(model)
+        if beginning is None:
+            control.check()
+            beginning = stores.checkpoints.begin(model, datasets, self._clock())
+        used = [beginning.of(found) for found in datasets]
+        return beginning.begun_at, stores.training_examples.pictures(model, used)
+
+    def _collect(
+        self, model: Model, pictures: TrainingPictures, control: RunControl
+    ) -> StoredFeatures:
+        """Get the features, or stop in time."""
+        extractor = self._extractor(model)
+        default = registry.extractor_for(model.type, None, self._backbones)
+
+        def check(done: int, total: int, made: int) -> None:
+            control.check()
+            control.report(_FEATURES_SHARE * min(1.0, done / max(1, total)))
+            if made and done < total and control.remaining_seconds() < RESERVE_SECONDS:
+                raise TimedOut("The features are not finished; the next function goes on.")
+
+        return self._features.collect(
+            pictures.pictures,
+            extractor,
+            augment=_options(model, 1).augment,
+            is_default=extractor.name == default.name,
+            check=check,
+        )
+
+    def _open(self, model: Model, data: VisionData) -> _Run:
+        """Go on from the last saved state, or from the beginning where there is none to use."""
+        options = _options(model, self._settings.threads)
+        fingerprint = fingerprint_of(data, options, self._extractor(model))
+        stores = self._stores
+        content = stores.checkpoints.get(model)
+        saved = load_checkpoint(content, fingerprint) if content else None
+        if saved is not None:
+            curve = stores.curves.writer(model, saved.epochs)
+            training = self._restored(model, data, options, saved) if curve.is_whole else None
+            if training is not None:
+                return _Run(model, training, curve, fingerprint, saved.seconds)
+        if content:
+            log.warning("checkpoint_not_used", model=model.model_id, run=model.run)
+        training = registry.open_training(model.type, data, options, self._backbones)
+        return _Run(model, training, stores.curves.writer(model), fingerprint, 0.0)
+
+    def _restored(
+        self, model: Model, data: VisionData, options: VisionOptions, saved: Checkpoint
+    ) -> VisionTraining | None:
+        """Open a saved state; None when the engine cannot go on from it."""
+        try:
+            training = registry.open_training(
+                model.type, data, options, self._backbones, saved.state
+            )
+        except (ArtifactError, ValueError, KeyError) as damage:
+            log.warning("checkpoint_refused", model=model.model_id, cause=str(damage))
+            return None
+        return training if training.epochs_done == saved.epochs else None
+
+    def _learn(self, run: _Run, control: RunControl) -> None:
+        """Go on step by step until there is nothing left to do, or the time is nearly up."""
+        while (step := run.training.step()) is not None:
+            control.check()
+            if step.record is not None:
+                run.curve.add(step.record)
+                run.curve.flush()
+            control.report(_FEATURES_SHARE + _STEPS_SHARE * step.share, run.curve.epochs)
+            is_late = control.remaining_seconds() < RESERVE_SECONDS
+            idle = time.monotonic() - run.saved
+            ended = step.record is not None and idle >= SAVE_EPOCH_SECONDS
+            if is_late or ended or idle >= SAVE_SECONDS:
+                self._save(run, control)
+            if is_late:
+                raise TimedOut("The training is not finished; the next function goes on.")
+
+    def _save(self, run: _Run, control: RunControl) -> None:
+        """Keep what another function needs to go on."""
+        saved = Checkpoint(run.training.save(), run.training.epochs_done, run.seconds)
+        content = dump_checkpoint(saved, run.fingerprint)
+        control.check()
+        self._stores.checkpoints.put(run.model, content)
+        run.saved = time.monotonic()
+
+    def _extractor(self, model: Model) -> Extractor:
+        """Return what turns the pictures of a model's training into features."""
+        return registry.extractor_for(model.type, model.request.algorithm, self._backbones)
+
+    def _opener(self, pictures: Sequence[LabelledPicture]) -> Callable[[int, int], Picture]:
+        """Make what decodes the picture at a place."""
+
+        def open_picture(place: int, least_side: int) -> Picture:
+            """Decode a picture, keeping at least so many pixels on the shorter side."""
+            picture = pictures[place]
+            content = self._stores.pictures.get(picture.dataset_id, picture.digest.hex())
+            if content is None:
+                raise TrainingFailed(
+                    f"Picture {picture.name} disappeared while the training ran. "
+                    "Upload the pictures as a new dataset, then train that."
+                )
+            return read_picture(content, MAX_DETECTION_IMAGE_BYTES, least_side)
+
+        return open_picture
+
+
+def _options(model: Model, threads: int) -> VisionOptions:
+    """Read the choices out of the request."""
+    request = model.request
+    ratio = request.param("trainSplitRatio")
+    return VisionOptions(
+        epochs=shown_epochs(model),
+        learning_rate=request.learning_rate or DEFAULT_LEARNING_RATE,
+        split_ratio=VISION_SPLIT_RATIO if ratio is None else float(str(ratio)),
+        augment=request.param("augmentData") is True,
+        algorithm=request.algorithm or "",
+        seed=SEED,
+        threads=threads,
+    )

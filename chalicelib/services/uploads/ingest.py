@@ -1,0 +1,371 @@
+"""Reads an uploaded file into a dataset: decide, reserve ids, write chunks, commit.
+
+Entered by the queue and by synchronous uploads. The family's reader decides over the whole file
+before a row is written; ids are reserved once and remembered, so an attempt that is repeated
+writes the same rows again; the commit is one conditional write of the dataset's row. Readers:
+chalicelib/services/uploads/text_reader.py, chalicelib/services/uploads/picture_reader.py.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from chalicelib import journal, log
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, VISION, LabelCounts
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.datasets.growth import check_room
+from chalicelib.domain.datasets.receipt import IngestPlan
+from chalicelib.domain.datasets.upload import Upload, UploadedFile, claimed_file, out_of_attempts
+from chalicelib.domain.jobs.cancellation import Cancellation
+from chalicelib.domain.jobs.messages import Job, embed_job, features_job
+from chalicelib.errors import (
+    DownloadFailed,
+    InvalidUpload,
+    LeaseLost,
+    ServiceError,
+    StorageUnavailable,
+    TimedOut,
+)
+from chalicelib.stores.aws.objects import raw_key
+from chalicelib.stores.datasets.examples import ChunkWriter
+from chalicelib.stores.datasets.labels import owner_key
+from chalicelib.stores.datasets.leases import Addition, OwnedDataset
+from chalicelib.stores.datasets.receipts import parse_receipt_key
+from chalicelib.stores.jobs.heartbeats import Heartbeat
+from chalicelib.stores.jobs.queues import EMBED
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+
+class Reader(Protocol):
+    """Knows the files of one family."""
+
+    max_bytes: int
+    """Largest file behind a `path`."""
+    download_seconds: float
+    """Longest time that a `path` may take to download, in seconds."""
+
+    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> IngestPlan:
+        """Decide what becomes of a file; `check` is called often and raises to stop.
+
+        Raises:
+            InvalidUpload: the file is of no use, or breaks a limit of the dataset.
+        """
+
+    def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
+        """Remove what reading a file that failed has stored.
+
+        Raises:
+            LeaseLost: another worker owns the dataset, or it is being deleted.
+        """
+
+
+class IngestService:
+    """Runs the jobs of the ingest queue that read files."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        readers: Mapping[str, Reader],
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        """Keep what is needed.
+
+        Args:
+            stores: what is read and written.
+            readers: by family.
+            clock: tells the time.
+            settings: leases and attempts.
+        """
+        self._stores = stores
+        self._readers = readers
+        self._clock = clock
+        self._settings = settings
+
+    def run(self, job: Job, remaining_seconds: float = 0.0) -> None:
+        """Read one upload; a job that is done, ended or owned by another worker is left alone.
+
+        Args:
+            job: as made by `ingest_job`.
+            remaining_seconds: stop without harm after this time; 0 means no limit.
+        """
+        owned = self._stores.dataset_leases.acquire_upload(
+            str(job["account_id"]),
+            str(job["family"]),
+            int(str(job["dataset_id"])),
+            str(job["upload_id"]),
+        )
+        if owned is None:
+            return
+        if owned.lease.attempts > self._settings.max_attempts:
+            self._give_up(owned, owned.lease.last_error)
+            return
+        try:
+            self._read(owned, remaining_seconds)
+        except LeaseLost:
+            log.warning("ingest_lease_lost", dataset=owned.dataset.dataset_id)
+        except TimedOut:
+            self._stores.dataset_leases.release(owned.dataset, owned.lease, counts=False)
+        except StorageUnavailable as error:
+            self._retry(owned, error)
+            raise
+        except ServiceError as refusal:
+            self._fail(owned, str(refusal), refusal.detail)
+        except Exception as error:
+            self._retry(owned, error)
+            raise
+
+    def _read(self, owned: OwnedDataset, remaining_seconds: float) -> None:
+        """Read the file under a heartbeat."""
+        began = time.monotonic()
+        with self._heartbeat(owned) as heartbeat, tempfile.TemporaryFile() as file:
+            cancellation = Cancellation(heartbeat.check, self._clock, remaining_seconds)
+            attempt = _Attempt(self._stores, self._reader(owned), owned, cancellation)
+            try:
+                attempt.fetch(file)
+                reading = attempt.decide(file, self._settings.max_stored_bytes)
+                attempt.reserve_ids(reading)
+                attempt.name_labels(reading)
+                attempt.commit(reading, attempt.write(reading))
+            except (LeaseLost, ServiceError):
+                attempt.revert_if_deleted()
+                raise
+        rows = (reading.seen, reading.kept, reading.rejected)
+        dataset, seconds = owned.dataset, time.monotonic() - began
+        journal.upload_done(dataset.dataset_id, dataset.type, rows, seconds)
+        self._drop_raw(owned)
+        self._fan_out(owned)
+
+    def _heartbeat(self, owned: OwnedDataset) -> Heartbeat:
+        leases = self._stores.dataset_leases
+        return Heartbeat(
+            lambda: leases.renew(owned.dataset, owned.lease), self._settings.lease_seconds
+        )
+
+    def _reader(self, owned: OwnedDataset) -> Reader:
+        return self._readers[owned.dataset.family]
+
+    def _drop_raw(self, owned: OwnedDataset) -> None:
+        """Delete an archive that is not read again; one that stays dies with its dataset."""
+        if owned.dataset.family != VISION:
+            return
+        key = raw_key(owned.dataset.dataset_id, owned.dataset.receipt_id)
+        try:
+            self._stores.artifacts.delete_file(key)
+        except StorageUnavailable:
+            log.warning("raw_file_left", dataset=owned.dataset.dataset_id)
+
+    def _fan_out(self, owned: OwnedDataset) -> None:
+        """Send a job for each part; one that is lost is made up for by the training."""
+        dataset = owned.dataset
+        job = features_job if dataset.family == VISION else embed_job
+        try:
+            for part in self._stores.parts.waiting(dataset.dataset_id):
+                self._stores.queues.send(EMBED, job(dataset, part))
+        except StorageUnavailable:
+            log.warning("fan_out_failed", dataset=dataset.dataset_id)
+
+    def _fail(self, owned: OwnedDataset, message: str, detail: str = "") -> None:
+        """End the upload as FAILED, with a receipt that says why."""
+        dataset = owned.dataset
+        receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
+        full = message if detail in message else f"{message}: {detail}"
+        receipt = replace(receipt, status="FAILED", message=full)
+        try:
+            # An end whose reply was lost must keep the receipt that it has.
+            self._stores.dataset_leases.renew(dataset, owned.lease)
+            self._discard(owned)
+            self._stores.receipts.put(receipt, owned.lease.fence)
+            self._stores.dataset_leases.fail_upload(owned, message)
+            journal.upload_failed(dataset.dataset_id, dataset.type)
+            self._drop_raw(owned)
+        except LeaseLost:
+            log.warning("ingest_lease_lost", dataset=dataset.dataset_id)
+
+    def _discard(self, owned: OwnedDataset) -> None:
+        """Remove what a failed upload has stored, before others may use the dataset again."""
+        if owned.dataset.family != VISION:
+            return
+        with self._heartbeat(owned) as heartbeat:
+            self._reader(owned).discard(owned, heartbeat.check)
+            self._stores.parts.discard(owned.dataset.dataset_id, owned.dataset.receipt_id)
+
+    def _retry(self, owned: OwnedDataset, error: Exception) -> None:
+        """Give the job back to the queue, or end it when it is out of attempts."""
+        cause = f"{type(error).__name__}: {error}"
+        log.error("ingest_failed", error, dataset=owned.dataset.dataset_id)
+        try:
+            if owned.lease.attempts >= self._settings.max_attempts:
+                self._give_up(owned, cause)
+            else:
+                self._stores.dataset_leases.release(owned.dataset, owned.lease, cause)
+        except StorageUnavailable:
+            log.warning("release_failed", dataset=owned.dataset.dataset_id)
+
+    def _give_up(self, owned: OwnedDataset, cause: str) -> None:
+        """End an upload that is out of attempts."""
+        attempts = min(owned.lease.attempts, self._settings.max_attempts)
+        self._fail(owned, out_of_attempts(attempts, cause))
+        journal.job_given_up("dataset", owned.dataset.dataset_id)
+
+
+class _Attempt:
+    """One attempt to read an upload: what it owns, and the steps up to the commit in their order.
+
+    Ids and the key of the raw file are remembered in the dataset's row, so that an attempt that
+    is repeated writes the same rows again.
+    """
+
+    def __init__(
+        self, stores: Stores, reader: Reader, owned: OwnedDataset, cancellation: Cancellation
+    ) -> None:
+        self._stores = stores
+        self._reader = reader
+        self._owned = owned
+        self._cancellation = cancellation
+
+    def fetch(self, file: BinaryIO) -> None:
+        """Bring the raw file here; one from elsewhere is kept for later attempts."""
+        dataset, upload, artifacts = self._owned.dataset, self._owned.upload, self._stores.artifacts
+        incoming = claimed_file(dataset.account_id, upload.path, upload.etag)
+        if upload.raw:
+            if not artifacts.get_file(upload.raw, file):
+                raise InvalidUpload(
+                    "The uploaded file is not in the storage any more. Upload again."
+                )
+            return
+        if incoming is not None:
+            self._stores.incoming.read(incoming, file)
+            size_bytes = file.tell()
+        else:
+            size_bytes = self._download(file)
+        key = raw_key(dataset.dataset_id, dataset.receipt_id)
+        file.seek(0)
+        artifacts.put_file(key, file, self._cancellation.check)
+        file.seek(0)
+        self._remember(replace(upload, raw=key, size_bytes=size_bytes))
+        if incoming is not None:
+            self._delete_copied(incoming)
+
+    def decide(self, file: BinaryIO, max_stored_bytes: int) -> IngestPlan:
+        """Decide what becomes of the file; refuse what the account has no room for.
+
+        Only now its real size is known.
+
+        Raises:
+            InvalidUpload: the file is of no use, or breaks a limit of the dataset.
+            TooManyOpen: with it the account would store more than is allowed.
+        """
+        owned, check = self._owned, self._cancellation.check
+        reading = self._reader.read(owned, file, check)
+        check()
+        stored, _ = self._stores.datasets.load(owned.dataset.account_id)
+        check_room(max(0, stored - owned.upload.size_bytes), reading.bytes, max_stored_bytes)
+        return reading
+
+    def reserve_ids(self, reading: IngestPlan) -> None:
+        """Reserve ids once; a repetition finds them in the dataset's row."""
+        upload, labels, ids = self._owned.upload, len(reading.new_labels), self._stores.ids
+        if upload.first_example:
+            return
+        reserved = replace(
+            upload,
+            labels=labels,
+            first_label=ids.reserve("labels", labels) if labels else 0,
+            first_example=ids.reserve("examples", max(1, reading.kept)),
+        )
+        self._remember(reserved)
+
+    def name_labels(self, reading: IngestPlan) -> None:
+        """Write the new labels' names under the reserved ids."""
+        dataset = self._owned.dataset
+        names = dict(zip(self._owned.upload.label_ids, reading.new_labels, strict=True))
+        self._stores.labels.put(
+            owner_key(dataset.account_id, dataset.family), dataset.dataset_id, names
+        )
+
+    def write(self, reading: IngestPlan) -> tuple[LabelCounts, ...]:
+        """Write chunks, and parts that wait for vectors; return the counts to commit."""
+        dataset, upload, check = self._owned.dataset, self._owned.upload, self._cancellation.check
+        ids = self._label_ids(reading)
+        counts = {c.label_id: c for c in dataset.counts}
+        counts |= {i: LabelCounts(i) for i in upload.label_ids}
+        writer = ChunkWriter(
+            self._stores.examples,
+            dataset.dataset_id,
+            self._owned.lease.fence,
+            counts,
+            check,
+            source=upload.source,
+        )
+        parts = self._stores.parts.writer(dataset, dataset.receipt_id)
+        now = dataset.updated_at
+        for number, found in enumerate(reading.examples(), upload.first_example):
+            label_id = ids[found.label]
+            writer.add(Example(number, found.name, now, label_id, found.picture, found.box))
+            if found.waiting:
+                parts.add(found.waiting)
+        parts.close()
+        written = writer.close()
+        check()
+        return written
+
+    def commit(self, reading: IngestPlan, counts: tuple[LabelCounts, ...]) -> None:
+        """Write the receipt, then make everything visible at once."""
+        dataset, lease = self._owned.dataset, self._owned.lease
+        receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
+        receipt = reading.fill(replace(receipt, status="SUCCEEDED"))
+        self._stores.receipts.put(receipt, lease.fence)
+        addition = Addition(
+            counts=counts,
+            duplicates=dataset.duplicates + reading.duplicates,
+            words_upload=dataset.words_upload + reading.words,
+            words_feedback=dataset.words_feedback,
+            bytes=dataset.bytes + reading.bytes,
+        )
+        self._stores.dataset_leases.commit_upload(dataset, lease, addition)
+
+    def revert_if_deleted(self) -> None:
+        """Remove what was written after the dataset's deletion had waited long enough."""
+        dataset = self._owned.dataset
+        found = self._stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        if found is None or found.status == DELETION_PENDING:
+            label_ids = {c.label_id for c in dataset.counts} | set(self._owned.upload.label_ids)
+            self._stores.contents.delete(dataset.dataset_id, label_ids)
+
+    def _remember(self, upload: Upload) -> None:
+        """Note in the dataset's row what a later attempt must find."""
+        self._stores.dataset_leases.put_upload(self._owned.dataset, self._owned.lease, upload)
+        self._owned = replace(self._owned, upload=upload)
+
+    def _download(self, file: BinaryIO) -> int:
+        """Download the file behind a URL within the time there is; return its size in bytes."""
+        seconds = min(self._reader.download_seconds, self._cancellation.remaining_seconds)
+        path, most = self._owned.upload.path, self._reader.max_bytes
+        try:
+            return self._stores.downloads.fetch(path, file, most, seconds).size_bytes
+        except DownloadFailed:
+            # Out of time is no fault of the file: the queue goes on with it.
+            self._cancellation.check()
+            raise
+
+    def _delete_copied(self, incoming: UploadedFile) -> None:
+        """Delete an uploaded file that was copied; what stays, the bucket's rules remove."""
+        try:
+            self._stores.incoming.delete(incoming)
+        except StorageUnavailable:
+            log.warning("incoming_left", upload=incoming.upload_id)
+
+    def _label_ids(self, reading: IngestPlan) -> Mapping[str, int]:
+        """Map label names to ids, old and new."""
+        names = self._stores.labels.names(c.label_id for c in self._owned.dataset.counts)
+        ids = {name: label_id for label_id, name in names.items()}
+        return ids | dict(zip(reading.new_labels, self._owned.upload.label_ids, strict=True))

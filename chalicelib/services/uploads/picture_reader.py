@@ -1,0 +1,178 @@
+"""Reads archives of pictures for the ingest, storing the pictures while the archive is read.
+
+A picture is stored under its digest, so an attempt that is repeated skips what is there; what a
+failed upload has stored is removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO
+
+from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, MAX_IMAGE_NAME_CHARACTERS
+from chalicelib.domain.datasets.dataset import DETECTION, FEEDBACK, SOURCES, Dataset
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.picture_scan import (
+    FeedbackRules,
+    PictureRules,
+    PictureScan,
+    Sink,
+    scan_pictures,
+)
+from chalicelib.formats.archives.zip_archive import open_archive
+from chalicelib.formats.archives.zip_directory import InvalidZip
+from chalicelib.stores.datasets.leases import OwnedDataset
+from chalicelib.stores.datasets.pictures import PictureWriter
+
+if TYPE_CHECKING:
+    from chalicelib.formats.pictures.rules import PictureFacts
+    from chalicelib.stores.stores import Stores
+
+_CHECK_EXAMPLES = 1_000
+_DELETED_AT_ONCE = 1_000
+_CONTENT_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}
+
+
+class PictureReader:
+    """Decides over the pictures and boxes of an archive, and stores the pictures."""
+
+    max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
+    """Largest file behind a `path`."""
+    download_seconds = 600.0
+    """Longest time that a `path` may take to download, in seconds."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> IngestPlan:
+        """Decide what happens to each picture or box, and store the pictures that are kept.
+
+        Raises:
+            InvalidUpload: the file is no zip archive, nothing in it can be used, or it breaks a
+                limit of the dataset.
+        """
+        dataset = owned.dataset
+        stored = self._stores.pictures.stored(dataset.dataset_id)
+        try:
+            rules = self._rules(owned, file, check)
+            with PictureWriter(self._stores.pictures, dataset.dataset_id, stored) as writer:
+                decision = scan_pictures(file, rules, Sink(_keep_with(writer), check))
+        except InvalidZip as problem:
+            raise _invalid_zip(dataset, problem) from problem
+        return _reading(decision)
+
+    def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
+        """Remove pictures that no committed example names.
+
+        Raises:
+            LeaseLost: another worker owns the dataset, or it is being deleted.
+        """
+        dataset = owned.dataset
+        pictures = self._stores.pictures
+        unused = set(pictures.stored(dataset.dataset_id))
+        if not unused:
+            return
+        for example in self._committed(dataset, check):
+            unused.discard(example.picture)
+        digests = sorted(unused)
+        for first in range(0, len(digests), _DELETED_AT_ONCE):
+            # Before each call: a worker that slept past its lease would delete another's pictures.
+            check()
+            pictures.delete(dataset.dataset_id, digests[first : first + _DELETED_AT_ONCE])
+
+    def _rules(
+        self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]
+    ) -> PictureRules:
+        """Collect what the dataset has, so that duplicates are found."""
+        dataset, source = owned.dataset, owned.upload.source
+        examples = self._stores.examples
+        names = self._stores.labels.names(c.label_id for c in dataset.counts)
+        known = {
+            names[c.label_id]: frozenset(examples.digests(dataset.dataset_id, source, [c]))
+            for c in dataset.counts
+        }
+        rules = PictureRules(
+            type=dataset.type,
+            known=known,
+            pictures=self._digests(dataset, check),
+            examples=dataset.total,
+            bytes=dataset.bytes,
+        )
+        if source != FEEDBACK:
+            return rules
+        used = self._used_names(dataset, file, check)
+        return replace(rules, feedback=FeedbackRules(known, used))
+
+    def _digests(self, dataset: Dataset, check: Callable[[], None]) -> frozenset[bytes]:
+        """Collect the digests of the pictures that committed examples name."""
+        examples, dataset_id = self._stores.examples, dataset.dataset_id
+        if dataset.type == DETECTION:
+            # Digests of examples are those of boxes here.
+            return frozenset(bytes.fromhex(e.picture) for e in self._committed(dataset, check))
+        return frozenset().union(
+            *(examples.digests(dataset_id, source, dataset.counts) for source in SOURCES)
+        )
+
+    def _used_names(
+        self, dataset: Dataset, file: BinaryIO, check: Callable[[], None]
+    ) -> frozenset[str]:
+        """Find which file names of an archive the dataset has already.
+
+        Only names of the archive are kept, so that memory does not grow with the dataset.
+        """
+        names = {m.name[:MAX_IMAGE_NAME_CHARACTERS] for m in open_archive(file).members()}
+        return frozenset(e.name for e in self._committed(dataset, check) if e.name in names)
+
+    def _committed(self, dataset: Dataset, check: Callable[[], None]) -> Iterator[Example]:
+        """Read every committed example of a dataset, checking now and then."""
+        number = 0
+        for source in SOURCES:
+            examples = self._stores.examples.read_all(dataset.dataset_id, source, dataset.counts)
+            for example in examples:
+                if number % _CHECK_EXAMPLES == 0:
+                    check()
+                number += 1
+                yield example
+
+
+def _keep_with(writer: PictureWriter) -> Callable[[bytes, bytes, PictureFacts], None]:
+    """Make the function that takes the kept pictures of a scan."""
+
+    def keep(digest: bytes, content: bytes, facts: PictureFacts) -> None:
+        """Store a picture under its digest."""
+        writer.put(digest.hex(), content, _CONTENT_TYPES[facts.kind])
+
+    return keep
+
+
+def _reading(decision: PictureScan) -> IngestPlan:
+    """Hand a scan's decision over to the ingest."""
+    return IngestPlan(
+        examples=lambda: _examples(decision),
+        new_labels=decision.new_labels,
+        kept=decision.kept,
+        duplicates=decision.duplicates,
+        rejected=decision.rejected,
+        rejections=decision.rejections,
+        bytes=decision.bytes,
+    )
+
+
+def _examples(decision: PictureScan) -> Iterator[ParsedExample]:
+    """Yield the kept examples; each picture waits for its features once."""
+    waiting: set[bytes] = set()
+    for item in decision.items:
+        picture = item.digest.hex()
+        is_new = item.digest not in waiting
+        waiting.add(item.digest)
+        yield ParsedExample(item.label, item.name, picture, item.box, picture if is_new else "")
+
+
+def _invalid_zip(dataset: Dataset, problem: InvalidZip) -> InvalidUpload:
+    """Say the documented text of a file that is no archive, with the cause beside it."""
+    refusal = InvalidUpload(f"Invalid zip format provided for {dataset.name}")
+    refusal.detail = problem.cause
+    return refusal

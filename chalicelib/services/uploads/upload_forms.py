@@ -1,0 +1,66 @@
+"""Gives out forms by which files too large for the gateway reach the bucket.
+
+Contract section 5, POST /v2/uploads. Their use is checked by uploads.py beside this file, and by
+the predictions that take a `sampleLocation`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.limits import INCOMING_SECONDS, MAX_ARCHIVE_BYTES_BY_PATH
+from chalicelib.domain.datasets.fields import checked_name
+from chalicelib.domain.datasets.upload import UploadedFile, owner_and_id
+from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+
+
+@dataclass(frozen=True)
+class IssuedForm:
+    """A presigned form."""
+
+    url: str
+    """Where the form is sent, as multipart/form-data."""
+    fields: dict[str, str]
+    """Fields of the form; the part `file` comes last."""
+    path: str
+    """Names the file afterwards."""
+    expires_at: datetime
+    """When form and file die."""
+    max_bytes: int
+    """Largest file that the form takes."""
+
+
+class IncomingService:
+    """Issues forms and notes what arrives by them."""
+
+    def __init__(self, incoming: UploadedFileStore, clock: Clock) -> None:
+        self._incoming = incoming
+        self._clock = clock
+
+    def issue(self, account: Account, name: str | None) -> IssuedForm:
+        """Issue a form for one file of an account.
+
+        Raises:
+            InvalidParameter: the name is not allowed.
+        """
+        expires_at = self._clock() + timedelta(seconds=INCOMING_SECONDS)
+        incoming = UploadedFile(
+            account_id=account.account_id,
+            upload_id=new_string_id(),
+            name=checked_name(name) if name else "",
+            expires_at=to_milliseconds(expires_at),
+        )
+        url, fields = self._incoming.create(incoming)
+        return IssuedForm(
+            url, fields, incoming.path, from_milliseconds(incoming.expires_at),
+            MAX_ARCHIVE_BYTES_BY_PATH,
+        )  # fmt: skip
+
+    def receive(self, key: str, etag: str) -> bool:
+        """Note that the bucket has received a file; False when nobody waits for it."""
+        owner = owner_and_id(key)
+        return owner is not None and self._incoming.receive(*owner, etag)

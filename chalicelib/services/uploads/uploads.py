@@ -1,0 +1,324 @@
+"""Accepts files that become datasets or are added to them; the ingest reads them."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chalicelib import log
+from chalicelib.config import Settings
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.datasets.dataset import (
+    DETECTION,
+    FEEDBACK,
+    UPLOAD,
+    UPLOADING,
+    Dataset,
+    DatasetView,
+)
+from chalicelib.domain.datasets.fields import checked_language, checked_name, checked_type
+from chalicelib.domain.datasets.growth import check_room, check_takes_file
+from chalicelib.domain.datasets.receipt import Receipt
+from chalicelib.domain.datasets.upload import (
+    Upload,
+    UploadedFile,
+    UploadFields,
+    UploadSource,
+    is_upload_path,
+)
+from chalicelib.domain.jobs.messages import Job, ingest_job
+from chalicelib.domain.models.model import Model
+from chalicelib.errors import (
+    BadRequest,
+    DatasetNotYetAvailable,
+    DownloadFailed,
+    InvalidParameter,
+    StorageUnavailable,
+    TooManyOpen,
+)
+from chalicelib.formats.texts.encoding import HEAD_BYTES
+from chalicelib.formats.upload_files import (
+    check_content,
+    check_path_bytes,
+    explain_head,
+    max_path_bytes,
+)
+from chalicelib.stores.aws.objects import raw_key
+from chalicelib.stores.datasets.receipts import receipt_key
+from chalicelib.stores.jobs.queues import INGEST
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+EMPTY = "The file has 0 bytes."
+"""What is wrong with an address behind which there is nothing."""
+
+
+class UploadService:
+    """The accepting side of uploads: when a call is answered, nothing of it can be lost."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        clock: Clock,
+        settings: Settings,
+        ingest: Callable[[Job, float], None],
+    ) -> None:
+        self._stores = stores
+        self._clock = clock
+        self._settings = settings
+        self._ingest = ingest
+
+    def create(
+        self, account: Account, family: str, source: UploadSource, fields: UploadFields
+    ) -> DatasetView:
+        """Accept a file as a new dataset; it is UPLOADING until the queue worker has read it.
+
+        Raises:
+            BadRequest: a field or the URL is not allowed.
+            TooLarge: the file is over its limit.
+            UnsupportedType: the file is none of the family.
+            TooManyOpen: the account has too much going on, or stores too much.
+        """
+        dataset, job = self._accept(account, family, source, fields)
+        self._enqueue(job)
+        return self._stores.labels.view(dataset)
+
+    def create_sync(
+        self,
+        account: Account,
+        family: str,
+        source: UploadSource,
+        fields: UploadFields,
+        remaining_seconds: float,
+    ) -> DatasetView:
+        """Accept a file and read it within the call; UPLOADING when the time runs out.
+
+        Raises:
+            BadRequest: a field or the URL is not allowed.
+            TooLarge: the file is over its limit.
+            UnsupportedType: the file is none of the family.
+            TooManyOpen: the account has too much going on, or stores too much.
+        """
+        started = time.monotonic()
+        dataset, job = self._accept(account, family, source, fields)
+        remaining_seconds -= time.monotonic() - started
+        try:
+            if remaining_seconds > 0:
+                self._ingest(job, remaining_seconds)
+        except StorageUnavailable:
+            log.warning("sync_ingest_failed", dataset=dataset.dataset_id)
+        try:
+            current = self._stores.datasets.find(account.account_id, family, dataset.dataset_id)
+            view = self._stores.labels.view(current or dataset)
+        except StorageUnavailable:
+            # It was accepted; the caller must not be told to send it again.
+            view = DatasetView(dataset, ())
+        if view.dataset.status == UPLOADING:
+            self._enqueue(job)
+        return view
+
+    def add(self, account: Account, view: DatasetView, source: UploadSource) -> DatasetView:
+        """Accept a file that adds to a dataset; its data of before stays as it is until then.
+
+        Raises:
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+            BadRequest: it was not created from a file, or its first upload failed.
+            TooLarge: the file, or the dataset with it, is over its limit.
+            UnsupportedType: the file is none of the dataset's family.
+            TooManyOpen: the account has too much going on, or stores too much.
+        """
+        _check(view.dataset.family, source)
+        return self._add(account, view.dataset, source, UPLOAD)
+
+    def add_feedback(self, account: Account, model: Model, source: UploadSource) -> DatasetView:
+        """Accept an archive whose boxes become feedback of the dataset of a detection model.
+
+        Raises:
+            InvalidParameter: the model is of another type.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: the dataset is being deleted.
+            BadRequest: the dataset was deleted.
+            TooLarge: the file, or the dataset with it, is over its limit.
+            UnsupportedType: the file is no zip archive.
+            TooManyOpen: the account has too much going on, or stores too much.
+        """
+        if model.type != DETECTION:
+            raise InvalidParameter(
+                "modelId",
+                f"model {model.model_id} is of type {model.type}; use a model of type {DETECTION}.",
+            )
+        _check(model.family, source)
+        dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
+        if dataset is None:
+            raise BadRequest(
+                f"Dataset {model.dataset_id} of model {model.model_id} was deleted, so it takes "
+                "no feedback. Train a model from another dataset.",
+                code="dataset_deleted",
+            )
+        return self._add(account, dataset, source, FEEDBACK)
+
+    def _add(
+        self, account: Account, dataset: Dataset, source: UploadSource, becomes: str
+    ) -> DatasetView:
+        """Begin to add a file to a dataset, whose examples become those of a source."""
+        check_takes_file(dataset)
+        source = self._found(account, dataset.family, source)
+        receipt = Receipt(new_string_id(), dataset.dataset_id, self._clock())
+        upload = self._described(dataset.family, receipt, source)
+        upload = replace(upload, adds=True, source=becomes)
+        self._check_room(account, upload.size_bytes)
+        user = receipt_key(receipt)
+        self._keep(upload, source, user)
+        started = self._stores.datasets.start_upload(dataset, user, upload)
+        if started is None:
+            self._discard_kept(upload, source, user)
+            raise DatasetNotYetAvailable
+        self._note(receipt)
+        self._enqueue(ingest_job(started))
+        return self._stores.labels.view(started)
+
+    def _accept(
+        self, account: Account, family: str, source: UploadSource, fields: UploadFields
+    ) -> tuple[Dataset, Job]:
+        """Check the fields, keep the file, and write the dataset's row last."""
+        dataset_type = checked_type(family, fields.type)
+        language = checked_language(family, fields.language)
+        source = self._found(account, family, source)
+        name = checked_name(fields.name or source.derived_name)
+        _check(family, source)
+        dataset_id = self._stores.ids.reserve("datasets")
+        receipt = Receipt(new_string_id(), dataset_id, self._clock())
+        upload = self._described(family, receipt, source)
+        self._check_room(account, upload.size_bytes)
+        dataset = Dataset(
+            account_id=account.account_id,
+            family=family,
+            dataset_id=dataset_id,
+            name=name,
+            type=dataset_type,
+            language=language,
+            status=UPLOADING,
+            available=False,
+            created_at=receipt.created_at,
+            updated_at=receipt.created_at,
+            is_uploaded=True,
+            upload_id=receipt_key(receipt),
+            reserved_bytes=upload.size_bytes,
+        )
+        try:
+            self._keep(upload, source, dataset.upload_id)
+            self._stores.datasets.create(dataset, upload)
+        except StorageUnavailable:
+            self._revert(dataset, upload, source)
+            raise
+        self._note(receipt)
+        return dataset, ingest_job(dataset)
+
+    def _described(self, family: str, receipt: Receipt, source: UploadSource) -> Upload:
+        """Say where the file's bytes are, or check that its URL can be read."""
+        if source.incoming is not None:
+            found = source.incoming
+            return Upload(path=found.path, etag=found.etag, size_bytes=source.size_bytes)
+        if source.path is not None:
+            probe = self._stores.downloads.check(source.path, max_path_bytes(family))
+            explanation = explain_head(family, probe.head) if probe.head else EMPTY
+            if explanation:
+                raise DownloadFailed(explanation)
+            return Upload(path=source.path, size_bytes=probe.size_bytes or 0)
+        key = raw_key(receipt.dataset_id, receipt.receipt_id)
+        return Upload(raw=key, size_bytes=source.size_bytes)
+
+    def _found(self, account: Account, family: str, source: UploadSource) -> UploadSource:
+        """Find the uploaded file that a path names, and look at its size and first bytes.
+
+        Raises:
+            DownloadFailed: there is none that this account may use, or it is no such file.
+            TooLarge: it is over the limit of the family.
+        """
+        if source.path is None or not is_upload_path(source.path):
+            return source
+        incoming, size_bytes = self._stores.incoming.find(account.account_id, source.path)
+        check_path_bytes(family, size_bytes)
+        head = io.BytesIO()
+        self._stores.incoming.read(incoming, head, HEAD_BYTES)
+        explanation = explain_head(family, head.getvalue()) if size_bytes else EMPTY
+        if explanation:
+            raise DownloadFailed(explanation)
+        return replace(source, incoming=incoming, incoming_bytes=size_bytes)
+
+    def _keep(self, upload: Upload, source: UploadSource, user: str) -> None:
+        """Keep the bytes of a file that was sent in the call, or take one that is in the bucket.
+
+        The ingest copies the latter: 2 GB take longer than a gateway waits.
+        """
+        if source.incoming is not None:
+            self._take(source.incoming, user)
+        elif upload.raw:
+            self._stores.artifacts.put(upload.raw, source.content or b"")
+
+    def _take(self, incoming: UploadedFile, user: str) -> None:
+        """Take an uploaded file for this use; when it is not known whether that went well, undo it.
+
+        Raises:
+            DownloadFailed: it was used already.
+        """
+        try:
+            self._stores.incoming.claim(incoming, user)
+        except StorageUnavailable:
+            with suppress(StorageUnavailable):
+                self._stores.incoming.release(incoming, user)
+            raise
+
+    def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource) -> None:
+        """Undo a request whose file or row may or may not have been written."""
+        try:
+            if self._stores.datasets.cancel(dataset):
+                self._discard_kept(upload, source, dataset.upload_id)
+        except StorageUnavailable:
+            log.warning("withdraw_failed", dataset=dataset.dataset_id)
+
+    def _discard_kept(self, upload: Upload, source: UploadSource, user: str) -> None:
+        """Remove what was kept of a file whose upload came to nothing, or give it back."""
+        if upload.raw:
+            self._stores.artifacts.delete(upload.raw)
+        if source.incoming is not None:
+            self._stores.incoming.release(source.incoming, user)
+
+    def _check_room(self, account: Account, size_bytes: int) -> None:
+        """Refuse when the account stores too much or has too many uploads going on."""
+        stored, going_on = self._stores.datasets.load(account.account_id)
+        if going_on >= self._settings.max_open_uploads:
+            raise TooManyOpen(
+                f"{going_on} uploads are going on, the limit is "
+                f"{self._settings.max_open_uploads}. Wait until one has finished.",
+                retry_after_seconds=10,
+            )
+        check_room(stored, size_bytes, self._settings.max_stored_bytes)
+
+    def _note(self, receipt: Receipt) -> None:
+        """Write the receipt of an accepted upload; when it fails, the ingest writes it later."""
+        try:
+            self._stores.receipts.put(receipt)
+        except StorageUnavailable:
+            log.warning("receipt_failed", dataset=receipt.dataset_id)
+
+    def _enqueue(self, job: Job) -> None:
+        """Send the job; when the queue fails, the sweep finds the dataset's row and sends it."""
+        try:
+            self._stores.queues.send(INGEST, job)
+        except StorageUnavailable:
+            log.warning("enqueue_failed", job="ingest", dataset=job["dataset_id"])
+
+
+def _check(family: str, source: UploadSource) -> None:
+    """Refuse a file that was sent in the call and cannot be an upload of the family."""
+    if source.content is not None:
+        check_content(family, source.content)

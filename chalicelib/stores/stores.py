@@ -1,0 +1,87 @@
+"""Every store of one container. A service takes this object, and from it what it needs."""
+
+from __future__ import annotations
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.quotas import QuotaStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.counters import IdStore
+from chalicelib.stores.aws.objects import ArtifactStore
+from chalicelib.stores.aws.secrets import SecretStore
+from chalicelib.stores.datasets.appends import AppendStore
+from chalicelib.stores.datasets.contents import DatasetContents
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.example_names import ExampleNames
+from chalicelib.stores.datasets.example_views import ExampleViews
+from chalicelib.stores.datasets.examples import ExampleStore
+from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.datasets.leases import DatasetLeases
+from chalicelib.stores.datasets.parts import PartStore
+from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.datasets.receipts import ReceiptStore
+from chalicelib.stores.datasets.training_examples import TrainingExamples
+from chalicelib.stores.fetching.downloads import Downloader
+from chalicelib.stores.fetching.model_downloads import ModelDownloads
+from chalicelib.stores.fetching.sample_files import SampleFiles
+from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+from chalicelib.stores.jobs.deletions import DeletionStore
+from chalicelib.stores.jobs.guards import GuardStore
+from chalicelib.stores.jobs.queues import Queues
+from chalicelib.stores.models.checkpoints import CheckpointStore
+from chalicelib.stores.models.curves import CurveStore
+from chalicelib.stores.models.leases import ModelLeases
+from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.prebuilt import PrebuiltStore
+from chalicelib.stores.models.served import ServedModels
+from chalicelib.stores.models.versions import ModelCards, ModelVersions
+
+
+class Stores:
+    """Every store of one container, sharing clients and clock."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        clients = Clients(settings)
+        self.clients = clients
+        self.accounts = AccountStore(clients)
+        self.refresh_tokens = RefreshTokenStore(clients)
+        self.secrets = SecretStore(clients, settings)
+        self.quotas = QuotaStore(clients)
+        self.ids = IdStore(clients)
+        self.labels = LabelStore(clients)
+        self.datasets = DatasetStore(clients, clock)
+        self.dataset_leases = DatasetLeases(clients, clock, settings)
+        self.artifacts = ArtifactStore(settings, clients)
+        self.examples = ExampleStore(clients, self.artifacts)
+        self.parts = PartStore(self.artifacts)
+        self.pictures = PictureStore(settings, clients, self.artifacts)
+        self.receipts = ReceiptStore(clients)
+        self.contents = DatasetContents(self.examples, self.labels, self.receipts, self.artifacts)
+        self._add_models(settings, clock)
+        self.deletions = DeletionStore(clients, clock, settings)
+        self.queues = Queues(settings, clients)
+        self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
+        self.downloads = Downloader(settings.download_allow)
+        self.incoming = UploadedFileStore(settings, clients, clock)
+        self.sample_files = SampleFiles(self.downloads, self.incoming)
+        self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
+        self.example_names = ExampleNames(self.examples, self.artifacts)
+        self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
+        self.appends = AppendStore(self, clock, settings.max_stored_bytes)
+
+    def _add_models(self, settings: Settings, clock: Clock) -> None:
+        """Build the stores of models and their trainings."""
+        self.models = ModelStore(self.clients, clock)
+        self.model_leases = ModelLeases(self.clients, clock, settings)
+        self.model_files = ModelVersions(self.artifacts)
+        self.model_cards = ModelCards(self.artifacts)
+        self.checkpoints = CheckpointStore(self.artifacts)
+        self.curves = CurveStore(self.artifacts)
+        self.model_source: ModelSource = INSTALLED_ONLY
+        if settings.models_from_bucket:
+            self.model_source = ModelDownloads(settings, self.clients)
+        self.prebuilt = PrebuiltStore(settings.model_dir, self.model_source)
+        self.served_models = ServedModels(self.clients, self.model_files, self.prebuilt)

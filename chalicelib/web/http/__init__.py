@@ -1,0 +1,1 @@
+"""Requests, answers and pages as the gateway carries them."""

@@ -1,0 +1,106 @@
+"""Answers: errors in the service's shape, rate limits, links, and what Chalice says itself.
+
+Contract section 3: `{"message": …, "code": …}` with the status; never a stack trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import msgspec
+from chalice.app import Request, Response
+
+from chalicelib.domain.accounts.usage import Usage
+from chalicelib.errors import InvalidScheme, MethodNotAllowed, ServiceError, Unauthorized
+from chalicelib.web.http.request import ApiRequest
+
+RATE_LIMIT_HEADERS = {
+    "X-RateLimit-Limit": "Predictions of the plan a month.",
+    "X-RateLimit-Remaining": "Predictions left this month.",
+    "X-RateLimit-Reset": "When predictions are next provisioned.",
+}
+
+
+def rate_limit_headers(usage: Usage) -> dict[str, str]:
+    """Make the three headers; the reset date is always the first of a month."""
+    return {
+        "X-RateLimit-Limit": str(usage.limit),
+        "X-RateLimit-Remaining": str(usage.remaining),
+        "X-RateLimit-Reset": usage.resets_at.strftime("%Y-%m-%d %H:%M:%S") + ".0",
+    }
+
+
+def next_link(request: ApiRequest, changes: Mapping[str, int]) -> dict[str, str]:
+    """Make the `Link` to the next page: the caller's own URL with another offset."""
+    query = urlencode({**request.query, **changes})
+    path = quote(request.path, safe="/%~:@!$&()*+,;=-._")
+    return {"Link": f'<{request.base_url}{path}?{query}>; rel="next"'}
+
+
+JSON = "application/json"
+INTERNAL = "Something went wrong inside the service. Try again; the failure has been logged."
+
+_CODES = {
+    400: "bad_request",
+    404: "route_not_found",
+    405: "method_not_allowed",
+    413: "too_large",
+    415: "unsupported_type",
+}
+
+
+class ErrorRecord(msgspec.Struct):
+    """Every answer that is not a success."""
+
+    message: str
+    """For a person."""
+    code: str
+    """Stable, for programs."""
+    detail: str | msgspec.UnsetType = msgspec.UNSET
+    """More about the cause, where the message is a documented text."""
+
+
+def error_response(error: ServiceError) -> Response:
+    """Turn an error into its answer."""
+    record = ErrorRecord(error.message, error.code, error.detail or msgspec.UNSET)
+    return response(record, error.status, error_headers(error))
+
+
+def internal_error() -> Response:
+    """Answer what nobody foresaw."""
+    return response(ErrorRecord(INTERNAL, "internal_error"), 500, {})
+
+
+def response(record: object, status: int, headers: Mapping[str, str | list[str]]) -> Response:
+    """Encode a record as a JSON answer."""
+    body = msgspec.json.encode(record).decode("utf-8")
+    return Response(body=body, status_code=status, headers={"Content-Type": JSON, **headers})
+
+
+def error_headers(error: ServiceError) -> dict[str, str]:
+    """Headers that RFC 9110 asks for with some statuses."""
+    headers: dict[str, str] = {}
+    seconds = getattr(error, "retry_after_seconds", None)
+    if seconds is not None:
+        headers["Retry-After"] = str(max(0, int(seconds)))
+    if isinstance(error, MethodNotAllowed):
+        headers["Allow"] = ", ".join(error.allowed)
+    if isinstance(error, Unauthorized):
+        challenge = "Bearer" if isinstance(error, InvalidScheme) else 'Bearer error="invalid_token"'
+        headers["WWW-Authenticate"] = challenge
+    return headers
+
+
+def reshape(request: Request, get_response: Callable[[Request], Response]) -> Response:
+    """Middleware: give errors that Chalice makes itself the service's body."""
+    answer = get_response(request)
+    body: Any = answer.body
+    if not isinstance(body, dict) or "Message" not in body:
+        return answer
+    if answer.status_code >= 500:
+        return internal_error()
+    code = _CODES.get(answer.status_code, "bad_request")
+    headers = {name: value for name, value in answer.headers.items() if isinstance(value, str)}
+    return response(ErrorRecord(str(body["Message"]), code), answer.status_code, headers)

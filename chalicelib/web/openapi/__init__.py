@@ -1,0 +1,1 @@
+"""The description of the interface, for programs and for people."""

@@ -1,0 +1,265 @@
+"""The OpenAPI 3.1 document, made from the operations' declarations.
+
+What an operation may answer follows from what it declares; nothing is written down twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import UnionType
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from chalicelib import __version__
+from chalicelib.domain.datasets.dataset import FAMILY_TYPES
+from chalicelib.web.http.request import JSON, MULTIPART, URLENCODED
+from chalicelib.web.http.responses import RATE_LIMIT_HEADERS, ErrorRecord
+from chalicelib.web.operations.operation import FAMILY, Operation
+from chalicelib.web.records import ocr_records, records
+
+Schema = dict[str, Any]
+
+REF = "#/components/schemas/{name}"
+DESCRIPTIONS = {
+    200: "Success.",
+    204: "Success, without a body.",
+    400: "The request is wrong; the text says how to mend it.",
+    401: "The caller is not known.",
+    404: "There is no such thing, or it belongs to another account.",
+    409: "The state of the thing forbids it now.",
+    413: "A file or the body is over its limit.",
+    415: "The content type, or the file's own type, is of no supported kind.",
+    429: "An allowance is used up.",
+    500: "Something went wrong inside the service.",
+    503: "The storage is busy.",
+    504: "The work was not finished in time.",
+}
+
+
+def document(operations: Iterable[Operation]) -> Schema:
+    """Make the whole document."""
+    listed = tuple(operations)
+    schemas = _Schemas(listed)
+    paths: Schema = {}
+    for operation in listed:
+        for family, path in operation.routes():
+            described = _operation(operation, family, path, schemas)
+            paths.setdefault(path, {})[operation.method.lower()] = described
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Presage",
+            "version": __version__,
+            "description": "Predictions of texts and pictures, from models that you train, and "
+            "text read from pictures and PDFs.",
+        },
+        "servers": [{"url": "/"}],
+        "paths": dict(sorted(paths.items())),
+        "components": {
+            "schemas": schemas.components,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+            },
+        },
+    }
+
+
+def statuses(operation: Operation) -> list[int]:
+    """List every status that an operation may answer with."""
+    found = {operation.status, *operation.statuses}
+    if not operation.is_public:
+        found |= {401, 503}
+    if operation.locate is not None:
+        found.add(404)
+    if operation.form is not None:
+        found |= {400, 413, 415, 503}
+    if operation.query is not None or operation.page_size:
+        found.add(400)
+    return sorted(found)
+
+
+class _Schemas:
+    """Schemas of every declared struct, and references to them."""
+
+    def __init__(self, operations: tuple[Operation, ...]) -> None:
+        types: list[Any] = [ErrorRecord]
+        for operation in operations:
+            types += [*_choices(operation.answer), *operation.parts]
+            types += [] if operation.form is None else [operation.form]
+        self._types = list(dict.fromkeys(types))
+        found, self.components = msgspec.json.schema_components(self._types, ref_template=REF)
+        self._refs = dict(zip(self._types, found, strict=True))
+        for record in (*vars(records).values(), *vars(ocr_records).values()):
+            if isinstance(record, type) and record.__name__ in self.components:
+                self.components[record.__name__]["required"] = _always(record)
+
+    def ref(self, kind: Any) -> Schema:
+        """Refer to a type's schema, or to those of a union."""
+        found = [dict(self._refs[choice]) for choice in _choices(kind)]
+        return found[0] if len(found) == 1 else {"oneOf": found}
+
+    def form(self, operation: Operation, family: str, media_type: str) -> Schema:
+        """Describe a body in one content type.
+
+        The file of a form is a part of its own; null stands in JSON only; types are the family's.
+        """
+        form = operation.form
+        schema: Schema = {**self.components[form.__name__]}
+        fields: Schema = dict(schema["properties"])
+        if "enum" in fields.get("type", {}) or "anyOf" in fields.get("type", {}):
+            fields["type"] = {"type": "string", "enum": [*FAMILY_TYPES[family]]}
+        if media_type == JSON:
+            rules = getattr(form, "json_rules", {})
+        else:
+            rules = getattr(form, "form_rules", {})
+            fields = {name: _without_null(field) for name, field in fields.items()}
+            for name in operation.files:
+                fields[name] = {"type": "string", "format": "binary", "minLength": 1}
+        return {**schema, "properties": fields, **rules}
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """List the types of a union, or the one type that it is."""
+    if kind is None:
+        return ()
+    return get_args(kind) if get_origin(kind) is UnionType else (kind,)
+
+
+def _always(record: Any) -> list[str]:
+    """Name the members that a record always has: all but those that may be unset."""
+    return [
+        field.encode_name
+        for field in msgspec.structs.fields(record)
+        if msgspec.UnsetType not in get_args(field.type)
+    ]
+
+
+def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) -> Schema:
+    """Describe one operation of one path."""
+    name = "_".join(part for part in (operation.name, family) if part)
+    is_alias = path != operation.path.replace(FAMILY, family)
+    described: Schema = {
+        "operationId": f"{name}_at_{_slug(path)}" if is_alias else name,
+        "summary": operation.summary,
+        "tags": [family or "service"],
+        "parameters": _parameters(operation, path),
+        "responses": {
+            str(status): _response(operation, status, schemas) for status in statuses(operation)
+        },
+        "security": [] if operation.is_public else [{"bearer": []}],
+    }
+    if operation.is_deprecated:
+        described["deprecated"] = True
+    if operation.form is not None:
+        described["requestBody"] = _body(operation, family, schemas)
+    return described
+
+
+def _slug(path: str) -> str:
+    """Make a path part of a name."""
+    return "_".join(part for part in path.replace("{", "").replace("}", "").split("/") if part)
+
+
+def _body(operation: Operation, family: str, schemas: _Schemas) -> Schema:
+    """Describe the body in every content type that is read."""
+    types = [*getattr(operation.form, "media_types", (MULTIPART, JSON))]
+    types += [URLENCODED] if operation.takes_urlencoded else []
+    content = {kind: {"schema": schemas.form(operation, family, kind)} for kind in types}
+    return {"required": True, "content": content}
+
+
+def _parameters(operation: Operation, path: str) -> list[Schema]:
+    """Describe the variables of the path and the query."""
+    found = [
+        {"name": part[1:-1], "in": "path", "required": True, "schema": _variable(part[1:-1])}
+        for part in path.split("/")
+        if part.startswith("{")
+    ]
+    if operation.page_size:
+        found.append(_query("offset", {"type": "integer", "minimum": 0, "default": 0}))
+        count = {"type": "integer", "minimum": 1, "default": operation.page_size}
+        found.append(_query("count", count))
+    if operation.query is not None:
+        schema = msgspec.json.schema(operation.query)["$defs"][operation.query.__name__]
+        required = schema.get("required", [])
+        found += [
+            _query(name, described, required=name in required)
+            for name, described in schema["properties"].items()
+        ]
+    return found
+
+
+def _variable(name: str) -> Schema:
+    """Describe a variable of the path by its name."""
+    if name in ("dataset_id", "label_id"):
+        return {"type": "integer", "minimum": 0}
+    if name == "token":
+        return {"type": "string", "minLength": 1}
+    return {"type": "string", "pattern": "^[A-Za-z0-9]{1,64}$"}
+
+
+def _without_null(schema: Schema) -> Schema:
+    """Leave null out of a field: a form cannot send it."""
+    kept = {name: value for name, value in schema.items() if name != "default" or value is not None}
+    choices = [choice for choice in kept.pop("anyOf", []) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        return {**kept, **choices[0]}
+    return {**kept, "anyOf": choices} if choices else kept
+
+
+def _query(name: str, schema: Schema, *, required: bool = False) -> Schema:
+    """Describe one query parameter."""
+    return {"name": name, "in": "query", "required": required, "schema": schema}
+
+
+def _response(operation: Operation, status: int, schemas: _Schemas) -> Schema:
+    """Describe what one status carries."""
+    described: Schema = {"description": DESCRIPTIONS[status]}
+    headers = _headers(operation, status)
+    if headers:
+        described["headers"] = headers
+    if status >= 400:
+        described["content"] = {JSON: {"schema": schemas.ref(ErrorRecord)}}
+    elif operation.answer is not None:
+        described["content"] = {JSON: {"schema": _answer(operation, schemas)}}
+    elif operation.media_type != JSON or status != 204:
+        described["content"] = {operation.media_type: {"schema": {"type": "string"}}}
+    return described
+
+
+def _answer(operation: Operation, schemas: _Schemas) -> Schema:
+    """Describe the record of success, in its list where it is one."""
+    record = schemas.ref(operation.answer)
+    if not operation.is_list:
+        return record
+    return {
+        "type": "object",
+        "required": ["object", "data"],
+        "properties": {"object": {"const": "list"}, "data": {"type": "array", "items": record}},
+    }
+
+
+def _headers(operation: Operation, status: int) -> Schema:
+    """Describe the headers that a status always carries, and the link of a page."""
+    found: Schema = {}
+    if operation.is_metered and status != 401:
+        for name, meaning in RATE_LIMIT_HEADERS.items():
+            kind = "string" if name.endswith("Reset") else "integer"
+            found[name] = _header(meaning, kind)
+    if status < 400:
+        for name in operation.headers:
+            found[name] = _header("Always the same.", "string")
+        if operation.page_size:
+            link = _header("Address of the next page, unless this is the last.", "string")
+            found["Link"] = {**link, "required": False}
+    if status == 401:
+        found["WWW-Authenticate"] = _header("How to authenticate.", "string")
+    if status in (429, 503, 504):
+        found["Retry-After"] = _header("Seconds to wait.", "integer")
+    return found
+
+
+def _header(meaning: str, kind: str) -> Schema:
+    """Describe one header."""
+    return {"description": meaning, "required": True, "schema": {"type": kind}}

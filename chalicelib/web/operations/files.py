@@ -1,0 +1,79 @@
+"""Takes the file of a call: an upload's, a picture to add, or a sample to look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.domain.datasets.example import PictureFile
+from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.documents.sample import Sample, decode_base64
+from chalicelib.errors import BadRequest, MissingParameter
+from chalicelib.web.http.request import DUPLICATED
+from chalicelib.web.operations.operation import Call
+
+NO_SOURCE = "Uploading a dataset requires either the 'data' field or the 'path' field."
+
+
+def upload_source(call: Call) -> UploadSource:
+    """Take the file or the address, exactly one of which must be there.
+
+    Raises:
+        BadRequest: both are there, or none.
+    """
+    sent, path = call.fields.files.get("data"), call.form.path
+    if sent is not None and path is not None:
+        raise BadRequest(DUPLICATED, "duplicated_parameter")
+    if sent is not None:
+        return UploadSource(content=sent.content, file_name=sent.name)
+    if path is None:
+        raise MissingParameter("data", NO_SOURCE)
+    return UploadSource(path=path)
+
+
+def sent_picture(call: Call, name: str | None) -> PictureFile:
+    """Take the file `data` of a form, and the name that was sent beside it.
+
+    Raises:
+        MissingParameter: there is no file; a JSON body cannot hold one.
+    """
+    sent = call.fields.files.get("data")
+    if sent is None:
+        raise MissingParameter(
+            "data",
+            "The 'data' parameter is required: send the image as a file of multipart/form-data.",
+        )
+    return PictureFile(sent.content, sent.name, name or "")
+
+
+SAMPLES = ("sampleContent", "sampleLocation", "sampleBase64Content")
+FORM_RULES: dict[str, Any] = {"oneOf": [{"required": [name]} for name in SAMPLES]}
+"""Completes the schema of a form: exactly one sample."""
+JSON_RULES: dict[str, Any] = {"oneOf": [{"required": [name]} for name in SAMPLES[1:]]}
+"""The same of a JSON body, which cannot hold a file."""
+
+
+def sample_of(call: Call) -> Sample:
+    """Take the file, the address or the encoded text, exactly one of which must be there.
+
+    The form of the call has the members `sample_location` and `sample_base64_content`.
+
+    Raises:
+        BadRequest: there is more than one.
+        MissingParameter: there is none.
+        InvalidParameter: the text is no base64.
+    """
+    sent = call.fields.files.get("sampleContent")
+    location, encoded = call.form.sample_location, call.form.sample_base64_content
+    count = sum(item is not None for item in (sent, location, encoded))
+    if count > 1:
+        raise BadRequest(
+            f"Send exactly one of {', '.join(SAMPLES)}; the call has {count} of them.",
+            "duplicated_parameter",
+        )
+    if sent is not None:
+        return Sample(content=sent.content)
+    if location is not None:
+        return Sample(location=location, account_id=call.account.account_id)
+    if encoded is not None:
+        return Sample(content=decode_base64(encoded))
+    raise MissingParameter("sampleContent", f"One of {', '.join(SAMPLES)} is required.")

@@ -1,0 +1,251 @@
+"""One declaration per operation, a call of it, and how that is answered.
+
+Declared in chalicelib/routes, described by chalicelib/web/openapi. The order of the checks is the
+contract's (section 3): 401, 404, 400/413/415, 409, 429, work. One of the two places where errors
+become answers; the other is chalicelib/workers.py.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from chalice.app import Response
+from msgspec import structs
+
+from chalicelib import log
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import Usage
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.errors import InvalidScheme, ServiceError
+from chalicelib.web.http.paging import ListAnswer, Window, window
+from chalicelib.web.http.request import ApiRequest, BodyFields, read_fields
+from chalicelib.web.http.responses import (
+    error_response,
+    internal_error,
+    next_link,
+    rate_limit_headers,
+    response,
+)
+from chalicelib.web.operations.forms import convert
+
+if TYPE_CHECKING:
+    from chalicelib.container import Container
+
+BOTH = (VISION, LANGUAGE)
+FAMILY = ":family"
+"""Stands for the family in a path."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Everything there is to know about one call of the interface."""
+
+    name: str
+    """Unique; the `operationId` of the document."""
+    method: str
+    """GET, POST, PUT or DELETE."""
+    path: str
+    """Path with `:family` where the family stands, and variables in braces."""
+    view: Callable[[Call], object]
+    """Does the work and returns the answer record."""
+    summary: str
+    """One sentence for the document."""
+    answer: Any = None
+    """Type of the answer record, or a union of several; None when there is no body."""
+    parts: tuple[Any, ...] = ()
+    """Records inside the answer that its type does not name."""
+    families: tuple[str, ...] = ()
+    """Families it exists for; none when the path has no family."""
+    form: Any = None
+    """Struct of the body's fields; None when no body is read.
+
+    Its `form_rules` and `json_rules`, where it has them, complete its schema by content type;
+    its `media_types` are those that can succeed, where not both can;
+    its `missing_texts` are the texts for required fields that are absent.
+    """
+    files: tuple[str, ...] = ()
+    """Names of fields that are files."""
+    query: type[msgspec.Struct] | None = None
+    """Struct of the query parameters other than `offset` and `count`."""
+    page_size: int = 0
+    """Default and largest `count` of a paged list; 0 when there are no pages."""
+    is_list: bool = False
+    """True when `answer` is the type of a list's records."""
+    locate: Callable[[Call], object] | None = None
+    """Loads what path or body name; runs after the 401 and before the rest of the checks."""
+    is_public: bool = False
+    """True when no token is needed."""
+    is_metered: bool = False
+    """True when every answer after the 401 carries the rate-limit headers."""
+    status: int = 200
+    """Status of success."""
+    statuses: tuple[int, ...] = ()
+    """Statuses of failure besides those that follow from the members above."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers of every success."""
+    media_type: str = "application/json"
+    """Content type of success."""
+    aliases: tuple[str, ...] = ()
+    """Further paths of the same call."""
+    takes_urlencoded: bool = False
+    """True when `application/x-www-form-urlencoded` is read too."""
+    is_deprecated: bool = False
+    """True when another operation has taken its place."""
+
+    def routes(self) -> Iterator[tuple[str, str]]:
+        """Yield (family, path) for each path the operation is reached by."""
+        for path in (self.path, *self.aliases):
+            if FAMILY in path:
+                for family in self.families:
+                    yield family, path.replace(FAMILY, family)
+            else:
+                named = [f for f in self.families if f"/{f}/" in path] or self.families
+                yield (named[0] if len(named) == 1 else ""), path
+
+
+@dataclass
+class Call:
+    """One call of one operation; lives as long as the request."""
+
+    operation: Operation
+    """What is called."""
+    family: str
+    """`language`, `vision`, or empty where the path has none."""
+    request: ApiRequest
+    """The request."""
+    make_container: Callable[[], Container]
+    """Gives the services; called when they are first needed."""
+    catalogue: tuple[Operation, ...] = ()
+    """Every operation there is, for the one that describes them."""
+    account: Account = field(init=False)
+    """Who calls; not set on public operations."""
+    located: Any = None
+    """What the operation's `locate` loaded."""
+    form: Any = None
+    """The body's fields, an instance of the operation's form."""
+    query: Any = None
+    """The query parameters, an instance of the operation's query struct."""
+    window: Window = field(init=False)
+    """The part of a paged list that is asked for."""
+    usage: Usage | None = None
+    """State of the predictions after this call made one."""
+    started: float = field(default_factory=time.monotonic)
+    """When the call began, in seconds of the monotonic clock."""
+
+    @cached_property
+    def container(self) -> Container:
+        """The services."""
+        return self.make_container()
+
+    @cached_property
+    def fields(self) -> BodyFields:
+        """The body, read at the first use.
+
+        Raises:
+            BadRequest, TooLarge, UnsupportedType: it cannot be read.
+        """
+        form, known = self.operation.form, [*self.operation.files]
+        if form is not None:
+            known += [item.encode_name for item in structs.fields(form)]
+        return read_fields(self.request, known, takes_urlencoded=self.operation.takes_urlencoded)
+
+    @property
+    def seconds_left(self) -> float:
+        """Time a synchronous call may still take, in seconds."""
+        limit = self.container.settings.sync_seconds
+        return float("inf") if limit == 0 else max(0.0, limit - (time.monotonic() - self.started))
+
+    def current_usage(self) -> Usage:
+        """State of the predictions, as the rate-limit headers show it."""
+        return self.usage or self.container.allowances.predictions(self.account)
+
+
+_BEARER = re.compile(r"bearer +(?P<token>[A-Za-z0-9\-._~+/]+=*) *", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class TextAnswer:
+    """An answer that is no record, such as a page for a browser."""
+
+    body: str
+    """The whole text."""
+    content_type: str
+    """Its type."""
+
+
+def run(call: Call) -> Response:
+    """Answer a call; whatever goes wrong has an answer too."""
+    try:
+        answer = _answer(call)
+    except ServiceError as error:
+        answer = error_response(error)
+    except Exception as exception:  # noqa: BLE001 - the outermost edge: no caller may see a trace
+        log.error("unforeseen_failure", exception, operation=call.operation.name)
+        answer = internal_error()
+    _add_rate_limits(call, answer)
+    return answer
+
+
+def _answer(call: Call) -> Response:
+    """Check in the contract's order, then do the work."""
+    operation = call.operation
+    if not operation.is_public:
+        call.account = call.container.tokens.authenticate(bearer_token(call))
+        log.add(account=call.account.account_id)
+    if operation.locate is not None:
+        call.located = operation.locate(call)
+    if operation.page_size:
+        call.window = window(call.request.query, operation.page_size)
+    if operation.query is not None:
+        sent = {name: text for name, text in call.request.query.items() if text}
+        call.query = convert(sent, operation.query)
+    if operation.form is not None:
+        call.form = convert(call.fields.values, operation.form)
+    return _rendered(call, operation.view(call))
+
+
+def bearer_token(call: Call) -> str:
+    """Take the token from the Authorization header.
+
+    Raises:
+        InvalidScheme: the header is missing or no well-formed Bearer.
+    """
+    found = _BEARER.fullmatch(call.request.header("authorization").strip())
+    if found is None:
+        raise InvalidScheme
+    return found["token"]
+
+
+def _rendered(call: Call, answer: object) -> Response:
+    """Encode what a view returned."""
+    headers: dict[str, str | list[str]] = {**call.operation.headers}
+    if answer is None:
+        return Response(body="", status_code=call.operation.status, headers=headers)
+    if isinstance(answer, TextAnswer):
+        headers["Content-Type"] = answer.content_type
+        return Response(body=answer.body, status_code=call.operation.status, headers=headers)
+    if isinstance(answer, ListAnswer):
+        headers.update(answer.headers)
+        if answer.next_offset is not None:
+            page = {"offset": answer.next_offset, "count": answer.count}
+            link = next_link(call.request, page)["Link"]
+            headers["Link"] = f"{headers['Link']}, {link}" if "Link" in headers else link
+        answer = answer.record
+    return response(answer, call.operation.status, headers)
+
+
+def _add_rate_limits(call: Call, answer: Response) -> None:
+    """Put the rate-limit headers on every answer of a metered call whose caller is known."""
+    if not call.operation.is_metered or not hasattr(call, "account"):
+        return
+    try:
+        answer.headers.update(rate_limit_headers(call.current_usage()))
+    except ServiceError as error:
+        # The answer itself stands: it may be the very 503 that made the figures unreadable.
+        log.error("rate_limit_headers_left_out", error, operation=call.operation.name)

@@ -1,0 +1,1 @@
+"""The structs of answers, and how domain objects fill them."""

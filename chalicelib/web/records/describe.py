@@ -1,0 +1,226 @@
+"""Fills the interface's records from domain objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from chalicelib.domain.common.clock import date_text
+from chalicelib.domain.datasets.dataset import DatasetView, Label
+from chalicelib.domain.datasets.example import ExampleView
+from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
+from chalicelib.domain.jobs.deletion import Deletion
+from chalicelib.domain.models.model import Model, ModelView, TrainStats
+from chalicelib.domain.models.prediction import Detection, Probability
+from chalicelib.domain.models.training import shown_epochs, shown_learning_rate
+from chalicelib.services.accounts.usage import UsageFacts
+from chalicelib.web.records.records import (
+    BoundingBoxRecord,
+    DatasetRecord,
+    DeletionRecord,
+    DetectedRecord,
+    DetectionRecord,
+    ExampleRecord,
+    LabelRecord,
+    LabelSummary,
+    MetricsRecord,
+    ModelRecord,
+    Number,
+    PlanRecord,
+    PredictionRecord,
+    ProbabilityRecord,
+    ReceiptRecord,
+    RejectionRecord,
+    TrainingRecord,
+    TrainStatsRecord,
+    UsageRecord,
+)
+
+
+def duration(seconds: float) -> str:
+    """Write a duration as HH:MM:SS:mmm."""
+    total = round(seconds * 1000)
+    minutes, milliseconds = divmod(total, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    whole, milliseconds = divmod(milliseconds, 1000)
+    return f"{hours:02d}:{minutes:02d}:{whole:02d}:{milliseconds:03d}"
+
+
+def fraction(value: float) -> Number:
+    """Write 0 and 1 without a decimal point: a typed client fails otherwise."""
+    return int(value) if value in (0, 1) else value
+
+
+def label(item: Label) -> LabelRecord:
+    """Describe a label."""
+    return LabelRecord(item.label_id, item.dataset_id, item.name, item.examples)
+
+
+def dataset(view: DatasetView) -> DatasetRecord:
+    """Describe a dataset with its labels."""
+    row = view.dataset
+    return DatasetRecord(
+        id=row.dataset_id,
+        name=row.name,
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
+        label_summary=LabelSummary([label(item) for item in view.labels]),
+        total_examples=row.total,
+        total_labels=len(view.labels),
+        available=row.available,
+        status_msg=row.status_message,
+        type=row.type,
+        language=row.language,
+        num_of_duplicates=row.duplicates,
+    )
+
+
+def example(view: ExampleView) -> ExampleRecord:
+    """Describe an example with its label."""
+    row = view.example
+    return ExampleRecord(
+        row.example_id, row.name, view.location, date_text(row.created_at), label(view.label)
+    )
+
+
+def training(view: ModelView) -> TrainingRecord:
+    """Describe the latest training of a model."""
+    row = view.model
+    params = row.request.params
+    return TrainingRecord(
+        dataset_id=row.dataset_id,
+        dataset_version_id=0,
+        name=row.name,
+        status=row.status,
+        progress=fraction(row.progress),
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
+        learning_rate=fraction(shown_learning_rate(row)),
+        epochs=shown_epochs(row),
+        queue_position=UNSET if view.queue_position is None else view.queue_position,
+        failure_msg=row.failure if row.status == "FAILED" else UNSET,
+        object="training",
+        model_id=row.model_id,
+        train_params=None if params is None else dict(params),
+        train_stats=None if row.stats is None else train_stats(row.stats),
+        model_type=row.type,
+        algorithm=row.request.algorithm or UNSET,
+        language=row.language,
+    )
+
+
+def train_stats(stats: TrainStats) -> TrainStatsRecord:
+    """Describe what a finished training did."""
+    return TrainStatsRecord(
+        labels=stats.labels,
+        examples=stats.examples,
+        total_time=duration(stats.total_seconds),
+        training_time=duration(stats.training_seconds),
+        early_stopping=stats.early_stopping,
+        last_epoch_done=stats.last_epoch,
+        model_save_time=duration(stats.save_seconds),
+        test_split_size=stats.test_size,
+        train_split_size=stats.train_size,
+        dataset_load_time=duration(stats.load_seconds),
+    )
+
+
+def model(row: Model) -> ModelRecord:
+    """Describe a model of a list."""
+    return ModelRecord(
+        dataset_id=row.dataset_id,
+        dataset_version_id=0,
+        name=row.name,
+        status=row.status,
+        progress=fraction(row.progress),
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
+        failure_msg=row.failure if row.status == "FAILED" else UNSET,
+        object="model",
+        model_id=row.model_id,
+        model_type=row.type,
+        algorithm=row.request.algorithm or UNSET,
+        language=row.language,
+    )
+
+
+def metrics(row: Model, created_at: datetime, data: Mapping[str, Any]) -> MetricsRecord:
+    """Describe a model's metrics."""
+    algorithm = row.request.algorithm or UNSET
+    return MetricsRecord(row.model_id, dict(data), date_text(created_at), row.language, algorithm)
+
+
+def prediction(items: Iterable[Probability], sample_id: str | UnsetType) -> PredictionRecord:
+    """Describe a prediction."""
+    probabilities = [ProbabilityRecord(item.label, item.probability) for item in items]
+    return PredictionRecord(probabilities, sample_id=sample_id)
+
+
+def detection(items: Iterable[Detection], sample_id: str | UnsetType) -> DetectionRecord:
+    """Describe the objects found in a picture."""
+    found = [
+        DetectedRecord(
+            item.label,
+            item.probability,
+            BoundingBoxRecord(item.box.min_x, item.box.min_y, item.box.max_x, item.box.max_y),
+        )
+        for item in items
+    ]
+    return DetectionRecord(found, sample_id=sample_id)
+
+
+def deletion(row: Deletion) -> DeletionRecord:
+    """Describe a removal."""
+    return DeletionRecord(
+        row.deletion_id,
+        row.account_id,
+        row.kind,
+        row.status,
+        fraction(row.progress),
+        row.message,
+        "deletion",
+        row.object_id,
+    )
+
+
+def receipt(row: Receipt) -> ReceiptRecord:
+    """Describe what became of an upload."""
+    return ReceiptRecord(
+        id=row.receipt_id,
+        created_at=date_text(row.created_at),
+        status=row.status,
+        message=row.message,
+        seen=row.seen,
+        kept=row.kept,
+        duplicates=row.duplicates,
+        rejected=row.rejected,
+        rejections=[_rejection(item) for item in row.rejections],
+    )
+
+
+def _rejection(item: RejectedItem) -> RejectionRecord:
+    """Describe a row or file that was left out."""
+    return RejectionRecord(
+        UNSET if item.row is None else item.row,
+        UNSET if item.file is None else item.file,
+        item.reason,
+    )
+
+
+def usage(facts: UsageFacts) -> UsageRecord:
+    """Describe an account's predictions of a month."""
+    return UsageRecord(
+        id=facts.usage_id,
+        organization_id=facts.organization_id,
+        starts_at=date_text(facts.starts_at),
+        ends_at=date_text(facts.ends_at),
+        plan_data=[PlanRecord(facts.plan, facts.amount, facts.source)],
+        license_id=facts.license_id,
+        object="apiusage",
+        predictions_remaining=facts.usage.remaining,
+        predictions_used=facts.usage.used,
+        predictions_max=facts.usage.limit,
+    )

@@ -1,0 +1,184 @@
+"""Fills the records of what is read from documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import uuid4
+
+from msgspec import UNSET, UnsetType
+
+from chalicelib.domain.documents.findings import Cell, Contact, FormField
+from chalicelib.domain.documents.ocr import (
+    CONTACT,
+    FORM,
+    TABLE,
+    TEXT,
+    Finding,
+    TableBlock,
+    shown_probability,
+)
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
+from chalicelib.domain.documents.picture import PixelBox
+from chalicelib.web.records.ocr_records import (
+    CellLine,
+    CellPlace,
+    CellRecord,
+    ContactAttributes,
+    ContactItem,
+    ContactRecord,
+    FieldPart,
+    FormRecord,
+    FormTableItem,
+    OcrRecord,
+    PairAttributes,
+    PairItem,
+    TableAttributes,
+    TableItem,
+    TableRecord,
+    TextAttributes,
+    TextItem,
+    TextRecord,
+)
+from chalicelib.web.records.records import BoundingBoxRecord
+
+LANGUAGE: Final = "English"
+"""The only language that is read."""
+_NOWHERE = BoundingBoxRecord(1, 1, 1, 1)
+"""Box of what is not on the page."""
+_RECORDS: Mapping[str, Any] = {
+    TEXT: TextRecord,
+    CONTACT: ContactRecord,
+    TABLE: TableRecord,
+    FORM: FormRecord,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """What an answer gives to pairs and tables beyond what was found."""
+
+    block_id: int
+    """Unique in the answer: pairs from 1 in the order of the answer, then tables."""
+    name: str = ""
+    """Name of a table, unique in the answer."""
+    count: str = ""
+    """Number of tables in the answer."""
+
+
+def ocr_answer(
+    task: str, findings: Sequence[Finding], sample_id: str | UnsetType = UNSET
+) -> OcrRecord:
+    """Describe what was found for a task.
+
+    Args:
+        task: one of the tasks.
+        findings: in the order of the answer.
+        sample_id: what the caller sent as such.
+    """
+    blocks = _blocks(findings)
+    items = [_item(task, finding, blocks.get(place)) for place, finding in enumerate(findings)]
+    record: OcrRecord = _RECORDS[task](task, items, sample_id=sample_id)
+    return record
+
+
+def _blocks(findings: Sequence[Finding]) -> dict[int, _Block]:
+    """Number pairs and tables, and name the tables; by place in the answer."""
+    places = range(len(findings))
+    pairs = [place for place in places if isinstance(findings[place].item, FormField)]
+    tables = [place for place in places if isinstance(findings[place].item, TableBlock)]
+    blocks = {place: _Block(number) for number, place in enumerate(pairs, 1)}
+    names = _names(findings)
+    for number, place in enumerate(tables, len(pairs) + 1):
+        blocks[place] = _Block(number, names[place], str(len(tables)))
+    return blocks
+
+
+def _names(findings: Sequence[Finding]) -> dict[int, str]:
+    """Name each table by its header, else by its number in reading order and a random id."""
+    tables = [
+        (finding.page_number, finding.position, place, finding.item.table.name)
+        for place, finding in enumerate(findings)
+        if isinstance(finding.item, TableBlock)
+    ]
+    return {
+        place: name or f"table{number}_{uuid4()}"
+        for number, (_, _, place, name) in enumerate(sorted(tables, key=lambda t: t[:3]), 1)
+    }
+
+
+def _item(task: str, finding: Finding, block: _Block | None) -> Any:
+    """Describe one finding."""
+    item = finding.item
+    if isinstance(item, TextLine):
+        attributes = TextAttributes(finding.page_number)
+        return TextItem(finding.probability, item.text, box(finding.box), attributes)
+    if isinstance(item, Contact):
+        tagged = ContactAttributes(item.tag, finding.page_number)
+        return ContactItem(finding.probability, item.text, box(finding.box), tagged)
+    if block is None:
+        raise TypeError(f"Nothing is known to describe {type(item).__name__}.")
+    if isinstance(item, FormField):
+        return _pair(finding, item, block)
+    return _table(task, finding, block)
+
+
+def box(place: PixelBox) -> BoundingBoxRecord:
+    """Describe a box."""
+    return BoundingBoxRecord(place.min_x, place.min_y, place.max_x, place.max_y)
+
+
+def _pair(finding: Finding, field: FormField, block: _Block) -> PairItem:
+    """Describe a key and its value."""
+    view = finding.view
+    attributes = PairAttributes(
+        block_id=block.block_id,
+        key=FieldPart(field.entity, field.key_text, _part_box(view, field.key_box)),
+        value=FieldPart(field.entity, field.value_text, _part_box(view, field.value_box)),
+        language=LANGUAGE,
+        page_number=finding.page_number,
+        normalized_text=UNSET if field.normalized is None else field.normalized,
+    )
+    return PairItem(finding.probability, "key-value", box(finding.box), attributes)
+
+
+def _part_box(view: ReadPage, rect: Rect | None) -> BoundingBoxRecord:
+    """Describe the box of a key or value, which may be nowhere."""
+    return _NOWHERE if rect is None else box(view.answer_box(rect))
+
+
+def _table(task: str, finding: Finding, block: _Block) -> TableItem | FormTableItem:
+    """Describe a table: by its text, or as a block of a form."""
+    found: Any = finding.item
+    cells = [_cell(finding.view, found, number) for number in range(len(found.table.table.cells))]
+    attributes = TableAttributes(
+        block.name, block.count, cells, finding.page_number, block.block_id
+    )
+    if task == FORM:
+        return FormTableItem(finding.probability, "table", box(finding.box), attributes)
+    label = found.table.table.text
+    return TableItem(finding.probability, label, box(finding.box), attributes)
+
+
+def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
+    """Describe a cell of a table."""
+    named, normalized = block.table, block.normalized[number]
+    cell, entity = named.table.cells[number], named.cell_entities[number]
+    return CellRecord(
+        bounding_box=box(view.answer_box(cell.box)),
+        text=cell.text,
+        probability=shown_probability(cell.probability),
+        cell_location=CellPlace(cell.row, cell.column),
+        row_cell_location=_line(cell, cell.row, named.row_entities, "rowHeader"),
+        col_cell_location=_line(cell, cell.column, named.column_entities, "columnHeader"),
+        entity=UNSET if entity is None else entity,
+        cell_type=cell.kind,
+        normalized_text=UNSET if normalized is None else normalized,
+    )
+
+
+def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> CellLine:
+    """Describe the row or column of a cell; a header does not name its own."""
+    entity = None if cell.kind == header else entities.get(index)
+    return CellLine(index, UNSET if entity is None else entity)

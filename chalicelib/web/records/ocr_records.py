@@ -1,0 +1,191 @@
+"""The records of what is read from documents. Contract section 6.
+
+With chalicelib/web/records/describe_ocr.py, which fills them, the only file that knows these member
+names; each is compared with the contract's examples by tests/spec/test_ocr_records.py.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from chalicelib.domain.documents.findings import CELL_KINDS, CONTACT_TAGS
+from chalicelib.web.records.records import BoundingBoxRecord
+
+Tag = Annotated[str, Meta(extra_json_schema={"enum": [*CONTACT_TAGS]})]
+"""What a text on a business card is."""
+CellType = Annotated[str, Meta(extra_json_schema={"enum": [*CELL_KINDS]})]
+
+
+class TextAttributes(msgspec.Struct, rename="camel"):
+    """Where a run of words was found."""
+
+    page_number: int
+    language: Literal["English"] = "English"
+
+
+class TextItem(msgspec.Struct, rename="camel"):
+    """A run of words on one line."""
+
+    probability: float
+    label: str
+    bounding_box: BoundingBoxRecord
+    attributes: TextAttributes
+
+
+class ContactAttributes(msgspec.Struct, rename="camel"):
+    """What a text on a business card is."""
+
+    tag: Tag
+    page_number: int
+
+
+class ContactItem(msgspec.Struct, rename="camel"):
+    """An entity of a business card; the label is its text."""
+
+    probability: float
+    label: str
+    bounding_box: BoundingBoxRecord
+    attributes: ContactAttributes
+
+
+class CellPlace(msgspec.Struct, rename="camel"):
+    """Row and column of a cell, from 1."""
+
+    row_index: int
+    col_index: int
+
+
+class CellLine(msgspec.Struct):
+    """A row or column, from 1, and what its header says."""
+
+    index: int
+    entity: str | UnsetType = UNSET
+
+
+class CellRecord(msgspec.Struct, rename="camel", kw_only=True):
+    """A cell of a table."""
+
+    bounding_box: BoundingBoxRecord
+    text: str
+    probability: float
+    cell_location: CellPlace
+    row_cell_location: CellLine
+    col_cell_location: CellLine
+    entity: str | UnsetType = UNSET
+    cell_type: CellType
+    normalized_text: str | UnsetType = UNSET
+
+
+class TableAttributes(msgspec.Struct, rename="camel"):
+    """A table cell by cell; its name and block id are unique in the answer."""
+
+    table_name: str
+    table_count: str
+    cells: list[CellRecord]
+    page_number: int
+    block_id: int
+
+
+class TableItem(msgspec.Struct, rename="camel"):
+    """A table; the label is its text, row by row."""
+
+    probability: float
+    label: str
+    bounding_box: BoundingBoxRecord
+    attributes: TableAttributes
+
+
+class FormTableItem(msgspec.Struct, rename="camel"):
+    """A table of a form."""
+
+    probability: float
+    label: Literal["table"]
+    bounding_box: BoundingBoxRecord
+    attributes: TableAttributes
+
+
+class FieldPart(msgspec.Struct, rename="camel"):
+    """A key or a value; what is not on the page has the box 1, 1, 1, 1."""
+
+    entity: str
+    text: str
+    bounding_box: BoundingBoxRecord
+
+
+class PairAttributes(msgspec.Struct, rename="camel"):
+    """A key of the form template and its value."""
+
+    block_id: int
+    key: FieldPart
+    value: FieldPart
+    language: Literal["English"]
+    page_number: int
+    normalized_text: str | UnsetType = UNSET
+
+
+class PairItem(msgspec.Struct, rename="camel"):
+    """A key and its value."""
+
+    probability: float
+    label: Literal["key-value"]
+    bounding_box: BoundingBoxRecord
+    attributes: PairAttributes
+
+
+FormItems = Annotated[
+    list[Any],
+    Meta(
+        extra_json_schema={
+            "items": {
+                "oneOf": [
+                    {"$ref": f"#/components/schemas/{kind.__name__}"}
+                    for kind in (PairItem, FormTableItem)
+                ]
+            }
+        }
+    ),
+]
+"""Pairs and tables, which msgspec cannot tell apart by their labels' places."""
+
+
+class TextRecord(msgspec.Struct, rename="camel"):
+    """All text of a document."""
+
+    task: Literal["text"]
+    probabilities: list[TextItem]
+    object: Literal["predictresponse"] = "predictresponse"
+    sample_id: str | UnsetType = UNSET
+
+
+class ContactRecord(msgspec.Struct, rename="camel"):
+    """The entities of business cards."""
+
+    task: Literal["contact"]
+    probabilities: list[ContactItem]
+    object: Literal["predictresponse"] = "predictresponse"
+    sample_id: str | UnsetType = UNSET
+
+
+class TableRecord(msgspec.Struct, rename="camel"):
+    """The tables of a document."""
+
+    task: Literal["table"]
+    probabilities: list[TableItem]
+    object: Literal["predictresponse"] = "predictresponse"
+    sample_id: str | UnsetType = UNSET
+
+
+class FormRecord(msgspec.Struct, rename="camel"):
+    """The fields of a form, and its tables where the template asks for them."""
+
+    task: Literal["form"]
+    probabilities: FormItems
+    object: Literal["predictresponse"] = "predictresponse"
+    sample_id: str | UnsetType = UNSET
+
+
+OcrRecord = TextRecord | ContactRecord | TableRecord | FormRecord
+"""One record for each task."""

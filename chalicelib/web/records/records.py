@@ -1,0 +1,299 @@
+"""The records of the interface: member names, their order, and their types.
+
+With describe.py beside it, which fills them, the only file that knows the member names of
+answers. Contract section 4; each is compared with the contract's examples by
+tests/spec/test_records.py.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
+from chalicelib.domain.models.model_files import STATES
+
+Number = int | float
+DeletionType = Annotated[str, Meta(extra_json_schema={"enum": [DATASET, MODEL]})]
+DeletionStatus = Annotated[
+    str, Meta(extra_json_schema={"enum": [QUEUED, RUNNING, SUCCEEDED, WAITING]})
+]
+
+
+class LabelRecord(msgspec.Struct, rename="camel"):
+    """A label of a dataset."""
+
+    id: int
+    dataset_id: int
+    name: str
+    num_examples: int
+
+
+class LabelSummary(msgspec.Struct):
+    """All labels of a dataset, in order of first appearance."""
+
+    labels: list[LabelRecord]
+
+
+class DatasetRecord(msgspec.Struct, rename="camel"):
+    """A dataset."""
+
+    id: int
+    name: str
+    created_at: str
+    updated_at: str
+    label_summary: LabelSummary
+    total_examples: int
+    total_labels: int
+    available: bool
+    status_msg: str
+    type: str
+    language: str
+    num_of_duplicates: int
+    object: Literal["dataset"] = "dataset"
+
+
+class ExampleRecord(msgspec.Struct, rename="camel"):
+    """An example with its label; of a text, `name` and `location` both hold it."""
+
+    id: int
+    name: str
+    location: str
+    created_at: str
+    label: LabelRecord
+    object: Literal["example"] = "example"
+
+
+class TrainStatsRecord(msgspec.Struct, rename="camel"):
+    """What a finished training did; durations as HH:MM:SS:mmm."""
+
+    labels: int
+    examples: int
+    total_time: str
+    training_time: str
+    early_stopping: bool
+    last_epoch_done: int
+    model_save_time: str
+    test_split_size: int
+    train_split_size: int
+    dataset_load_time: str
+    pre_process_stats: None = None
+    post_process_stats: None = None
+
+
+class TrainingRecord(msgspec.Struct, rename="camel"):
+    """A training of a model."""
+
+    dataset_id: int
+    dataset_version_id: int
+    name: str
+    status: str
+    progress: Number
+    created_at: str
+    updated_at: str
+    learning_rate: Number
+    epochs: int
+    queue_position: int | UnsetType
+    failure_msg: str | UnsetType
+    object: Literal["training"]
+    model_id: str
+    train_params: dict[str, Any] | None
+    train_stats: TrainStatsRecord | None
+    model_type: str
+    algorithm: str | UnsetType
+    language: str
+
+
+class ModelRecord(msgspec.Struct, rename="camel"):
+    """A model in a list."""
+
+    dataset_id: int
+    dataset_version_id: int
+    name: str
+    status: str
+    progress: Number
+    created_at: str
+    updated_at: str
+    failure_msg: str | UnsetType
+    object: Literal["model"]
+    model_id: str
+    model_type: str
+    algorithm: str | UnsetType
+    language: str
+
+
+class MetricsRecord(msgspec.Struct, rename="camel"):
+    """How well a model does on what it was tested with."""
+
+    id: str
+    metrics_data: dict[str, Any]
+    created_at: str
+    language: str
+    algorithm: str | UnsetType
+    object: Literal["metrics"] = "metrics"
+
+
+class LearningCurveRecord(msgspec.Struct, rename="camel"):
+    """How well a model did after one epoch."""
+
+    epoch: int
+    metrics_data: dict[str, Any]
+    epoch_results: dict[str, Any] | list[Any]
+    object: Literal["learningcurve"] = "learningcurve"
+
+
+class CardRecord(msgspec.Struct, rename="camel"):
+    """What a model was made from, how it was measured, and its limits."""
+
+    model_id: str
+    name: str
+    language: str
+    created_at: str
+    trained_on: dict[str, Any]
+    engine: dict[str, Any]
+    artifact_sha256: str
+    metrics: dict[str, Any]
+    limits: str
+    object: Literal["card"]
+    algorithm: str | UnsetType = UNSET
+    calibration_error: Number | UnsetType | None = UNSET
+    data_report: dict[str, Any] | UnsetType = UNSET
+
+
+class ProbabilityRecord(msgspec.Struct):
+    """A label with its probability."""
+
+    label: str
+    probability: float
+
+
+class PredictionRecord(msgspec.Struct, rename="camel"):
+    """What a model predicts, most probable first."""
+
+    probabilities: list[ProbabilityRecord]
+    object: Literal["predictresponse"] = "predictresponse"
+    sample_id: str | UnsetType = UNSET
+
+
+class BoundingBoxRecord(msgspec.Struct, rename="camel"):
+    """Where an object is, in pixels of the picture as displayed; the origin is its top left."""
+
+    min_x: int
+    min_y: int
+    max_x: int
+    max_y: int
+
+
+class DetectedRecord(msgspec.Struct, rename="camel"):
+    """An object that was found."""
+
+    label: str
+    probability: float
+    bounding_box: BoundingBoxRecord
+
+
+class DetectionRecord(msgspec.Struct, rename="camel"):
+    """The objects that a model finds, most probable first."""
+
+    probabilities: list[DetectedRecord]
+    object: Literal["predictresponse"] = "predictresponse"
+    sample_id: str | UnsetType = UNSET
+
+
+class DeletionRecord(msgspec.Struct, rename="camel"):
+    """A removal that goes on in the background."""
+
+    id: str
+    organization_id: str
+    type: DeletionType
+    status: DeletionStatus
+    progress: Number
+    message: str | None
+    object: Literal["deletion"]
+    deleted_object_id: str
+
+
+class UploadRecord(msgspec.Struct, rename="camel"):
+    """A presigned form."""
+
+    url: str
+    fields: dict[str, str]
+    path: str
+    expires_at: str
+    max_bytes: int
+    object: Literal["upload"] = "upload"
+
+
+class RejectionRecord(msgspec.Struct):
+    """A row or file that was left out."""
+
+    row: int | UnsetType
+    file: str | UnsetType
+    reason: str
+
+
+class ReceiptRecord(msgspec.Struct, rename="camel"):
+    """What became of every row or file of an upload."""
+
+    id: str
+    created_at: str
+    status: str
+    message: str | None
+    seen: int
+    kept: int
+    duplicates: int
+    rejected: int
+    rejections: list[RejectionRecord]
+    object: Literal["receipt"] = "receipt"
+
+
+class PlanRecord(msgspec.Struct):
+    """A plan of an account."""
+
+    plan: str
+    amount: int
+    source: str
+
+
+class UsageRecord(msgspec.Struct, rename="camel"):
+    """The predictions of a calendar month."""
+
+    id: str
+    organization_id: str
+    starts_at: str
+    ends_at: str
+    plan_data: list[PlanRecord]
+    license_id: str
+    object: Literal["apiusage"]
+    predictions_remaining: int
+    predictions_used: int
+    predictions_max: int
+
+
+class TokenRecord(msgspec.Struct):
+    """An access token, and a refresh token where one was asked for."""
+
+    access_token: str
+    refresh_token: str | UnsetType
+    token_type: Literal["Bearer"]
+    expires_in: int
+
+
+class EnginePartRecord(msgspec.Struct):
+    """A network that an engine is made of; title and digest are null while it is not here."""
+
+    name: str
+    state: Annotated[str, Meta(extra_json_schema={"enum": [*STATES]})]
+    title: str | None
+    sha256: str | None
+
+
+class HealthRecord(msgspec.Struct, rename="camel"):
+    """That the service runs, and which engines it has, made of which parts."""
+
+    status: Literal["ok"]
+    version: str
+    engines: dict[str, str]
+    engine_parts: list[EnginePartRecord] | UnsetType = UNSET

@@ -1,0 +1,136 @@
+"""The line of each prediction: which month, and what became of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib import metrics
+from chalicelib.domain.accounts.account import ACTIVE, Account
+from chalicelib.domain.accounts.usage import Allowances
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.errors import ModelUnreadable, PredictionQuotaExceeded, StorageUnavailable
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+ACCOUNT = Account("2", "a@example.test", "STARTER", "HEROKU", ACTIVE, (), "LICENSEIDX", NOW)
+MODEL = ServedModel("M", "text-intent", "SUCCEEDED", "r1-1")
+BROKEN = ModelUnreadable("M", "broken")
+
+
+class Counter:
+    """Counts one kind; fails as told."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.failure: Exception | None = None
+        self.is_known = True
+
+    def reserve(self, account_id, kind, month, limit, expires_at) -> int | None:
+        """Count a call."""
+        if self.failure:
+            raise self.failure
+        if self.count >= limit:
+            return None
+        self.count += 1
+        return self.count
+
+    def give_back(self, account_id, kind, month) -> bool:
+        """Take a call back."""
+        if self.failure:
+            raise self.failure
+        self.count -= 1
+        return self.is_known
+
+    def used(self, account_id, kind, month) -> int:
+        """Tell how many are counted."""
+        return self.count
+
+
+@pytest.fixture
+def counter() -> Counter:
+    """A counter of predictions, with metrics on."""
+    metrics.configure(metrics.EMF, "presage")
+    yield Counter()
+    metrics.configure(metrics.OFF, "presage")
+
+
+@pytest.fixture
+def allowances(counter, clock) -> Allowances:
+    """Allowances that are counted there; the month is November."""
+    return Allowances(counter, clock, 30)
+
+
+def figures(line) -> set[str]:
+    """List the metrics that a line carries."""
+    directives = line.get("_aws", {"CloudWatchMetrics": ()})["CloudWatchMetrics"]
+    return {metric["Name"] for directive in directives for metric in directive["Metrics"]}
+
+
+def test_counted_in_the_month_of_its_counter(allowances, clock, lines):
+    """The line names the month in whose counter the prediction stands, whenever it is answered."""
+    with allowances.prediction(ACCOUNT, MODEL) as usage:
+        clock.advance(days=20)
+
+    (line,) = lines()
+    assert usage.used == 1
+    assert (line["outcome"], line["month"], line["model"]) == ("counted", "2026-11", "M")
+    assert (line["type"], line["family"]) == ("text-intent", "language")
+    assert figures(line) == {"Predictions", "EngineMilliseconds"}
+    assert line["Type"] == "text-intent"
+
+
+@pytest.mark.parametrize(("is_known", "outcome"), [(True, "given_back"), (False, "unknown")])
+def test_given_back(allowances, counter, lines, is_known, outcome):
+    """A prediction that was given back counts no more; unless nobody knows whether it was."""
+    counter.is_known = is_known
+    with pytest.raises(ModelUnreadable), allowances.prediction(ACCOUNT, MODEL):
+        raise BROKEN
+
+    (line,) = lines()
+    assert (line["outcome"], line["month"], counter.count) == (outcome, "2026-11", 0)
+    assert figures(line) == ({"PredictionsGivenBack"} if is_known else set())
+
+
+def test_give_back_that_fails_is_unknown(allowances, counter, lines):
+    """An error of giving back leaves the outcome open, and the caller's own error stands."""
+
+    def fail():
+        with allowances.prediction(ACCOUNT, MODEL):
+            counter.failure = StorageUnavailable()
+            raise BROKEN
+
+    with pytest.raises(ModelUnreadable):
+        fail()
+
+    error, line = lines()
+    assert error["event"] == "reservation_not_given_back"
+    assert line["outcome"] == "unknown"
+
+
+def test_refused(allowances, counter, lines):
+    """A prediction beyond the allowance is refused, and counted as such."""
+    counter.count = 2000
+    with pytest.raises(PredictionQuotaExceeded), allowances.prediction(ACCOUNT, MODEL):
+        raise AssertionError
+
+    (line,) = lines()
+    assert (line["outcome"], line["month"]) == ("refused", "2026-11")
+    assert (figures(line), line["Kind"]) == ({"QuotaRefusals"}, "predictions")
+
+
+def test_reservation_of_unknown_outcome(allowances, counter, lines):
+    """When the table's answer was lost the prediction may be counted or not."""
+    counter.failure = StorageUnavailable()
+    with pytest.raises(StorageUnavailable), allowances.prediction(ACCOUNT, MODEL):
+        raise AssertionError
+
+    assert (lines()[0]["outcome"], figures(lines()[0])) == ("unknown", set())
+
+
+def test_process_that_dies_leaves_the_prediction_counted(allowances, counter, lines):
+    """What ends the process is no failure of the call: nothing is given back or written."""
+    with pytest.raises(SystemExit), allowances.prediction(ACCOUNT, MODEL):
+        raise SystemExit
+
+    assert (counter.count, lines()) == (1, [])

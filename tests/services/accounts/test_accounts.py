@@ -1,0 +1,174 @@
+"""What an administrator does is checked first, and every refusal names its remedy."""
+
+from __future__ import annotations
+
+import string
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.domain.accounts.account import PLANS
+from chalicelib.errors import Conflict, InvalidParameter, NotFound
+from chalicelib.formats.tokens.rsa_key import public_pem_of
+from chalicelib.services.accounts.accounts import AccountService
+from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.aws.tables import AccountRow
+
+EMAIL = "ann@example.com"
+
+
+@pytest.fixture
+def service(clients, clock) -> AccountService:
+    """A service on empty tables."""
+    return AccountService(AccountStore(clients), RefreshTokenStore(clients), clock)
+
+
+@pytest.fixture
+def public_pem(private_pem) -> str:
+    """An acceptable public key."""
+    return public_pem_of(private_pem)
+
+
+def test_created_account_has_the_public_half_of_the_key(service, clock):
+    """The private key is handed out once; the account keeps what verifies it."""
+    made = service.create("Ann@Example.COM")
+
+    account = made.account
+    assert (account.email, account.plan, account.source) == (EMAIL, "STARTER", "HEROKU")
+    assert (account.status, account.created_at) == ("ACTIVE", clock.now)
+    assert public_pem_of(made.private_pem) == account.keys[-1].public_pem
+    assert made.private_pem not in str(list(AccountRow.scan()))
+    assert len(account.license_id) == 10
+    assert set(account.license_id) <= set(string.ascii_letters)
+
+
+def test_own_public_key_needs_no_private_one(service, public_pem):
+    """Who brings a public key gets no private one."""
+    made = service.create(EMAIL, public_pem=public_pem)
+
+    assert made.private_pem is None
+    assert [key.public_pem for key in made.account.keys] == [public_pem]
+
+
+@pytest.mark.parametrize(
+    "pem", ["", "x", "-----BEGIN PUBLIC KEY-----\nAA\n-----END PUBLIC KEY-----"]
+)
+def test_other_texts_are_no_keys(service, pem):
+    """What is no RSA public key is refused before anything is written."""
+    with pytest.raises(InvalidParameter, match="public key"):
+        service.create(EMAIL, public_pem=pem)
+
+    assert service.list_all() == ()
+
+
+def test_address_is_taken_once(service, public_pem):
+    """A second account of an address is refused, in any case; the text names the command."""
+    service.create(EMAIL, public_pem=public_pem)
+
+    with pytest.raises(Conflict, match=r"reset-key ann@example\.com"):
+        service.create("ANN@example.com", public_pem=public_pem)
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["", "ann", "@example.com", "ann@", "a@b@c", "a b@c", "a\n@c", "\ud800@c", "a" * 250 + "@b.cc"],
+)
+def test_other_texts_are_no_addresses(service, public_pem, email):
+    """What is no address is refused, and the text shows one."""
+    with pytest.raises(InvalidParameter, match=r"name@example\.com"):
+        service.create(email, public_pem=public_pem)
+
+
+@pytest.mark.parametrize(("source", "plan"), [(s, p) for s, plans in PLANS.items() for p in plans])
+def test_every_plan_of_the_table_can_be_had(service, public_pem, source, plan):
+    """Each pair of source and plan is accepted, at first and as a change."""
+    service.create(EMAIL, plan, source, public_pem)
+    service.create("bob@example.com", public_pem=public_pem)
+
+    changed = service.change_plan("bob@example.com", plan, source)
+
+    assert changed.predictions_per_month == PLANS[source][plan]
+    assert service.find(EMAIL).predictions_per_month == PLANS[source][plan]
+
+
+@pytest.mark.parametrize(
+    ("plan", "source"),
+    [("PLATINUM", "HEROKU"), ("GOLD", "SALESFORCE"), ("STARTER", "AWS"), ("starter", "HEROKU")],
+)
+def test_other_plans_are_refused(service, public_pem, plan, source):
+    """A plan that its source does not have is refused; the text lists those there are."""
+    service.create("bob@example.com", public_pem=public_pem)
+
+    with pytest.raises(InvalidParameter, match="SALESFORCE: STARTER, SFDC_1M_EDITION"):
+        service.create(EMAIL, plan, source, public_pem)
+    with pytest.raises(InvalidParameter, match="HEROKU: STARTER, BRONZE, SILVER, GOLD"):
+        service.change_plan("bob@example.com", plan, source)
+
+
+def test_plan_may_name_its_source_by_itself(service, public_pem):
+    """Without a source a plan is looked for in the present family first, then in the other."""
+    service.create(EMAIL, "STARTER", "SALESFORCE", public_pem)
+
+    assert service.change_plan(EMAIL, "GOLD").source == "HEROKU"
+    assert service.change_plan(EMAIL, "STARTER").source == "HEROKU"
+    with pytest.raises(InvalidParameter):
+        service.change_plan(EMAIL, "PLATINUM")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda service: service.change_plan(EMAIL, "GOLD"),
+        lambda service: service.set_example_calls(EMAIL, 5),
+        lambda service: service.reset_key(EMAIL),
+        lambda service: service.close(EMAIL),
+    ],
+    ids=["plan", "examples", "reset", "close"],
+)
+def test_unknown_account_is_named(service, act):
+    """Whatever is done to an unknown account is refused, and the text tells how to see them."""
+    with pytest.raises(NotFound, match=rf"{EMAIL}.*infra\.accounts list"):
+        act(service)
+
+
+def test_closed_account_is_only_closed_again(service, public_pem, clock):
+    """A closed account takes no change, keeps its address, and may be closed at another date."""
+    service.create(EMAIL, public_pem=public_pem)
+
+    assert service.close(EMAIL).delete_after == clock.now + timedelta(days=30)
+    assert service.close(EMAIL, 7).delete_after == clock.now + timedelta(days=7)
+    with pytest.raises(NotFound):
+        service.reset_key(EMAIL, public_pem=public_pem)
+    with pytest.raises(NotFound):
+        service.change_plan(EMAIL, "GOLD")
+    with pytest.raises(Conflict):
+        service.create(EMAIL, public_pem=public_pem)
+
+
+def test_reset_keeps_old_keys_through_the_overlap_only(service, clock, public_pem):
+    """An old key lives until the shorter of its own end and the new overlap."""
+    service.create(EMAIL, public_pem=public_pem)
+    service.reset_key(EMAIL, 600, public_pem)
+    account = service.reset_key(EMAIL, 1200, public_pem).account
+
+    ends = [None if k.expires_at is None else k.expires_at - clock.now for k in account.keys]
+    assert ends == [timedelta(seconds=600), timedelta(seconds=1200), None]
+
+    clock.advance(seconds=900)
+    account = service.reset_key(EMAIL, 60, public_pem).account
+    ends = [None if k.expires_at is None else k.expires_at - clock.now for k in account.keys]
+    assert ends == [timedelta(seconds=60), timedelta(seconds=60), None]
+
+
+@pytest.mark.parametrize("number", [-1, float("nan"), float("inf"), 10**10])
+def test_numbers_out_of_range_are_refused(service, public_pem, number):
+    """Negative, endless and absurd times and limits are refused by name."""
+    service.create(EMAIL, public_pem=public_pem)
+
+    with pytest.raises(InvalidParameter, match="overlap"):
+        service.reset_key(EMAIL, number)
+    with pytest.raises(InvalidParameter, match="keep"):
+        service.close(EMAIL, number)
+    with pytest.raises(InvalidParameter, match="calls"):
+        service.set_example_calls(EMAIL, number)

@@ -1,0 +1,178 @@
+"""Allowances count to the unit, in the month they belong to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import Allowances, Usage
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.errors import ExampleQuotaExceeded, PredictionQuotaExceeded
+from chalicelib.services.accounts.usage import UsageService
+from chalicelib.stores.accounts.quotas import QuotaStore
+from chalicelib.stores.aws.tables import QuotaRow
+
+MODEL = ServedModel("M", "text-intent", "SUCCEEDED", "r1-1")
+
+
+@pytest.fixture
+def allowances(clients, clock) -> Allowances:
+    """Allowances on empty tables."""
+    return Allowances(QuotaStore(clients), clock, 30)
+
+
+def predict(allowances: Allowances, account: Account) -> Usage:
+    """Make a prediction."""
+    with allowances.prediction(account, MODEL) as usage:
+        return usage
+
+
+def list_examples(allowances: Allowances, account: Account) -> None:
+    """Make a call that returns examples."""
+    with allowances.example_call(account):
+        return
+
+
+def an_account(account_id="108", plan="STARTER", source="HEROKU", example_calls=None) -> Account:
+    """Make an account; usage needs no stored one."""
+    return Account(
+        account_id=account_id,
+        email="ann@example.com",
+        plan=plan,
+        source=source,
+        status="ACTIVE",
+        keys=(),
+        license_id="kQ2mTzXwPa",
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        example_calls_per_month=example_calls,
+    )
+
+
+def use(count, kind="predictions", month="2026-11"):
+    """Let calls be counted already."""
+    QuotaRow("108", f"{kind}#{month}", used=count).save()
+
+
+def test_snapshot_agrees_with_reservations(allowances):
+    """Each prediction counts one, and reading counts nothing."""
+    assert allowances.predictions(an_account()).remaining == 2000
+
+    reserved = predict(allowances, an_account())
+
+    assert (reserved.used, reserved.limit, reserved.remaining) == (1, 2000, 1999)
+    assert reserved == allowances.predictions(an_account())
+
+
+def test_last_prediction_is_admitted_and_the_next_is_not(allowances, clock):
+    """The 2,000th prediction of the month passes; the 2,001st is told when and how to go on."""
+    clock.now = datetime(2024, 3, 31, 23, 59, 0, 500_000, tzinfo=UTC)
+    use(1999, month="2024-03")
+
+    assert predict(allowances, an_account()).remaining == 0
+    with pytest.raises(PredictionQuotaExceeded) as refusal:
+        predict(allowances, an_account())
+
+    assert refusal.value.message == (
+        "You've reached the maximum number of predictions for the current calendar month: "
+        "2000 of 2000 used on plan STARTER. The count starts again on 2024-04-01 00:00:00 UTC; "
+        "a larger plan lifts the limit."
+    )
+    assert refusal.value.retry_after_seconds == 60
+    assert allowances.predictions(an_account()).used == 2000
+
+
+def test_smaller_plan_tells_what_is_really_used(allowances):
+    """After a change to a smaller plan the text names both numbers, and nothing is negative."""
+    use(7000)
+
+    with pytest.raises(PredictionQuotaExceeded, match="7000 of 2000 used on plan STARTER"):
+        predict(allowances, an_account())
+    assert allowances.predictions(an_account()).remaining == 0
+    assert predict(allowances, an_account(plan="BRONZE")).used == 7001
+
+
+def test_month_begins_anew(allowances, clock):
+    """At the first moment of the next month the count starts again."""
+    use(2000)
+    clock.now = datetime(2026, 12, 1, tzinfo=UTC)
+
+    assert predict(allowances, an_account()).used == 1
+
+
+def test_give_back_goes_to_the_month_of_the_reservation(allowances, clock):
+    """A prediction that fails after midnight is given back to the month it was counted in."""
+    clock.now = datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC)
+
+    def fail_after_midnight():
+        with allowances.prediction(an_account(), MODEL):
+            clock.advance(seconds=2)
+            predict(allowances, an_account())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_after_midnight()
+
+    assert allowances.predictions(an_account()).used == 1
+    assert QuotaRow.get("108", "predictions#2026-11").used == 0
+
+
+def test_example_calls_have_their_own_count(allowances):
+    """Thirty calls return examples, the next is told when to go on; predictions are not touched."""
+    for _ in range(30):
+        list_examples(allowances, an_account())
+
+    with pytest.raises(ExampleQuotaExceeded) as refusal:
+        list_examples(allowances, an_account())
+
+    assert refusal.value.message == (
+        "You've used all 30 calls of this month that return examples. "
+        "The count starts again on 2026-12-01 00:00:00 UTC."
+    )
+    assert refusal.value.retry_after_seconds == 9 * 86400 + 14 * 3600 + 30 * 60
+    assert allowances.predictions(an_account()).used == 0
+
+
+def test_example_call_is_given_back(allowances):
+    """A call that answered no examples does not count."""
+    account = an_account(example_calls=1)
+    with pytest.raises(ZeroDivisionError), allowances.example_call(account):
+        raise ZeroDivisionError
+
+    list_examples(allowances, account)
+
+    assert QuotaRow.get("108", "examples#2026-11").used == 1
+
+
+@pytest.mark.parametrize(("own", "limit"), [(None, 30), (31, 31), (0, 0)])
+def test_account_may_have_its_own_limit(allowances, own, limit):
+    """The account's own number of example calls goes before the service's, zero too."""
+    account = an_account(example_calls=own)
+
+    for _ in range(limit):
+        list_examples(allowances, account)
+
+    with pytest.raises(ExampleQuotaExceeded, match=f"all {limit} calls"):
+        list_examples(allowances, account)
+
+
+def test_facts_are_those_of_the_contract(allowances):
+    """The usage call tells plan, month and counts; its id stays the same for the month."""
+    use(10)
+    facts = UsageService(allowances).facts(an_account(source="SALESFORCE"))
+
+    assert (facts.usage_id, facts.organization_id) == ("108202611", "108")
+    assert (facts.plan, facts.amount, facts.source) == ("STARTER", 1, "SALESFORCE")
+    assert facts.starts_at == datetime(2026, 11, 1, tzinfo=UTC)
+    assert facts.ends_at == datetime(2026, 12, 1, tzinfo=UTC)
+    assert facts.license_id == "kQ2mTzXwPa"
+    assert (facts.usage.used, facts.usage.remaining, facts.usage.limit) == (10, 1990, 2000)
+
+
+def test_counters_are_kept_for_more_than_a_year(allowances, clock):
+    """A month's counter lives about fourteen months and then expires by itself."""
+    predict(allowances, an_account())
+
+    expires_at = QuotaRow.get("108", "predictions#2026-11").expires_at
+    assert 400 <= (expires_at - clock.now.timestamp()) / 86400 <= 430

@@ -1,0 +1,70 @@
+"""Datasets: creating, listing, and whose they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.errors import BadRequest, DatasetNotFound, StorageUnavailable
+from chalicelib.services.datasets.datasets import NewDataset
+from chalicelib.stores.aws.tables import DatasetRow, LabelRow
+from tests.builders import World, some_rows
+
+
+def test_dataset_without_examples(world: World) -> None:
+    """A created dataset is available at once, with empty labels in the order they were sent."""
+    view = world.container.datasets.create(
+        world.account, LANGUAGE, NewDataset("d", "text-intent", "pt", " b,a ")
+    )
+
+    assert [(label.name, label.examples) for label in view.labels] == [("b", 0), ("a", 0)]
+    assert (view.dataset.status_message, view.dataset.available) == ("SUCCEEDED", True)
+    assert view.dataset.language == "pt_PT"
+    assert view == world.get(view)
+
+
+def test_lists_by_id(world: World) -> None:
+    """Datasets are listed by id, page by page, of one account and family."""
+    create = world.container.datasets.create
+    made = [
+        create(world.account, LANGUAGE, NewDataset(f"d{n}", "text-intent", labels=f"l{n}"))
+        for n in range(7)
+    ]
+    create(world.account, VISION, NewDataset("v"))
+    create(world.new_account("o@example.com"), LANGUAGE, NewDataset("o", "text-intent"))
+    found = world.container.datasets.list(world.account.account_id, LANGUAGE, 0, 5)
+    rest = world.container.datasets.list(world.account.account_id, LANGUAGE, 5, 5)
+
+    assert made == [*found.items, *rest.items]
+    assert (found.has_more, rest.has_more) == (True, False)
+    ids = [view.dataset.dataset_id for view in made]
+    assert ids == sorted(ids)
+    assert world.container.datasets.list(world.account.account_id, LANGUAGE, 99, 5).items == ()
+
+
+def test_dataset_of_another_account_or_family(world: World) -> None:
+    """A foreign dataset is found by nobody else, nor below the other family."""
+    view = world.dataset(some_rows({"a": 1}))
+    other = world.new_account("o@example.com")
+    get, dataset_id = world.container.datasets.get, view.dataset.dataset_id
+
+    for account_id, family in ((other.account_id, LANGUAGE), (world.account.account_id, VISION)):
+        with pytest.raises(DatasetNotFound, match=f"^Unable to find dataset {dataset_id}.$"):
+            get(account_id, family, dataset_id)
+
+
+def test_refused_dataset_leaves_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refused or failed creation leaves no dataset, and labels that nobody can read."""
+    create = world.container.datasets.create
+    with pytest.raises(BadRequest):
+        create(world.account, LANGUAGE, NewDataset("d", "text-intent", labels="a,a"))
+    assert world.rows(LabelRow) == []
+
+    def refuse(*args: object) -> None:
+        """Be out of reach."""
+        raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.datasets, "create", refuse)
+    with pytest.raises(StorageUnavailable):
+        create(world.account, LANGUAGE, NewDataset("d", "text-intent", labels="a,b"))
+    assert world.rows(DatasetRow) == []

@@ -1,0 +1,421 @@
+"""Reading of documents: limits, pages in threads, time, memory, and the parts of an answer."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from PIL import Image
+
+from chalicelib.domain.documents.form_template import FormTemplate, HeaderCell, TemplateKey
+from chalicelib.domain.documents.ocr import OcrRequest, TableBlock
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.engines.ocr.interface import OcrNotInstalled
+from chalicelib.errors import (
+    BadRequest,
+    DownloadFailed,
+    InvalidParameter,
+    MissingParameter,
+    ModelNotFound,
+    PrebuiltNotInstalled,
+    TimedOut,
+    TooLarge,
+    UnsupportedType,
+)
+from chalicelib.services.predictions.documents import OcrService
+from chalicelib.stores.fetching.downloads import Downloader
+from chalicelib.stores.fetching.sample_files import SampleFiles
+from chalicelib.stores.models.prebuilt import PrebuiltStore
+from chalicelib.stores.models.served import ServedModels
+from tests.formats.drawn import encoded
+from tests.pdfs import Sheet, image_pdf, pdf, text_pdf, words
+from tests.tiny_ocr import TinyEngine, TinyPool
+from tests.tricks import Tricks
+
+MODEL = ServedModel("OCRModel", "ocr", "SUCCEEDED", "prebuilt")
+TEXT = OcrRequest("text")
+PAPER = Image.new("RGB", (100, 60), "white")
+PICTURE = encoded(PAPER, "PNG")
+
+
+def a_service(engine=None, threads=2, downloads=None):
+    """Build the service around a stand-in engine."""
+    return OcrService(SampleFiles(downloads, None), TinyPool(engine or TinyEngine()), threads, 25.0)
+
+
+def read(content, request=TEXT, engine=None, seconds=float("inf"), threads=2):
+    """Read a document."""
+    service = a_service(engine, threads)
+    return service.read(MODEL, Sample(content=content), request, lambda: seconds)
+
+
+def assert_threads_end(before):
+    """Wait until no more threads run than before."""
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before:
+        assert time.monotonic() < deadline, threading.enumerate()
+        time.sleep(0.01)
+
+
+def texts(findings):
+    """Page and text of each finding."""
+    return [(each.page_number, each.item.text) for each in findings]
+
+
+@pytest.fixture
+def prebuilt(tmp_path):
+    """Models of which OCRModel is installed."""
+    folder = tmp_path / "prebuilt" / "OCRModel"
+    folder.mkdir(parents=True)
+    (folder / "card.json").write_text(json.dumps({"object": "card"}))
+    return ServedModels(Mock(), None, PrebuiltStore(str(tmp_path)))
+
+
+def test_models(prebuilt):
+    """The models that read need a card and an engine; unknown ones are unknown."""
+    assert prebuilt.find("2", "OCRModel") == MODEL
+    a_service().require_networks(MODEL)
+    with pytest.raises(PrebuiltNotInstalled, match="tabulatev2"):
+        prebuilt.find("2", "tabulatev2")
+    with pytest.raises(ModelNotFound):
+        prebuilt.find("2", "nothing")
+    without = OcrService(SampleFiles(None, None), TinyPool(None), 2, 25.0)
+    with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install"):
+        without.require_networks(MODEL)
+
+
+def test_model_of_another_type_reads_nothing():
+    """Its type is named before the document is looked at."""
+    other = ServedModel("SceneClassifier", "image", "SUCCEEDED", "prebuilt")
+
+    with pytest.raises(InvalidParameter, match=r"type image.*one of type ocr"):
+        a_service().read(other, Sample(content=b"x"), TEXT, lambda: 9.0)
+
+
+def test_picture():
+    """Lines are findings of page one, in pixels of the picture."""
+    found = read(PICTURE, engine=TinyEngine(lambda pixels, check: ("one", "two")))
+
+    assert texts(found) == [(1, "one"), (1, "two")]
+    assert (found[0].box.min_x, found[0].box.max_x, found[0].probability) == (5, 95, 0.99)
+
+
+def test_blank_page():
+    """Nothing is found, which is no error."""
+    for task in ("text", "table", "contact"):
+        assert read(PICTURE, OcrRequest(task), TinyEngine(lambda pixels, check: ())) == ()
+
+
+@pytest.mark.parametrize(("count", "is_allowed"), [(600, True), (601, False)])
+def test_words_of_a_picture(count, is_allowed):
+    """600 words may stand in a picture."""
+    lines = [" ".join(["word"] * 100)] * 6 + ["word"] * (count - 600)
+    engine = TinyEngine(lambda pixels, check: lines)
+
+    if is_allowed:
+        assert read(PICTURE, engine=engine)
+    else:
+        with pytest.raises(BadRequest, match=r"601 words; at most 600") as refusal:
+            read(PICTURE, engine=engine)
+        assert refusal.value.code == "too_many_words"
+
+
+def test_words_of_a_pdf():
+    """A PDF has no limit of words, whether it is drawn or has a text layer."""
+    lines = [" ".join(["word"] * 100)] * 7
+    engine = TinyEngine(lambda pixels, check: lines)
+
+    assert len(read(image_pdf([PAPER]), engine=engine)) == 7
+    assert read(text_pdf([" ".join(["word"] * 12)] * 52))
+
+
+def test_lines_of_a_form():
+    """A page that is searched for contacts or fields has 1,000 lines at most."""
+    content = pdf([Sheet(b"".join(words(f"w{n}", 9 + n % 60 * 9, 9 + n // 60 * 20, 2)
+                                  for n in range(1001)))])  # fmt: skip
+
+    with pytest.raises(BadRequest, match=r"Page 1 has 1001 lines of text; at most 1000"):
+        read(content, OcrRequest("contact"))
+    assert len(read(content)) == 1001
+
+
+def test_text_layer_is_read_without_the_engine():
+    """Exactly, with the probability 1, in the order of reading."""
+    engine = TinyEngine()
+
+    found = read(
+        text_pdf(["The first line of all pages"], ["A second page, born digital"]), engine=engine
+    )
+
+    assert texts(found) == [(1, "The first line of all pages"), (2, "A second page, born digital")]
+    assert {each.probability for each in found} == {1.0}
+    assert engine.pages == []
+
+
+@pytest.mark.parametrize(("task", "most"), [("text", 8), ("table", 8), ("contact", 5), ("form", 8)])
+def test_pages_of_a_pdf(task, most):
+    """Eight pages, five of them for business cards, one to a page."""
+    template = FormTemplate((TemplateKey("a", ("Total amount",)),)) if task == "form" else None
+    request, page = OcrRequest(task, template), ["Some words of a page"]
+
+    read(text_pdf(*[page] * most), request)
+    with pytest.raises(BadRequest, match=f"{most + 1} pages.*at most {most}"):
+        read(text_pdf(*[page] * (most + 1)), request)
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "words"),
+    [
+        (PICTURE + bytes(10 * 1024 * 1024), TooLarge, "10485760"),
+        (b"GIF89a" + bytes(20), UnsupportedType, "GIF"),
+        (b"<!doctype html><title>404</title>", UnsupportedType, "HTML"),
+        (b"", BadRequest, "empty"),
+        (PICTURE[:-9], BadRequest, "truncated"),
+        (b"%PDF-1.7\n" + bytes(100), BadRequest, "PDF"),
+    ],
+)
+def test_documents_that_cannot_be_read(content, error, words):
+    """The reason is named, and no thread or process is left behind."""
+    before = threading.active_count()
+
+    with pytest.raises(error, match=words):
+        read(content)
+    assert_threads_end(before)
+
+
+def test_addresses():
+    """A document is brought from its address, within the limit of bytes and the time left."""
+    server = Tricks()
+    try:
+        service = a_service(downloads=Downloader([f"127.0.0.1:{server.port}"]))
+
+        def ask(trap, seconds=20.0):
+            sample = Sample(location=server.url(trap))
+            return service.read(MODEL, sample, TEXT, lambda: seconds)
+
+        assert texts(ask("/picture.png")) == [(1, "a line")]
+        with pytest.raises(DownloadFailed, match="the document from the public URL"):
+            ask("/missing.png")
+        with pytest.raises(TooLarge, match="10,485,760"):
+            ask("/huge.png")
+        begun = time.monotonic()
+        with pytest.raises(DownloadFailed, match=r"longer than 0\.3 seconds"):
+            ask("/silent.png", 0.3)
+        assert time.monotonic() - begun < 5
+    finally:
+        server.close()
+
+
+def test_pages_are_read_by_threads():
+    """Two at a time by default, in the order of the document, one with one thread."""
+
+    def slowly(pixels, check):
+        time.sleep(0.05)
+        return (f"page {pixels.shape[1] // 100}",)
+
+    scans = image_pdf([Image.new("RGB", (100 * n, 100), "white") for n in range(1, 5)])
+    for threads in (2, 1, 0):
+        engine = TinyEngine(slowly)
+        found = read(scans, engine=engine, threads=threads)
+        assert [number for number, _ in texts(found)] == [1, 2, 3, 4]
+        assert engine.most_active == max(1, threads)
+
+
+def test_pixels_go_as_soon_as_a_page_is_read():
+    """However many pages a document has, no more are in memory than threads read."""
+    alive = []
+
+    def watch(pixels, check):
+        alive.append(sum(page() is not None for page in engine.pages))
+        return ("a line",)
+
+    engine = TinyEngine(watch)
+    read(image_pdf([PAPER] * 8), engine=engine)
+    gc.collect()
+
+    assert max(alive) <= 3
+    assert [page() for page in engine.pages] == [None] * 8
+
+
+MEMORY_PROBE = """
+from pathlib import Path
+import numpy as np
+from chalicelib.engines.memory import bound_memory
+from tests.services.predictions.test_documents import PICTURE, TinyEngine, read
+
+def held():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 >> 20
+
+def hungry(pixels, check):
+    blocks = [(np.ones(2 * 2**20, np.uint8), np.ones(99_999, np.uint8)) for _ in range(100)]
+    kept.extend(small for _, small in blocks)
+    most.append(held())
+    return ("a line",)
+
+bound_memory()
+kept, most = [], []
+read(PICTURE)
+before = held()
+read(PICTURE, engine=TinyEngine(hungry))
+print(max(most) - before, held() - before)
+"""
+
+
+def test_memory_is_given_back_after_each_document():
+    """What a page's networks freed between blocks in use leaves the process with the answer."""
+    answer = subprocess.run(
+        [sys.executable, "-c", MEMORY_PROBE],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    most, left = map(int, answer.stdout.split())
+    assert most > 150
+    assert left < 40
+
+
+def test_end_of_the_time_names_the_page():
+    """What cannot finish says how far it came, soon, and leaves no thread behind."""
+    done = []
+
+    def stuck_at_fourth(pixels, check):
+        done.append(pixels)
+        while len(done) > 3:
+            time.sleep(0.01)
+            check()
+        return ()
+
+    before, begun = threading.active_count(), time.monotonic()
+    engine = TinyEngine(stuck_at_fourth)
+    with pytest.raises(TimedOut, match=r"within 25 seconds: page \d of 8 was reached"):
+        read(image_pdf([PAPER] * 8), engine=engine, seconds=2.0)
+
+    assert time.monotonic() - begun < 10
+    assert_threads_end(before)
+
+
+def test_answer_does_not_wait_for_a_page_that_never_checks():
+    """The refusal comes in time, whatever a thread is busy with."""
+    release = threading.Event()
+    before, begun = threading.active_count(), time.monotonic()
+    engine = TinyEngine(lambda pixels, check: (release.wait(30), ("late",))[1])
+
+    with pytest.raises(TimedOut, match="page 1 of 1"):
+        read(PICTURE, engine=engine, seconds=0.2)
+
+    assert time.monotonic() - begun < 10
+    release.set()
+    assert_threads_end(before)
+
+
+def test_engine_that_vanishes_is_not_installed():
+    """An engine whose files are gone when a page is read is told as one that never was there."""
+
+    def gone(pixels, check):
+        raise OcrNotInstalled("ppocr")
+
+    with pytest.raises(PrebuiltNotInstalled, match="OCRModel"):
+        read(PICTURE, engine=TinyEngine(gone))
+
+
+def test_pdf_in_no_time():
+    """A call whose time is up before its PDF is open ends at once, as out of time."""
+    with pytest.raises(TimedOut, match="in the time that was left"):
+        read(text_pdf(["a page"]), seconds=0.0)
+
+
+def test_failure_of_one_page_ends_the_others():
+    """The first failure is the answer; pages that wait are not begun."""
+
+    def fails(pixels, check):
+        if len(engine.pages) == 2:
+            raise RuntimeError("broken")
+        time.sleep(0.05)
+        return ()
+
+    engine = TinyEngine(fails)
+    with pytest.raises(RuntimeError, match="broken"):
+        read(image_pdf([PAPER] * 8), engine=engine)
+
+    assert len(engine.pages) < 6
+
+
+def test_calls_share_the_memory_of_a_process():
+    """Two calls read pages at a time; the others wait for their turn and are answered too."""
+    service = a_service(engine := TinyEngine(lambda pixels, check: (time.sleep(0.02), ("x",))[1]))
+    content, answers = image_pdf([PAPER] * 4), []
+
+    def ask():
+        answers.append(service.read(MODEL, Sample(content=content), TEXT, lambda: 60.0))
+
+    callers = [threading.Thread(target=ask) for _ in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+
+    assert [len(answer) for answer in answers] == [4] * 6
+    assert engine.most_active <= 4
+
+
+def test_field_is_taken_from_its_best_page():
+    """A value beats an empty one on an earlier page; each entity is answered once."""
+    template = FormTemplate((TemplateKey("total", ("Total amount",)), TemplateKey("x", ("Zip",))))
+    first, second = (["The first page of two", "Total amount:"], ["Total amount: 42.50", "Its end"])
+    content = text_pdf(first, second)
+
+    found = read(content, OcrRequest("form", template))
+
+    assert [(each.item.entity, each.item.value_text) for each in found] == [("total", "42.50")]
+    assert found[0].page_number == 2
+
+
+def ruled_pdf(rows):
+    """Write a page with a ruled table, each cell 150 x 30 points."""
+    content = []
+    for row, cells in enumerate(rows):
+        for column, text in enumerate(cells):
+            x, y = 60 + 150 * column, 700 - 30 * row
+            content += [b"%d %d 150 30 re S\n" % (x, y), words(text, x + 8, y + 9)]
+    return pdf([Sheet(b"".join(content))])
+
+
+@pytest.mark.parametrize("wants_tables", [True, False])
+def test_tables_of_a_form(wants_tables):
+    """Tables are looked for when the template wants them, and named by its header cells."""
+    rows = [("Item", "Price"), ("Pencil", "2.50"), ("Ink", "4.75"), ("Paper", "11.00")]
+    headers = (HeaderCell("cost", ("Price",), "shop"),)
+    template = FormTemplate((TemplateKey("a", ("Total",)),), headers, wants_tables)
+
+    found = read(ruled_pdf(rows), OcrRequest("form", template))
+
+    tables = [each.item.table for each in found if isinstance(each.item, TableBlock)]
+    assert [table.name for table in tables] == (["shop"] if wants_tables else [])
+    for table in tables:
+        assert [cell.text for cell in table.table.cells] == [text for row in rows for text in row]
+        assert table.column_entities == {1: "Item", 2: "cost"}
+
+
+def test_templates():
+    """Sent or named, but one of the two."""
+    sent = {"keys": [{"key": {"entity": "a", "keyVariations": ["A b"]}}]}
+
+    assert OcrService.template(sent, None).keys[0].entity == "a"
+    assert OcrService.template(json.dumps(sent).encode(), None).keys[0].entity == "a"
+    assert OcrService.template(None, "w2").keys
+    with pytest.raises(MissingParameter):
+        OcrService.template(None, None)
+    with pytest.raises(BadRequest, match="has both"):
+        OcrService.template(sent, "w2")
+    with pytest.raises(InvalidParameter, match="a text is none of 1040"):
+        OcrService.template(None, "w\x00")

@@ -1,0 +1,253 @@
+"""Running trainings: what is learnt from, what is published, failures and attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.models.model import FAILED, RUNNING, SUCCEEDED, TrainRequest, TrainStats
+from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
+from chalicelib.errors import LeaseLost, StorageUnavailable, TrainingFailed
+from chalicelib.stores.aws.tables import ModelRow
+from tests.builders import TinyEncoder, World, some_rows
+
+ROWS = some_rows({"book": 10, "cancel": 10})
+
+
+def _break(world: World, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Make every training fail while it reads its examples."""
+
+    def read(*args: Any) -> Any:
+        """Fail."""
+        raise error
+
+    monkeypatch.setattr(world.stores.training_examples, "read", read)
+
+
+def test_finished_training(world: World) -> None:
+    """A model that SUCCEEDED has statistics, metrics, a curve as long as its epochs, and a card."""
+    view = world.dataset(ROWS)
+
+    model = world.model(view, TrainRequest(epochs=3))
+
+    models, stats = world.container.models, model.stats
+    assert stats is not None
+    assert (model.status, model.progress, model.version) == (SUCCEEDED, 1, "r1-1")
+    assert (stats.labels, stats.examples, stats.train_size + stats.test_size) == (2, 20, 20)
+    assert 1 <= stats.last_epoch == model.epochs <= 3
+    curve = models.curve(model, 0, 25)
+    assert [record["epoch"] for record in curve.items] == list(range(1, model.epochs + 1))
+    assert models.metrics(model).data["labels"] == ["book", "cancel"]
+    assert models.card(model.account_id, model.model_id)["object"] == "card"
+    assert world.get(view).dataset.training == frozenset()
+
+
+@pytest.mark.parametrize(("ratio", "train"), [(0.5, 10), (0.8, 16), (0.9, 18)])
+def test_split_ratio_is_used(world: World, ratio: float, train: int) -> None:
+    """`trainSplitRatio` decides how many examples are held out."""
+    request = TrainRequest(epochs=2, params={"trainSplitRatio": ratio})
+
+    model = world.model(world.dataset(ROWS), request)
+
+    assert model.stats is not None
+    assert (model.stats.train_size, model.stats.test_size) == (train, 20 - train)
+
+
+def test_epochs_limit_the_run(world: World) -> None:
+    """A training runs no more epochs than were asked for."""
+    model = world.model(world.dataset(ROWS), TrainRequest(epochs=1))
+
+    assert model.epochs == 1
+    assert len(world.container.models.curve(model, 0, 25).items) == 1
+
+
+def test_training_uses_what_was_there_when_it_began(world: World) -> None:
+    """Examples that were added after the request and before the start are used."""
+    view = world.dataset(ROWS)
+    model = world.train(view).model
+    world.container.examples.add_text(world.account, view, "one more", None, "book")
+    world.work()
+
+    done = world.container.models.get(model.account_id, model.model_id)
+    assert done.stats is not None
+    assert done.stats.examples == 21
+
+
+def test_embeddings_of_the_upload_are_used(world: World) -> None:
+    """Texts that the ingest has embedded are not embedded again by a training."""
+    view = world.dataset(ROWS)
+    encoder = world.container.encoders.get("use")
+    assert isinstance(encoder, TinyEncoder)
+    assert encoder.texts == len(ROWS)
+
+    world.model(view)
+
+    phrases = 2
+    assert encoder.texts == len(ROWS) + phrases
+
+
+def test_training_embeds_what_is_missing(world: World) -> None:
+    """A training that comes before the embedding jobs does their work, and leaves them none."""
+    view, [part] = world.unembedded(ROWS)
+    encoder = world.container.encoders.get("use")
+    assert isinstance(encoder, TinyEncoder)
+
+    model = world.model(view)
+    world.deliver(part)
+
+    assert model.status == SUCCEEDED
+    assert encoder.texts == len(ROWS) + len({label for _, label in ROWS})
+    assert not world.objects(f"datasets/{view.dataset.dataset_id}/parts/")
+
+
+def test_same_data_gives_the_same_model(world: World) -> None:
+    """Two trainings of one dataset have the same artifact, byte for byte."""
+    view = world.dataset(ROWS)
+    artifacts = []
+    for _ in range(2):
+        model = world.model(view)
+        artifacts.append(world.stores.model_files.artifact(model.model_id, model.version))
+
+    assert artifacts[0] == artifacts[1]
+
+
+def test_refused_training_has_failed_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the engine cannot learn from ends the run with its words, and frees the dataset."""
+    view = world.dataset(ROWS)
+    _break(world, monkeypatch, TrainingFailed("All texts are equal. Add others."))
+
+    model = world.model(view)
+
+    assert (model.status, model.failure) == (FAILED, "All texts are equal. Add others.")
+    assert (model.progress, model.version) == (0, "")
+    assert world.get(view).dataset.training == frozenset()
+    assert world.stores.accounts.training(world.account.account_id) == frozenset()
+
+
+def test_training_out_of_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three broken attempts the run has FAILED, with the cause and a remedy."""
+    view = world.dataset(ROWS)
+    _break(world, monkeypatch, MemoryError("no memory"))
+    model = world.train(view).model
+    [message] = world.messages()
+    for _ in range(3):
+        with pytest.raises(MemoryError):
+            world.deliver(message)
+
+    failed = world.container.models.get(model.account_id, model.model_id)
+    assert failed.status == FAILED
+    assert failed.failure.startswith("Training stopped after 3 attempts: MemoryError: no memory.")
+    assert world.get(view).dataset.training == frozenset()
+    world.deliver(message)
+    assert world.container.models.get(model.account_id, model.model_id) == failed
+
+
+def test_worker_that_dies_three_times(world: World) -> None:
+    """A run whose workers vanish is taken again after each lease, and FAILED in the end."""
+    view = world.dataset(ROWS)
+    model = world.train(view).model
+    [message] = world.messages()
+    for _ in range(3):
+        assert world.stores.model_leases.acquire(model.account_id, model.model_id, 1) is not None
+        world.deliver(message)
+        assert world.container.models.get(model.account_id, model.model_id).status == RUNNING
+        world.clock.advance(minutes=5)
+
+    world.settle()
+
+    failed = world.container.models.get(model.account_id, model.model_id)
+    assert failed.status == FAILED
+    assert failed.failure.startswith("Training stopped after 3 attempts. ")
+    assert world.get(view).dataset.training == frozenset()
+
+
+def test_end_whose_reply_was_lost_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On its last attempt a success is written but not confirmed: it is no failure then."""
+    model = world.train(world.dataset(ROWS)).model
+    [message] = world.messages()
+    leases = world.stores.model_leases
+    succeed = leases.succeed
+
+    def succeed_and_fail(*args: Any) -> None:
+        """Publish and lose the reply."""
+        succeed(*args)
+        raise StorageUnavailable
+
+    monkeypatch.setattr(leases, "succeed", succeed_and_fail)
+    ModelRow(model.account_id, model.model_id).update([ModelRow.attempts.set(2)])
+    with pytest.raises(StorageUnavailable):
+        world.deliver(message)
+    world.settle()
+
+    done = world.container.models.get(model.account_id, model.model_id)
+    assert (done.status, done.failure, done.progress) == (SUCCEEDED, "", 1)
+    assert world.stores.model_files.artifact(done.model_id, done.version) is not None
+
+
+def test_missing_encoder_fails_the_run(world: World, tmp_path: Path) -> None:
+    """A training that needs an encoder that is not installed says how to install it."""
+    view = world.dataset(ROWS)
+    world.container.encoders._encoders.clear()
+    world.container.encoders._directory = tmp_path
+
+    model = world.model(view)
+
+    assert (model.status, model.failure) == (FAILED, str(EncoderNotInstalled("minilm")))
+
+
+def test_stalled_owner_writes_nothing(world: World) -> None:
+    """Each write of an owner whose run was taken by another is refused."""
+    model = world.train(world.dataset(ROWS)).model
+    leases = world.stores.model_leases
+    first = leases.acquire(model.account_id, model.model_id, 1)
+    assert first is not None
+    assert leases.acquire(model.account_id, model.model_id, 1) is None
+    world.clock.advance(minutes=2)
+    second = leases.acquire(model.account_id, model.model_id, 1)
+    assert second is not None
+    stats = TrainStats(2, 20, 1, 1, 1, 1, False, 1, 16, 4)
+    writes: list[Callable[[], None]] = [
+        lambda: leases.renew(first),
+        lambda: leases.report(first, 0.9, 9),
+        lambda: leases.succeed(first, "r1-1", stats),
+        lambda: leases.fail(first, "late"),
+    ]
+
+    for write in writes:
+        with pytest.raises(LeaseLost):
+            write()
+    leases.release(first, "late")
+
+    now = world.container.models.get(model.account_id, model.model_id)
+    assert (now.status, now.fence, now.progress, now.last_error) == (RUNNING, 2, 0, "")
+    leases.renew(second)
+    assert leases.acquire(model.account_id, model.model_id, 1) is None
+
+
+def test_out_of_domain_training(world: World) -> None:
+    """With installed encoders, a model that may reject answers strange texts with nothing."""
+    folder = Path(world.settings.model_dir)
+    assert (folder / "use" / "encoder.json").is_file(), "run: python -m infra.models install"
+    world.container.encoders._encoders.clear()
+    flights = ["flight to {}", "a plane ticket to {}", "fly me to {}", "book a seat to {}"]
+    meals = ["a table for dinner in {}", "pizza in {}", "where to eat in {}", "lunch in {}"]
+    cities = ["Paris", "Rome", "Oslo", "Lima", "Delhi"]
+    rows = [(text.format(city), "fly") for text in flights for city in cities]
+    rows += [(text.format(city), "eat") for text in meals for city in cities]
+    request = TrainRequest(
+        epochs=20, algorithm="multilingual-intent-ood", params={"outOfDomainRate": 0.2}
+    )
+
+    model = world.model(world.dataset(rows), request)
+
+    assert (model.status, model.request.algorithm) == (SUCCEEDED, "multilingual-intent-ood")
+    answers = [
+        world.answer(model.model_id, text)
+        for text in ("a plane ticket to Lima", "pizza in Oslo", "the derivative of x squared is 2x")
+    ]
+    assert [answer[0].label if answer else None for answer in answers] == ["fly", "eat", None]
+    matrix = world.container.models.metrics(model).data["confusionMatrix"]
+    assert [len(row) for row in matrix] == [3, 3, 3]

@@ -1,0 +1,145 @@
+"""Text trainings that are too long for one function, or too large for any."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
+from chalicelib.engines.text import cost
+from chalicelib.engines.text import training as run
+from chalicelib.services.training import text_learner
+from chalicelib.stores.models.versions import CARD
+from tests.builders import TinyEncoder, World, some_rows
+
+ROWS = some_rows({"book": 70, "cancel": 70})
+
+
+def test_a_fit_that_would_not_end_is_left_to_the_next_function(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A function that spent its time on vectors hands over; the next one makes none and learns."""
+    monkeypatch.setattr(run, "expected_seconds", lambda examples, dims, labels: 500.0)
+    view, _ = world.unembedded(ROWS)
+    model_id = world.train(view).model.model_id
+    [first] = world.messages()
+    encoder = world.container.encoders.get("use")
+    assert isinstance(encoder, TinyEncoder)
+
+    world.deliver(first, lambda: 400.0)
+
+    halfway = world.container.models.get(world.account.account_id, model_id)
+    phrases = 2
+    assert (halfway.status, halfway.version) == (RUNNING, "")
+    assert encoder.texts == len(ROWS) + phrases
+    [second] = world.messages()
+    world.deliver(second, lambda: 400.0)
+    model = world.container.models.get(world.account.account_id, model_id)
+    assert (model.status, model.attempts) == (SUCCEEDED, 1)
+    assert encoder.texts == len(ROWS) + 2 * phrases
+
+
+def test_slow_steps_need_more_time_in_reserve(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a step takes five minutes, a function with five left begins no other."""
+    view, _ = world.unembedded(ROWS)
+    model_id = world.train(view).model.model_id
+    [training] = world.messages()
+    clock = itertools.count(0.0, 300.0)
+    monkeypatch.setattr(text_learner, "monotonic", lambda: next(clock))
+
+    world.deliver(training, lambda: 350.0)
+
+    assert world.container.models.get(world.account.account_id, model_id).status == RUNNING
+    [again] = world.messages()
+    assert again == training
+
+
+def test_more_texts_than_fit_are_drawn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A set beyond the memory of a training is drawn from, and the card says so."""
+    monkeypatch.setattr(cost, "LEAST_EXAMPLES", 1)
+    monkeypatch.setattr(cost, "MOST_NUMBERS", 32 * 120)
+
+    model = world.model(world.dataset(ROWS))
+
+    assert (model.status, model.stats and model.stats.examples) == (SUCCEEDED, 120)
+    card = world.container.models.card(model.account_id, model.model_id)
+    assert card["trainedOn"]["examples"] == 120
+    assert "The dataset has 140 texts" in card["limits"]
+
+
+def test_the_card_reports_on_the_data_until_it_is_deleted(world: World) -> None:
+    """Contradictory labels stand in the card with their texts, which go with the dataset."""
+    twice = [("please do that at once", label) for label in ("book", "cancel")]
+    view = world.dataset(some_rows({"book": 20, "cancel": 20}) + twice)
+    model = world.model(view)
+    key = f"models/{model.model_id}/{model.version}/{CARD}"
+
+    card = world.stores.artifacts.get_json(key)
+    assert isinstance(card, dict)
+    [pair] = [p for p in card["dataReport"]["conflictingNearDuplicates"] if p["similarity"] == 1]
+    assert sorted((one["text"], one["label"]) for one in pair["examples"]) == twice
+    row = view.dataset
+    world.container.deletions.delete_dataset(world.account, row.family, row.dataset_id)
+    world.work()
+
+    assert "at once" not in json.dumps(world.stores.artifacts.get_json(key))
+
+
+SCRIPTS = [
+    "ok",
+    "где мой заказ",
+    "返品したい",
+    "我的包裹",
+    "أين طلبي",
+    "🙂" * 9,
+    "e\u0301" * 300,
+    "a" * 20_000,
+]
+AWKWARD = {
+    "labels that are numbers": some_rows({"1": 9, "2": 9, "007": 9}),
+    "every script and size": [
+        (f"{text} {number}"[-20_000:], f"étiquette {number % 2}")
+        for number in range(10)
+        for text in SCRIPTS
+    ],
+    "a label of 99 %": some_rows({"all": 495, "rare": 5}),
+    "every text under both labels": [
+        (f"contradiction {number}", label) for number in range(12) for label in ("yes", "no")
+    ],
+    "texts with one vector": [
+        (" ".join(["same"] * (number + 1)), "odd" if number % 2 else "even") for number in range(12)
+    ],
+    "labels that are empty after trimming": [
+        *some_rows({"left": 8, "right": 8}),
+        ("a text without a label", "   "),
+        ("another", ""),
+    ],
+    "a hundred labels of five": some_rows({f"topic {number}": 5 for number in range(100)}),
+}
+
+
+@pytest.mark.parametrize("rows", AWKWARD.values(), ids=AWKWARD)
+@pytest.mark.parametrize("algorithm", ["intent", "multilingual-intent-ood"])
+def test_awkward_data_still_trains(
+    world: World, rows: list[tuple[str, str]], algorithm: str
+) -> None:
+    """Whatever was accepted is learnt: finite figures, a bounded report, every label answered."""
+    view = world.dataset(rows)
+    kept = {label for _, label in rows if label.strip()}
+
+    model = world.model(view, TrainRequest(epochs=3, algorithm=algorithm))
+
+    assert (model.status, model.failure) == (SUCCEEDED, "")
+    metrics = world.container.models.metrics(model).data
+    card = world.container.models.card(model.account_id, model.model_id)
+    json.dumps([metrics, card], allow_nan=False)
+    assert set(metrics["labels"]) == kept
+    assert len(metrics["confusionMatrix"]) == len(kept) + (algorithm != "intent")
+    assert all(len(part) <= 100 for part in card["dataReport"].values() if isinstance(part, list))
+    assert ("rejectedInDomain" in card["metrics"]) == (algorithm != "intent")
+    answers = world.answer(model.model_id, "\u00ad")
+    assert {answer.label for answer in answers} in (kept, set())

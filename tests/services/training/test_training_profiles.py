@@ -1,0 +1,124 @@
+"""Profiles of text trainings: which encoders a model gets, what its card says, what it needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chalicelib.config import Settings
+from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
+from chalicelib.engines.text.encoding import profiles
+from chalicelib.engines.text.encoding.encoders import ACCURATE
+from chalicelib.errors import EncoderMissing
+from tests.builders import TinyEncoder, World, empty_aws, some_rows
+from tests.conftest import MovableClock
+
+ROWS = some_rows({"book": 10, "cancel": 10})
+
+
+@pytest.fixture
+def world(aws_in_memory: None, settings: Settings, clock: MovableClock, tmp_path: Path) -> World:
+    """A service that takes the accurate profile where it can, with no encoder on the disk."""
+    chosen = replace(settings, text_profile=ACCURATE, model_dir=str(tmp_path))
+    empty_aws(chosen)
+    return World(chosen, clock)
+
+
+def _add(world: World, *names: str) -> None:
+    """Install encoders of the accurate profile."""
+    world.container.encoders._encoders.update({name: TinyEncoder(name) for name in names})
+
+
+def _engine(world: World, model: Model) -> dict[str, object]:
+    """What the card says of a model's engine: profile, and short names of its encoders."""
+    assert (model.status, model.failure) == (SUCCEEDED, "")
+    engine = world.container.models.card(model.account_id, model.model_id)["engine"]
+    names = [encoder["name"].removeprefix("tiny ") for encoder in engine["encoders"]]
+    assert all(len(encoder["sha256"]) == 64 for encoder in engine["encoders"])
+    return {"profile": engine["profile"], "encoders": names}
+
+
+def _predict(world: World, model: Model) -> str:
+    """Ask a model."""
+    return world.answer(model.model_id, "book please number 3")[0].label
+
+
+def test_best_installed_encoders_are_taken(world: World) -> None:
+    """Without a wish a training takes the fast profile, and the accurate one once it is there."""
+    view = world.dataset(ROWS)
+
+    before = world.model(view)
+    _add(world, "mpnet")
+    after = world.model(view)
+
+    assert _engine(world, before) == {"profile": "fast", "encoders": ["minilm", "use"]}
+    assert _engine(world, after) == {"profile": "accurate", "encoders": ["minilm", "mpnet", "use"]}
+    assert (_predict(world, before), _predict(world, after)) == ("book", "book")
+
+
+def test_fast_profile_is_forced(world: World) -> None:
+    """`trainParams.profile` fast leaves an installed large encoder alone."""
+    _add(world, "mpnet")
+
+    model = world.model(world.dataset(ROWS), TrainRequest(params={"profile": "fast"}))
+
+    assert _engine(world, model)["encoders"] == ["minilm", "use"]
+    assert world.container.encoders._encoders["mpnet"].texts == 0  # type: ignore[attr-defined]
+
+
+def test_accurate_profile_is_forced(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`trainParams.profile` accurate holds for data that is too much otherwise."""
+    _add(world, "mpnet")
+    monkeypatch.setattr(profiles, "BUDGET_SECONDS", 0.001)
+    view = world.dataset(ROWS)
+
+    auto, forced = world.model(view), world.model(view, TrainRequest(params={"profile": ACCURATE}))
+
+    assert _engine(world, auto)["profile"] == "fast"
+    assert _engine(world, forced)["profile"] == "accurate"
+
+
+@pytest.mark.parametrize(
+    ("language", "algorithm"), [("fr", None), ("ja", None), ("ENGLISH", "multilingual-intent-ood")]
+)
+def test_other_languages_take_the_multilingual_encoder(
+    world: World, language: str, algorithm: str | None
+) -> None:
+    """All but plain English models take e5 beside the multilingual encoder."""
+    _add(world, "mpnet", "e5")
+    fields = UploadFields("intents", "text-intent", language=language)
+
+    model = world.model(world.dataset(ROWS, fields=fields), TrainRequest(algorithm=algorithm))
+
+    assert _engine(world, model) == {"profile": "accurate", "encoders": ["e5", "use"]}
+
+
+def test_model_without_its_encoder_answers_nothing(world: World) -> None:
+    """An accurate model without its large encoder is a 409 until that is installed again."""
+    _add(world, "mpnet")
+    model = world.model(world.dataset(ROWS))
+    other = world.another()
+    del other.container.encoders._encoders["mpnet"]
+
+    with pytest.raises(EncoderMissing, match=r"the encoder mpnet .*infra\.models install") as found:
+        _predict(other, model)
+
+    assert found.value.status == 409
+    assert _predict(world, model) == "book"
+    _add(other, "mpnet")
+    assert _predict(other, model) == "book"
+
+
+def test_settings_keep_trainings_fast(world: World) -> None:
+    """PRESAGE_TEXT_PROFILE fast makes that the choice of trainings that name none."""
+    _add(world, "mpnet")
+    view = world.dataset(ROWS)
+    other = world.another(replace(world.settings, text_profile="fast"))
+
+    auto, wished = other.model(view), other.model(view, TrainRequest(params={"profile": ACCURATE}))
+
+    assert _engine(other, auto)["profile"] == "fast"
+    assert _engine(other, wished)["profile"] == "accurate"

@@ -1,0 +1,190 @@
+"""Large files by a form: what becomes of them in uploads and predictions."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib import workers
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
+from chalicelib.domain.datasets.receipt import IngestPlan
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
+from chalicelib.services.uploads.text_reader import TextReader
+from tests.builders import World, a_csv, some_rows
+from tests.pictures import draw, make_zip
+
+ROWS = some_rows({"book": 6, "cancel": 5})
+
+
+def sent(world: World, content: bytes, name: str | None = "mine.csv") -> str:
+    """Issue a form, put a file by it, and return its path."""
+    form = world.container.incoming.issue(world.account, name)
+    world.stores.clients.s3.put_object(
+        Bucket=world.settings.bucket, Key=form.fields["key"], Body=content
+    )
+    return form.path
+
+
+def upload(world: World, path: str, family: str = LANGUAGE) -> DatasetView:
+    """Make a data set of an uploaded file."""
+    kind = "text-intent" if family == LANGUAGE else "image"
+    source = UploadSource(path=path)
+    return world.container.uploads.create(world.account, family, source, UploadFields(None, kind))
+
+
+def test_a_file_becomes_a_dataset_once(world: World) -> None:
+    """The data set bears the file's name; the file leaves its place and cannot be used again."""
+    path = sent(world, a_csv(ROWS))
+
+    view = upload(world, path)
+    world.work()
+
+    assert world.get(view).dataset.name == "mine"
+    assert world.get(view).dataset.total == len(ROWS)
+    assert world.objects("incoming/") == []
+    with pytest.raises(DownloadFailed, match="used already"):
+        upload(world, path)
+
+
+def test_a_file_of_the_wrong_kind_is_not_used_up(world: World) -> None:
+    """A refusal leaves the file, so that the call can be mended."""
+    path = sent(world, make_zip({"a/1.png": draw(), "b/2.png": draw(salt=1)}), "shapes.zip")
+
+    with pytest.raises(DownloadFailed, match="zip archive"):
+        upload(world, path)
+
+    assert upload(world, path, VISION).dataset.name == "shapes"
+
+
+def test_a_file_over_the_limit_of_texts_is_refused(world: World) -> None:
+    """The form takes 2 GB, a text data set 25 MB."""
+    path = sent(world, b"a" * (25 * 1024**2 + 1))
+
+    with pytest.raises(TooLarge, match="26214401 bytes; at most 26214400"):
+        upload(world, path)
+
+
+def test_a_failed_acceptance_gives_the_file_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the data set's row cannot be written, the same path works at the next try."""
+    path = sent(world, a_csv(ROWS))
+
+    def refuse(*_: object) -> None:
+        raise StorageUnavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.stores.datasets, "create", refuse)
+        with pytest.raises(StorageUnavailable):
+            upload(world, path)
+
+    view = upload(world, path)
+    world.work()
+    assert world.get(view).dataset.total == len(ROWS)
+
+
+def test_a_file_that_is_replaced_after_its_acceptance(world: World) -> None:
+    """What was accepted is what is read, or nothing is: the upload fails and says why."""
+    path = sent(world, a_csv(ROWS))
+    view = upload(world, path)
+    [key] = world.objects("incoming/")
+    world.stores.clients.s3.put_object(Bucket=world.settings.bucket, Key=key, Body=b"x,other\n")
+
+    world.work()
+
+    status = world.get(view).dataset.status_message
+    assert status.startswith("FAILED: ")
+    assert "sent twice" in world.container.receipts.list(view, 0, 25).items[0].message
+
+
+def test_an_attempt_that_breaks_off_goes_on_with_the_copy(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is copied once into the service's own place; a repeated attempt reads that."""
+    view = upload(world, sent(world, a_csv(ROWS)))
+    attempts: list[list[str]] = []
+    read = TextReader.read
+
+    def fail_once(*given: object) -> IngestPlan:
+        attempts.append(world.objects("incoming/"))
+        if len(attempts) == 1:
+            raise StorageUnavailable
+        return read(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(TextReader, "read", fail_once)
+    world.work_on()
+
+    assert attempts == [[], []]
+    assert world.get(view).dataset.total == len(ROWS)
+
+
+@pytest.mark.parametrize("adds", [False, True])
+def test_a_use_whose_reply_was_lost_is_undone(
+    world: World, monkeypatch: pytest.MonkeyPatch, adds: bool
+) -> None:
+    """When it is not known whether the file was taken, the same path works at the next try."""
+    view, path = world.dataset(ROWS), sent(world, a_csv([("another one", "book")]))
+    store, source = world.stores.incoming, UploadSource(path=path)
+    use = store.use
+
+    def lose(*given: object) -> None:
+        use(*given)  # type: ignore[arg-type]
+        raise StorageUnavailable
+
+    def call() -> None:
+        if adds:
+            world.container.uploads.add(world.account, world.get(view), source)
+        else:
+            upload(world, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "use", lose)
+        with pytest.raises(StorageUnavailable):
+            call()
+
+    call()
+
+
+def test_a_file_is_added_to_a_dataset(world: World) -> None:
+    """PUT takes an uploaded file too."""
+    view = world.dataset(ROWS)
+    path = sent(world, a_csv([("one more", "book")]))
+
+    world.container.uploads.add(world.account, world.get(view), UploadSource(path=path))
+    world.work()
+
+    assert world.get(view).dataset.total == len(ROWS) + 1
+
+
+def test_a_sample_is_read_once_by_its_owner(world: World) -> None:
+    """A prediction takes the path as its location; its limit holds for it."""
+    files = world.stores.sample_files
+    mine = Sample(location=sent(world, b"a picture"), account_id=world.account.account_id)
+    other = Sample(location=mine.location, account_id="9")
+
+    with pytest.raises(DownloadFailed, match="There is no upload") as failed:
+        files.content(other, 100, "the image")
+    assert failed.value.message == "Failed to download the image from the public URL."
+    with pytest.raises(TooLarge):
+        files.content(mine, 3, "the image")
+    assert files.content(mine, 100, "the image") == b"a picture"
+    with pytest.raises(DownloadFailed, match="used already"):
+        files.content(mine, 100, "the image")
+
+
+def test_a_notification_marks_the_file_as_received(world: World) -> None:
+    """Encoded keys are read, test messages and foreign keys are left alone."""
+    path = sent(world, a_csv(ROWS))
+    key = world.objects("incoming/")[0]
+    note = {"Records": [{"s3": {"object": {"key": key.replace("/", "%2F"), "eTag": "other"}}}]}
+
+    workers.run_receive(world.container, {"Event": "s3:TestEvent"}, lambda: 900.0)
+    workers.run_receive(
+        world.container, {"Records": [{"s3": {"object": {"key": "datasets/1"}}}]}, lambda: 900.0
+    )
+    workers.run_receive(world.container, note, lambda: 900.0)
+
+    # The version that was noted is not the one that lies there now.
+    with pytest.raises(DownloadFailed, match="sent twice"):
+        upload(world, path)

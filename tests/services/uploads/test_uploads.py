@@ -1,0 +1,235 @@
+"""Accepting files: fields, limits, states, and what a failure leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.common.limits import MAX_DATASET_BYTES, MAX_TEXT_FILE_BYTES
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.errors import (
+    BadRequest,
+    DatasetBeingDeleted,
+    DatasetNotYetAvailable,
+    InvalidParameter,
+    InvalidUpload,
+    MissingParameter,
+    StorageUnavailable,
+    TooLarge,
+    TooManyOpen,
+)
+from chalicelib.services.datasets.datasets import NewDataset
+from chalicelib.stores.aws.tables import DatasetRow
+from tests.builders import World, a_source, some_rows
+
+ROWS = some_rows({"book": 5, "cancel": 5})
+FIELDS = UploadFields("intents", "text-intent")
+
+
+def test_new_dataset_shows_nothing_until_it_is_read(world: World) -> None:
+    """Right after the POST the dataset is UPLOADING, without labels, totals or availability."""
+    view = world.upload(ROWS)
+
+    assert view.labels == ()
+    assert (view.dataset.status_message, view.dataset.available) == ("UPLOADING", False)
+    assert view == world.get(view)
+    [receipt] = world.container.receipts.list(view, 0, 25).items
+    assert (receipt.status, receipt.seen) == ("UPLOADING", 0)
+
+
+def test_synchronous_upload_is_finished_with_the_call(world: World) -> None:
+    """The answer of a synchronous upload shows the examples."""
+    view = world.container.uploads.create_sync(world.account, LANGUAGE, a_source(ROWS), FIELDS, 25)
+
+    assert [(label.name, label.examples) for label in view.labels] == [("book", 5), ("cancel", 5)]
+    assert view.dataset.available
+
+
+def test_synchronous_upload_of_a_bad_file(world: World) -> None:
+    """A file that cannot be used is a dataset that FAILED, and says why."""
+    view = world.container.uploads.create_sync(
+        world.account, LANGUAGE, a_source([("only one cell",)]), FIELDS, 25
+    )
+
+    assert view.dataset.status_message.startswith("FAILED: None of the 1 rows can be used.")
+    assert not view.dataset.available
+
+
+@pytest.mark.parametrize(
+    ("file_name", "name"),
+    [
+        ("orders.v2.csv", "orders.v2"),
+        ("n" * 120 + ".csv", "n" * 100),
+        ("", "dataset"),
+        (".csv", ".csv"),
+        ("a\tb.csv", "a b"),
+    ],
+)
+def test_name_from_the_file(world: World, file_name: str, name: str) -> None:
+    """Without a name the dataset is called like its file, without extension, at most 100 long."""
+    source = UploadSource(content=b"a,b\n", file_name=file_name)
+
+    view = world.container.uploads.create(
+        world.account, LANGUAGE, source, UploadFields(type="text-intent")
+    )
+
+    assert view.dataset.name == name
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        (UploadFields("n", None), MissingParameter),
+        (UploadFields("n", "image"), InvalidParameter),
+        (UploadFields("n", "text-intent", "tlh"), InvalidParameter),
+        (UploadFields("n" * 181, "text-intent"), InvalidParameter),
+        (UploadFields("a\x07b", "text-intent"), InvalidParameter),
+    ],
+)
+def test_bad_fields_leave_nothing(
+    world: World, fields: UploadFields, error: type[BadRequest]
+) -> None:
+    """A refused call has written no row and no object."""
+    with pytest.raises(error):
+        world.container.uploads.create(world.account, LANGUAGE, a_source(ROWS), fields)
+
+    assert world.rows(DatasetRow) == []
+    assert world.objects() == []
+
+
+@pytest.mark.parametrize(
+    ("size", "error"), [(0, InvalidUpload), (MAX_TEXT_FILE_BYTES + 1, TooLarge)]
+)
+def test_file_size_limits(world: World, size: int, error: type[Exception]) -> None:
+    """An empty file and one over 25 MB are refused before anything is kept."""
+    with pytest.raises(error):
+        world.container.uploads.create(
+            world.account, LANGUAGE, UploadSource(content=b"x" * size), FIELDS
+        )
+
+    assert world.objects() == []
+
+
+def test_twenty_first_open_upload_is_refused(world: World) -> None:
+    """At most 20 uploads of an account go on; those of others do not count."""
+    other = world.new_account("other@example.com")
+    for number in range(20):
+        world.upload([(f"text {number}", "a")])
+
+    with pytest.raises(TooManyOpen, match="20 uploads are going on, the limit is 20"):
+        world.upload(ROWS)
+
+    world.upload(ROWS, account=other)
+    world.work()
+    world.upload(ROWS)
+
+
+def test_stored_bytes_limit(world: World) -> None:
+    """A file that would bring an account over its bytes is refused, with the numbers."""
+    world = world.another(replace(world.settings, max_stored_bytes=400))
+    world.dataset(some_rows({"a": 5, "b": 5}))
+    stored, _ = world.stores.datasets.load(world.account.account_id)
+
+    with pytest.raises(TooManyOpen, match=f"stores {stored} bytes and this file has"):
+        world.upload(some_rows({"c": 40}))
+
+
+def test_put_adds_to_old_and_new_labels(world: World) -> None:
+    """A PUT keeps ids and order of the old labels; duplicates across files are counted."""
+    view = world.dataset([*ROWS, ROWS[0]])
+    old = [label.label_id for label in view.labels]
+    world.clock.advance(seconds=1)
+    more = [*some_rows({"refund": 2, "book": 1}, "more"), ROWS[1], ("BOOK please number 0", "book")]
+
+    started = world.container.uploads.add(world.account, view, a_source(more))
+
+    assert (started.dataset.status_message, started.dataset.available) == ("UPLOADING", False)
+    assert started.labels == view.labels
+    world.work()
+    view = world.get(view)
+    assert [(label.name, label.examples) for label in view.labels] == [
+        ("book", 7),
+        ("cancel", 5),
+        ("refund", 2),
+    ]
+    assert old == [label.label_id for label in view.labels[:2]]
+    assert view.dataset.duplicates == 2
+    newest, first = world.container.receipts.list(view, 0, 25).items
+    assert (newest.seen, newest.kept, newest.duplicates, newest.rejected) == (5, 4, 1, 0)
+    assert (first.seen, first.kept, first.duplicates, first.rejected) == (11, 10, 1, 0)
+
+
+def test_put_that_fails_keeps_the_old_data(world: World) -> None:
+    """After a bad PUT the dataset says FAILED and stays usable as it was."""
+    view = world.dataset(ROWS)
+    world.container.uploads.add(world.account, view, a_source([("one cell",)]))
+    world.work()
+
+    view = world.get(view)
+    assert view.dataset.status_message.startswith("FAILED: ")
+    assert view.dataset.available
+    page = world.container.examples.list_dataset(world.account, view, "upload", 0, 100)
+    assert [text for text, _ in ROWS] == [item.location for item in page.items]
+    world.container.uploads.add(world.account, view, a_source([("another", "book")]))
+    world.work()
+    assert world.get(view).dataset.status_message == "SUCCEEDED"
+    assert world.get(view).dataset.total == len(ROWS) + 1
+
+
+def test_put_in_states_that_take_no_file(world: World) -> None:
+    """Each state that takes no file has its own refusal, and nothing is written."""
+    uploads, source = world.container.uploads, a_source(ROWS)
+    uploading = world.upload(ROWS)
+    with pytest.raises(DatasetNotYetAvailable, match="try again once the dataset is ready"):
+        uploads.add(world.account, uploading, source)
+    world.work()
+    made = world.container.datasets.create(
+        world.account, LANGUAGE, NewDataset("made", "text-intent", labels="a,b")
+    )
+    with pytest.raises(BadRequest, match="was not created from a file"):
+        uploads.add(world.account, made, source)
+    failed = world.dataset([("one cell",)])
+    with pytest.raises(BadRequest, match="Delete the dataset"):
+        uploads.add(world.account, failed, source)
+    deleted = world.get(uploading)
+    world.container.deletions.delete_dataset(world.account, LANGUAGE, deleted.dataset.dataset_id)
+    with pytest.raises(DatasetBeingDeleted):
+        uploads.add(world.account, world.get(deleted), source)
+    full = replace(deleted, dataset=replace(deleted.dataset, bytes=MAX_DATASET_BYTES))
+    with pytest.raises(TooLarge, match="2 GB"):
+        uploads.add(world.account, full, source)
+
+
+def test_put_that_lost_the_race(world: World) -> None:
+    """Of two PUTs at one moment one is accepted, and the other leaves no file."""
+    view = world.dataset(ROWS)
+    world.container.uploads.add(world.account, view, a_source([("first", "book")]))
+
+    with pytest.raises(DatasetNotYetAvailable):
+        world.container.uploads.add(world.account, view, a_source([("second", "book")]))
+
+    assert len([key for key in world.objects() if "/raw/" in key]) == 2
+    world.work()
+    assert world.get(view).dataset.total == len(ROWS) + 1
+
+
+def test_upload_whose_row_could_not_be_written(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that was refused with a 503 leaves no row and no file, whatever had been written."""
+    create = world.stores.datasets.create
+
+    def create_and_fail(*args: object) -> None:
+        """Write the row and lose the reply."""
+        create(*args)
+        raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.datasets, "create", create_and_fail)
+
+    with pytest.raises(StorageUnavailable):
+        world.upload(ROWS)
+
+    assert world.rows(DatasetRow) == []
+    assert world.objects() == []

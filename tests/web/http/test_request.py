@@ -1,0 +1,197 @@
+"""Bodies become fields and files; what is broken is a 400 with a text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.common.limits import MAX_BODY_BYTES
+from chalicelib.errors import BadRequest, InvalidParameter, ServiceError, TooLarge
+from chalicelib.web.http.request import MAX_SCALAR_BYTES, ApiRequest, BodyFields, read_fields
+
+FILES = ("data", "sampleContent", "formTemplate")
+KNOWN = ("a", "b", "c", "name", "label", "document", "sampleId")
+
+
+def request(body: object, content_type: str = "application/json") -> ApiRequest:
+    """Make a request with a body."""
+    headers = {"content-type": content_type} if content_type else {}
+    return ApiRequest("POST", "/", "/", {}, {}, headers, body, False, "")
+
+
+def read(body: object, content_type: str = "application/json") -> BodyFields:
+    """Read a body."""
+    return read_fields(request(body, content_type), KNOWN)
+
+
+def form(name: str, content: bytes) -> ApiRequest:
+    """Make a form of one field."""
+    head = f'--B\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
+    return request(head + content + b"\r\n--B--", "multipart/form-data; boundary=B")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[1]",
+        b'"x"',
+        b"null",
+        b'{"a":1}x',
+        b'{"a":NaN}',
+        b'{"a":"\xff"}',
+        b'{"a":1e999}',
+        b'{"a":' + b"9" * 5000 + b"}",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"a":' + b"[" * 64 + b"]" * 64 + b"}",
+        b"\xef\xbb\xbf",
+        b"\xff\xfe{\x00}\x00",
+        5,
+    ],
+)
+def test_broken_json_is_refused(body):
+    """Invalid, foreign and endlessly nested JSON is a 400."""
+    with pytest.raises(BadRequest):
+        read(body)
+
+
+@pytest.mark.parametrize("text", ['"\\ud800"', '"\\udc00x"', '{"deep": ["\\ud83d"]}'])
+def test_half_of_a_surrogate_pair_names_its_field(text):
+    """A text that no answer could repeat is refused, with the field's name."""
+    with pytest.raises(InvalidParameter, match=r"'document'.*surrogate"):
+        read(b'{"document": ' + text.encode() + b"}")
+
+
+def test_whole_surrogate_pairs_are_read():
+    """A pair is one character."""
+    assert read(b'{"document": "\\ud83d\\ude00"}').values == {"document": "😀"}
+
+
+def test_empty_members_are_absent():
+    """Null and empty members are as good as none; scalars lose white space."""
+    body = json.dumps({"a": None, "b": "", "c": " x ", "document": " y ", "sampleId": " z "})
+
+    assert read(body.encode()).values == {"c": "x", "document": " y ", "sampleId": " z "}
+
+
+def test_byte_order_mark_is_skipped():
+    """A BOM before the object does no harm."""
+    assert read(b'\xef\xbb\xbf{"a":1}').values == {"a": 1}
+
+
+def test_body_without_content_type_has_no_fields():
+    """No type and no body is a request without fields."""
+    assert read(None, "") == BodyFields()
+
+
+def test_body_is_limited():
+    """A body over the limit names limit, size and remedy."""
+    with pytest.raises(TooLarge, match=f"{MAX_BODY_BYTES + 1} bytes; at most {MAX_BODY_BYTES}"):
+        read(b"x" * (MAX_BODY_BYTES + 1))
+
+
+def test_scalar_is_limited():
+    """A text part over its limit names field, limit and size."""
+    with pytest.raises(InvalidParameter, match=f"'name'.*{MAX_SCALAR_BYTES + 1} bytes"):
+        read_fields(form("name", b"x" * (MAX_SCALAR_BYTES + 1)), KNOWN)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_known_by_their_field(name):
+    """A part is a file by its name only, with or without a file name."""
+    fields = read_fields(form(name, b"\xff"), FILES)
+
+    assert (fields.files[name].content, fields.values) == (b"\xff", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "accepted"),
+    [("name", False), ("label", False), ("document", True), ("sampleId", True)],
+)
+def test_control_characters(name, accepted):
+    """Names hold none; texts and the caller's own tag may."""
+    if accepted:
+        assert read_fields(form(name, b"a\x00b"), KNOWN).values == {name: "a\x00b"}
+    else:
+        with pytest.raises(InvalidParameter, match=name):
+            read_fields(form(name, b"a\x00b"), KNOWN)
+
+
+@pytest.mark.parametrize("name", ["", "other", "data", "x" * 500])
+def test_unknown_parts_are_ignored(name):
+    """Whatever a field holds that nobody asked for, it does no harm."""
+    assert read_fields(form(name, b"\xff\x00"), KNOWN) == BodyFields()
+
+
+def test_unknown_members_are_ignored():
+    """The same of JSON."""
+    assert read(b'{"other": "\\u0000", "": {"deep": [1]}, "a": 1}').values == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "multipart/form-data; boundary=ž",
+        'multipart/form-data; boundary="',
+        "multipart/form-data; boundary*=utf-8''B",
+        "multipart/form-data;;;=;boundary",
+        "application/json; charset=\x00",
+        ";",
+        "ž/ž",
+    ],
+)
+def test_odd_content_types_have_an_answer(content_type):
+    """A damaged content type is a 400 or 415, never a failure."""
+    with pytest.raises(ServiceError) as caught:
+        read(b"--B\r\nx", content_type)
+
+    assert caught.value.status in (400, 415)
+
+
+def test_of_a_repeated_field_the_last_counts():
+    """Parts are merged by name."""
+    parts = b"".join(
+        b'--B\r\nContent-Disposition: form-data; name="name"\r\n\r\n' + value + b"\r\n"
+        for value in (b"first", b"last")
+    )
+
+    fields = read(parts + b"--B--", "multipart/form-data; boundary=B")
+
+    assert fields.values == {"name": "last"}
+
+
+@given(
+    st.binary(max_size=200),
+    st.sampled_from(["application/json", "multipart/form-data; boundary=B", "", "x/y"]),
+)
+def test_any_body_has_an_answer(body, content_type):
+    """No body whatsoever makes the reader fail in another way than with an answer."""
+    status = 200
+    try:
+        read(body, content_type)
+    except ServiceError as error:
+        status = error.status
+
+    assert status in (200, 400, 415)
+
+
+@given(
+    st.dictionaries(
+        st.text(max_size=5),
+        st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), st.lists),
+        max_size=4,
+    )
+)
+def test_any_json_object_is_read(members: dict[str, Any]):
+    """Every JSON object is fields, unless a name or text holds control characters."""
+    try:
+        fields = read(json.dumps(members).encode())
+    except InvalidParameter:
+        return
+    assert set(fields.values) <= set(members)

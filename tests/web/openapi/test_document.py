@@ -1,0 +1,112 @@
+"""The OpenAPI document says what the declarations say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from chalicelib.routes import OPERATIONS
+from chalicelib.web.openapi.document import document
+
+DOCUMENT = document(OPERATIONS)
+CALLS = [
+    (path, method, call)
+    for path, methods in DOCUMENT["paths"].items()
+    for method, call in methods.items()
+]
+
+
+def test_every_route_is_described():
+    """Each path and method of the application stands in the document, and nothing else."""
+    import app
+
+    routes = {(path, m) for path, methods in app.app.routes.items() for m in methods}
+
+    assert {(path, method.upper()) for path, method, _ in CALLS} == routes
+
+
+def test_operation_ids_are_unique():
+    """Aliases have names of their own."""
+    names = [call["operationId"] for _, _, call in CALLS]
+
+    assert len(names) == len(set(names))
+
+
+def test_references_lead_somewhere():
+    """Every reference names a schema that is there."""
+    schemas = DOCUMENT["components"]["schemas"]
+
+    for part in json.dumps(DOCUMENT).split('"#/components/schemas/')[1:]:
+        assert part.split('"')[0] in schemas
+
+
+@pytest.mark.parametrize(("path", "method", "call"), CALLS, ids=lambda value: str(value)[:40])
+def test_answers_follow_from_the_declaration(path, method, call):
+    """Calls with a token may be refused, those with a body may be wrong in four ways."""
+    found = set(call["responses"])
+
+    assert ("401" in found) == (bool(call["security"]) or path.endswith("oauth2/token"))
+    if "requestBody" in call:
+        assert {"400", "413", "415"} <= found
+        content = call["requestBody"]["content"]
+        needs_file = "data" in content["multipart/form-data"]["schema"].get("required", ())
+        assert needs_file or "application/json" in content
+    for status, answer in call["responses"].items():
+        if int(status) >= 400:
+            schema = answer["content"]["application/json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/ErrorRecord"}
+
+
+def test_predictions_promise_their_headers():
+    """Every answer after the 401 carries the rate-limit headers."""
+    answers = DOCUMENT["paths"]["/v2/language/intent"]["post"]["responses"]
+
+    for status, answer in answers.items():
+        assert ("X-RateLimit-Remaining" in answer.get("headers", {})) == (status != "401")
+
+
+def test_files_are_parts_only():
+    """The file of an upload stands in the form, not in the JSON body."""
+    content = DOCUMENT["paths"]["/v2/language/datasets/upload"]["post"]["requestBody"]["content"]
+
+    form = content["multipart/form-data"]["schema"]["properties"]
+    assert form["data"] == {"type": "string", "format": "binary", "minLength": 1}
+    assert "data" not in content["application/json"]["schema"]["properties"]
+
+
+def test_parameters_have_their_limits():
+    """Pages and ranges are described as they are enforced."""
+    call = DOCUMENT["paths"]["/v2/language/datasets/{dataset_id}/examples"]["get"]
+    found = {item["name"]: item["schema"] for item in call["parameters"]}
+
+    assert found["offset"]["minimum"] == 0
+    assert (found["count"]["minimum"], found["count"]["default"]) == (1, 100)
+    assert set(found["source"]["enum"]) == {"upload", "feedback", "all"}
+    body = DOCUMENT["paths"]["/v2/language/train"]["post"]["requestBody"]["content"]
+    train = body["multipart/form-data"]["schema"]["properties"]
+    assert train["epochs"] == {"type": "integer", "minimum": 1, "maximum": 1000}
+    assert "trainSplitRatio" in json.dumps(train["trainParams"])
+
+
+def test_documents_are_described():
+    """The OCR call has two files in a form, a template as object or text in JSON, four answers."""
+    call = DOCUMENT["paths"]["/v2/vision/ocr"]["post"]
+    content = call["requestBody"]["content"]
+    schemas = DOCUMENT["components"]["schemas"]
+
+    form, body = (content[kind]["schema"]["properties"] for kind in
+                  ("multipart/form-data", "application/json"))  # fmt: skip
+    binary = {"type": "string", "format": "binary", "minLength": 1}
+    assert (form["sampleContent"], form["formTemplate"]) == (binary, binary)
+    assert "sampleContent" not in body
+    kinds = {choice["type"] for choice in body["formTemplate"]["anyOf"]}
+    assert kinds == {"string", "object", "null"}
+    answers = call["responses"]["200"]["content"]["application/json"]["schema"]["oneOf"]
+    named = [schemas[answer["$ref"].rsplit("/", 1)[1]] for answer in answers]
+    assert [schema["properties"]["task"]["enum"] for schema in named] == [
+        ["text"], ["contact"], ["table"], ["form"],
+    ]  # fmt: skip
+    assert {"200", "400", "401", "404", "413", "415", "503", "504"} == set(call["responses"])
+    cell = schemas["CellRecord"]
+    assert set(cell["properties"]) - set(cell["required"]) == {"entity", "normalizedText"}
