@@ -24,12 +24,7 @@ FULL_FOLDERS: frozenset[str] = frozenset(
     }
 )
 LONG_FUNCTIONS: frozenset[str] = frozenset()
-TWINS: frozenset[str] = frozenset(
-    {
-        "Part",
-        "_Run",
-    }
-)
+TWINS: frozenset[str] = frozenset()
 
 
 @cache

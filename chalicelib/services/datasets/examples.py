@@ -44,7 +44,7 @@ from chalicelib.stores.datasets.labels import LabelStore, owner_key
 
 
 @dataclass(frozen=True)
-class _Run:
+class _LabelRange:
     """A stretch of examples of one sequence, in list order."""
 
     sequence: ExampleSequence
@@ -194,7 +194,7 @@ class ExampleService:
         return self._views.show_one(grown, example)
 
     def _page(
-        self, dataset: Dataset, runs: Iterator[_Run], offset: int, count: int
+        self, dataset: Dataset, runs: Iterator[_LabelRange], offset: int, count: int
     ) -> ListPage[ExampleView]:
         """Read a stretch of the runs laid end to end."""
         stretches: list[ExampleRange] = []
@@ -211,13 +211,15 @@ class ExampleService:
         return ListPage(self._views.show(dataset, items), offset, position > end)
 
 
-def _runs(view: DatasetView, sources: Sequence[str], labels: Sequence[Label]) -> Iterator[_Run]:
+def _runs(
+    view: DatasetView, sources: Sequence[str], labels: Sequence[Label]
+) -> Iterator[_LabelRange]:
     """List the sequences of labels and sources in list order."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for source in sources:
         for label in labels:
             sequence = ExampleSequence(view.dataset.dataset_id, source, label.label_id)
-            yield _Run(sequence, label, counts[label.label_id].count(source))
+            yield _LabelRange(sequence, label, counts[label.label_id].count(source))
 
 
 def _target(view: DatasetView, label_id: int | None, label: str | None) -> Label | None:

@@ -78,7 +78,7 @@ class Features(Protocol):
 
 
 @dataclass
-class _Run:
+class _OpenTraining:
     """A training that goes on in this process."""
 
     model: Model
@@ -199,7 +199,7 @@ class VisionLearner:
             check=check,
         )
 
-    def _open(self, model: Model, data: VisionData) -> _Run:
+    def _open(self, model: Model, data: VisionData) -> _OpenTraining:
         """Go on from the last saved state, or from the beginning where there is none to use."""
         options = _options(model, self._settings.threads)
         fingerprint = fingerprint_of(data, options, self._extractor(model))
@@ -210,11 +210,11 @@ class VisionLearner:
             curve = stores.curves.writer(model, saved.epochs)
             training = self._restored(model, data, options, saved) if curve.is_whole else None
             if training is not None:
-                return _Run(model, training, curve, fingerprint, saved.seconds)
+                return _OpenTraining(model, training, curve, fingerprint, saved.seconds)
         if content:
             log.warning("checkpoint_not_used", model=model.model_id, run=model.run)
         training = registry.open_training(model.type, data, options, self._backbones)
-        return _Run(model, training, stores.curves.writer(model), fingerprint, 0.0)
+        return _OpenTraining(model, training, stores.curves.writer(model), fingerprint, 0.0)
 
     def _restored(
         self, model: Model, data: VisionData, options: VisionOptions, saved: Checkpoint
@@ -229,7 +229,7 @@ class VisionLearner:
             return None
         return training if training.epochs_done == saved.epochs else None
 
-    def _learn(self, run: _Run, control: RunControl) -> None:
+    def _learn(self, run: _OpenTraining, control: RunControl) -> None:
         """Go on step by step until there is nothing left to do, or the time is nearly up."""
         while (step := run.training.step()) is not None:
             control.check()
@@ -245,7 +245,7 @@ class VisionLearner:
             if is_late:
                 raise TimedOut("The training is not finished; the next function goes on.")
 
-    def _save(self, run: _Run, control: RunControl) -> None:
+    def _save(self, run: _OpenTraining, control: RunControl) -> None:
         """Keep what another function needs to go on."""
         saved = Checkpoint(run.training.save(), run.training.epochs_done, run.seconds)
         content = dump_checkpoint(saved, run.fingerprint)
