@@ -47,11 +47,13 @@ FAST_DIVISION = {
 PYTEST = (sys.executable, "-m", "pytest")
 CHECK = ("make", "--no-print-directory", "check")
 TIMED = (
+    "tests/engines/ocr/contacts/test_finder.py",
     "tests/formats/archives/test_archive_cost.py",
     "tests/formats/pictures/test_jpeg_file.py",
     "tests/local/aws/test_server.py",
     "tests/local/http/test_front.py",
     "tests/local/test_worker.py",
+    "tests/stores/datasets/test_pictures.py",
     "tests/test_import_time.py",
 )
 """Hold times on the clock that another busy process would lengthen."""

@@ -77,8 +77,8 @@ def test_each_is_declared_once_and_used():
     assert set(declared.values()) == set(METRICS)
     texts = "\n".join(path.read_text() for path in SOURCE.rglob("*.py"))
     for name in declared:
-        # Its declaration, its place in METRICS, and at least one use.
-        assert len(re.findall(rf"\b{name}\b", texts)) >= 3, name
+        # Its declaration and at least one use.
+        assert len(re.findall(rf"\b{name}\b", texts)) >= 2, name
     known = {"Route", "Type", "Kind", "Task", "Function", "Model"}
     assert {name for metric in METRICS for name in metric.dimensions} <= known
 
