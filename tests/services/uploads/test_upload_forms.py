@@ -126,10 +126,10 @@ def test_a_use_whose_reply_was_lost_is_undone(
     """When it is not known whether the file was taken, the same path works at the next try."""
     view, path = world.dataset(ROWS), sent(world, a_csv([("another one", "book")]))
     store, source = world.stores.incoming, UploadSource(path=path)
-    use = store.use
+    claim = store.claim
 
     def lose(*given: object) -> None:
-        use(*given)  # type: ignore[arg-type]
+        claim(*given)  # type: ignore[arg-type]
         raise StorageUnavailable
 
     def call() -> None:
@@ -139,7 +139,7 @@ def test_a_use_whose_reply_was_lost_is_undone(
             upload(world, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "use", lose)
+        patch.setattr(store, "claim", lose)
         with pytest.raises(StorageUnavailable):
             call()
 
