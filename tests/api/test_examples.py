@@ -121,3 +121,16 @@ def test_single_text_is_added(call, services):
 
     assert answer.json["object"] == "example"
     assert services.calls[-1][1][2:] == (" where ", 72, None)
+
+
+def test_list_whose_answer_fails_is_not_counted(call, services, monkeypatch):
+    """A bug while the examples are written costs no call of the month."""
+
+    def fail(*given):
+        raise ValueError
+
+    monkeypatch.setattr("chalicelib.routes.examples.describe.example", fail)
+    before = services.examples_used
+    answer = call("GET", "/v2/language/datasets/7/examples")
+
+    assert (answer.status, services.examples_used) == (500, before)

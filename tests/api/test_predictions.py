@@ -97,3 +97,16 @@ def test_used_up_allowance_is_429_with_all_headers(call, services):
     assert (answer.status, answer.json["code"]) == (429, "prediction_quota_exceeded")
     assert (answer.headers["X-RateLimit-Remaining"], answer.headers["Retry-After"]) == ("0", "60")
     assert services.predictions_used == 2000
+
+
+def test_prediction_whose_answer_fails_is_given_back(call, services, monkeypatch):
+    """A bug while the answer is written costs no prediction, and the headers say so."""
+
+    def fail(*given):
+        raise ValueError
+
+    monkeypatch.setattr("chalicelib.routes.predictions.describe.prediction", fail)
+    answer = call.json("POST", "/v2/language/intent", modelId=MODEL_ID, document="a")
+
+    assert (answer.status, services.predictions_used) == (500, 10)
+    assert answer.headers["X-RateLimit-Remaining"] == "1990"

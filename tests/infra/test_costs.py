@@ -63,11 +63,13 @@ def test_metrics_are_counted_in_all_their_dimensions() -> None:
 def test_lines_of_a_call_are_as_long_as_assumed(lines: Any) -> None:
     """The lines of a prediction, with metrics and what AWS adds, fit into the assumed bytes."""
     event = {"requestContext": {"httpMethod": "POST", "resourcePath": "/v2/language/sentiment"}}
-    reservation = Reservation(Counter(), "1000", PREDICTIONS, datetime(2026, 11, 1, tzinfo=UTC))
+    model = ServedModel("A" * 26, "text-sentiment", "", "r")
+    now = datetime(2026, 11, 1, tzinfo=UTC)
+    reservation = Reservation(Counter(), "1000", PREDICTIONS, now, model)
     metrics.configure(metrics.EMF, "presage-prod")
     with log.bound(request_id="r" * 36, invocation_id="i" * 36, account="1000"):
         reservation.count(10)
-        reservation.write_line(ServedModel("A" * 26, "text-sentiment", "", "r"))
+        reservation.settle()
         write_access(event, {"statusCode": 200, "body": "x" * 500}, 0.01234, is_known=True)
     metrics.configure(metrics.OFF, "presage")
     access = json.dumps(LOG_FIELDS)

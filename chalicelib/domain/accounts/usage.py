@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn, Protocol
@@ -85,11 +86,19 @@ class Counters(Protocol):
 class Reservation:
     """One call of a monthly allowance: what was counted for it, and what became of that."""
 
-    def __init__(self, counters: Counters, account_id: str, kind: str, now: datetime) -> None:
+    def __init__(
+        self,
+        counters: Counters,
+        account_id: str,
+        kind: str,
+        now: datetime,
+        model: ServedModel | None = None,
+    ) -> None:
         self._counters = counters
         self._account_id = account_id
         self._kind = kind
         self._now = now
+        self._model = model
         self.month = month_key(now)
         """Month in whose counter it stands."""
         self.outcome = UNKNOWN
@@ -122,8 +131,14 @@ class Reservation:
         except ServiceError as error:
             log.error("reservation_not_given_back", error, kind=self._kind)
 
-    def write_line(self, model: ServedModel) -> None:
-        """Write down what became of a prediction of a model."""
+    def settle(self, error: BaseException | None = None) -> None:
+        """End it: give the call back after an error, and write down what became of a prediction."""
+        if isinstance(error, Exception):
+            self.give_back()
+        if self._model is not None:
+            self._write_line(self._model)
+
+    def _write_line(self, model: ServedModel) -> None:
         milliseconds = round(1000 * (time.perf_counter() - self._began), 3)
         log.record(
             "prediction",
@@ -148,10 +163,29 @@ class Reservation:
         return {}
 
 
+_ANSWER: ContextVar[ExitStack | None] = ContextVar("presage_answer", default=None)
+"""Ends the calls that are counted for the answer being made; None where nobody waits for one."""
+
+
+@contextmanager
+def until_answered() -> Iterator[None]:
+    """Keep what is counted within open until the block ends: if that fails, it is given back.
+
+    The work may be done and its answer still fail, while it is written for the caller.
+    """
+    with ExitStack() as answer:
+        token = _ANSWER.set(answer)
+        try:
+            yield
+        finally:
+            _ANSWER.reset(token)
+
+
 class Allowances:
     """Counts predictions and calls that return examples against what accounts may do a month.
 
-    Work stands in a `with` block, which counts it first and gives it back when it fails.
+    Work stands in a `with` block, which counts it first and gives it back when it fails, or when
+    the answer fails that it was done for (`until_answered`).
     """
 
     def __init__(self, counters: Counters, clock: Clock, example_calls_per_month: int) -> None:
@@ -175,15 +209,10 @@ class Allowances:
             StorageUnavailable: it is not known whether it was counted.
         """
         now = self._clock()
-        reservation = Reservation(self._counters, account.account_id, PREDICTIONS, now)
-        try:
+        reservation = Reservation(self._counters, account.account_id, PREDICTIONS, now, model)
+        with _settled(reservation):
             usage = reservation.count(account.predictions_per_month)
             yield usage or self._refuse(reservation, account, now)
-        except Exception:
-            reservation.give_back()
-            reservation.write_line(model)
-            raise
-        reservation.write_line(model)
 
     @contextmanager
     def example_call(self, account: Account) -> Iterator[None]:
@@ -199,11 +228,8 @@ class Allowances:
         if reservation.count(limit) is None:
             metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind=EXAMPLES)
             raise _no_example_call_left(limit, now)
-        try:
+        with _settled(reservation):
             yield
-        except Exception:
-            reservation.give_back()
-            raise
 
     def _refuse(self, reservation: Reservation, account: Account, now: datetime) -> NoReturn:
         """Refuse a prediction beyond the allowance, telling what is really used."""
@@ -215,6 +241,21 @@ class Allowances:
         """Read the predictions of the month that `now` lies in."""
         used = self._counters.used(account.account_id, PREDICTIONS, month_key(now))
         return Usage(account.predictions_per_month, used, month_start(now), next_month_start(now))
+
+
+@contextmanager
+def _settled(reservation: Reservation) -> Iterator[None]:
+    """End a reservation: at once when the block fails, else with the answer it was made for."""
+    try:
+        yield
+    except Exception as error:
+        reservation.settle(error)
+        raise
+    answer = _ANSWER.get()
+    if answer is None:
+        reservation.settle()
+    else:
+        answer.push(lambda _, error, __: reservation.settle(error))
 
 
 def _no_prediction_left(account: Account, usage: Usage, now: datetime) -> PredictionQuotaExceeded:

@@ -62,6 +62,10 @@ class TrainedText:
     def __init__(self, parameters: TextParameters, report: TextReport | None = None) -> None:
         self.parameters = parameters
         self.report = report
+        self.labels: Sequence[str] = parameters.labels
+        """Label names in the order of the probabilities."""
+        self.encoders: Sequence[EncoderUse] = parameters.encoders
+        """Encoders whose vectors the model needs."""
         self._names = tuple(encoder.name for encoder in parameters.encoders)
         self._dims = tuple(encoder.dims for encoder in parameters.encoders)
         scales = np.repeat(np.asarray(parameters.norms, np.float32), self._dims)
@@ -82,16 +86,6 @@ class TrainedText:
     def is_finite(self) -> bool:
         """Whether weights and scales together give numbers."""
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
-
-    @property
-    def labels(self) -> Sequence[str]:
-        """Label names in the order of the probabilities."""
-        return self.parameters.labels
-
-    @property
-    def encoders(self) -> Sequence[EncoderUse]:
-        """Encoders whose vectors the model needs."""
-        return self.parameters.encoders
 
     def predict(self, blocks: Blocks) -> Floats:
         """Probabilities of raw vectors.

@@ -20,7 +20,7 @@ from msgspec import structs
 
 from chalicelib import log
 from chalicelib.domain.accounts.account import Account
-from chalicelib.domain.accounts.usage import Usage
+from chalicelib.domain.accounts.usage import Usage, until_answered
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.errors import InvalidScheme, ServiceError
 from chalicelib.web.http.paging import ListAnswer, Window, window
@@ -182,10 +182,13 @@ class TextAnswer:
 def run(call: Call) -> Response:
     """Answer a call; whatever goes wrong has an answer too."""
     try:
-        answer = _answer(call)
+        with until_answered():
+            answer = _answer(call)
     except ServiceError as error:
+        call.usage = None
         answer = error_response(error)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: no caller may see a trace
+        call.usage = None  # what was counted has been given back
         log.error("unforeseen_failure", exception, operation=call.operation.name)
         answer = internal_error()
     _add_rate_limits(call, answer)

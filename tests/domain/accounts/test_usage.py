@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib import metrics
 from chalicelib.domain.accounts.account import ACTIVE, Account
-from chalicelib.domain.accounts.usage import Allowances
+from chalicelib.domain.accounts.usage import Allowances, until_answered
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import ModelUnreadable, PredictionQuotaExceeded, StorageUnavailable
 
@@ -134,3 +134,29 @@ def test_process_that_dies_leaves_the_prediction_counted(allowances, counter, li
         raise SystemExit
 
     assert (counter.count, lines()) == (1, [])
+
+
+def test_an_answer_that_fails_gives_back_what_was_done_for_it(allowances, counter, lines):
+    """Work that succeeded stays uncounted when its answer cannot be written afterwards."""
+
+    def fail():
+        with until_answered():
+            with allowances.prediction(ACCOUNT, MODEL):
+                pass
+            assert counter.count == 1
+            raise BROKEN
+
+    with pytest.raises(ModelUnreadable):
+        fail()
+
+    (line,) = lines()
+    assert (line["outcome"], counter.count) == ("given_back", 0)
+
+
+def test_an_answer_that_succeeds_leaves_its_work_counted(allowances, counter, lines):
+    """The line is written once, when the answer is made."""
+    with until_answered(), allowances.prediction(ACCOUNT, MODEL), allowances.example_call(ACCOUNT):
+        pass
+
+    (line,) = lines()
+    assert (line["outcome"], counter.count) == ("counted", 2)
