@@ -13,6 +13,7 @@ from chalicelib.domain.datasets.dataset import (
     SENTIMENTS,
     language_code,
 )
+from chalicelib.domain.datasets.label_names import INVISIBLE, is_visible, normal_form
 from chalicelib.errors import InvalidParameter, MissingParameter
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -78,7 +79,9 @@ def checked_label(value: str, dataset_type: str, parameter: str = "label") -> st
     Raises:
         InvalidParameter: it is no label of such a dataset.
     """
-    name = checked_name(value, parameter)
+    name = normal_form(checked_name(value, parameter))
+    if not is_visible(name):
+        raise InvalidParameter(parameter, f"{INVISIBLE} Send another one.")
     if dataset_type == "text-sentiment":
         name = name.lower()
         if name not in SENTIMENTS:

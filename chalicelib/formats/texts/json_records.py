@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.texts.json_depth import MAX_DEPTH, is_too_deep
+from chalicelib.formats.texts.json_limits import MAX_DEPTH, is_too_deep
 
 MAX_VALUE_CHARACTERS = 1_000_000
 """Longest single value; what is longer is no example, and would only fill the memory."""

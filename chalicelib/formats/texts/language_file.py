@@ -16,6 +16,7 @@ from chalicelib.domain.common.limits import (
     MAX_TEXT_CHARACTERS,
 )
 from chalicelib.domain.datasets.dataset import SENTIMENTS
+from chalicelib.domain.datasets.label_names import INVISIBLE, is_visible, normal_form
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.delimited import (
     Record,
@@ -69,7 +70,7 @@ def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow 
         The row, or why it is refused.
     """
     text = text.removesuffix("\r")
-    full_label = label.strip()
+    full_label = normal_form(label)
     reason = _find_text_fault(text) or _find_label_fault(full_label)
     if not reason and sentiment:
         full_label = full_label.lower()
@@ -111,6 +112,8 @@ def _find_label_fault(label: str) -> str:
         return f"the label holds the control character U+{code:04X}; remove it."
     if not label.isascii() and _SURROGATE.search(label):
         return "the label holds half of a surrogate pair; save the file as UTF-8 again."
+    if not label.isascii() and not is_visible(label):
+        return f"{INVISIBLE} Write a name that can be read."
     return ""
 
 

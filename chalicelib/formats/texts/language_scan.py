@@ -6,7 +6,8 @@ kept. Spec: numOfDuplicates, Limits; contract section 5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -44,12 +45,15 @@ class TextScan(UploadScan):
     """Words of the kept texts."""
 
 
-def scan(file: BinaryIO, rules: ScanRules) -> TextScan:
+def scan(
+    file: BinaryIO, rules: ScanRules, begin: Callable[[UploadScan], object] = lambda _: None
+) -> TextScan:
     """Read a file and decide what happens to each row.
 
     Args:
         file: seekable, read from its start.
         rules: the dataset that it is read into.
+        begin: takes the decision before the first row, to know how far a scan came that raised.
 
     Returns:
         The decision.
@@ -58,9 +62,12 @@ def scan(file: BinaryIO, rules: ScanRules) -> TextScan:
         InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
     """
     result = TextScan()
-    for row in read_rows(file, sentiment=rules.is_sentiment):
-        if isinstance(row, TextRow):
-            result.merges.add(row)
+    begin(result)
+    # A fault of the file is met again below, when the rows before it have been counted.
+    with suppress(InvalidUpload):
+        for row in read_rows(file, sentiment=rules.is_sentiment):
+            if isinstance(row, TextRow):
+                result.merges.add(row)
     for outcome in _outcomes(file, rules, result.merges):
         _count(result, outcome, rules)
     _check(result, rules)

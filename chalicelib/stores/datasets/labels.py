@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label
 from chalicelib.stores.aws.clients import Clients
@@ -11,6 +12,11 @@ from chalicelib.stores.aws.tables import LabelRow
 
 _CACHE_LIMIT = 200_000
 """Names kept in memory before the cache starts anew."""
+
+_BATCH_KEYS = 100
+"""Rows that one read may ask for."""
+_READS_AT_ONCE = 32
+"""Reads that are under way at the same time."""
 
 
 def owner_key(account_id: str, family: str) -> str:
@@ -71,10 +77,23 @@ class LabelStore:
         # Labels are never changed, so dropping all of them costs reads and nothing else.
         if len(self._names) > _CACHE_LIMIT:
             self._names.clear()
-        rows = LabelRow.batch_get(label_ids, consistent_read=True)
-        names = {int(row.label_id): str(row.name) for row in rows}
-        self._names |= names
-        return names
+        parts = [
+            label_ids[start : start + _BATCH_KEYS]
+            for start in range(0, len(label_ids), _BATCH_KEYS)
+        ]
+        if len(parts) == 1:
+            self._names |= _read_names(label_ids)
+        else:
+            # A list of datasets with many labels asks for hundreds: not one after the other.
+            with ThreadPoolExecutor(min(_READS_AT_ONCE, len(parts))) as readers:
+                for names in readers.map(_read_names, parts):
+                    self._names |= names
+        return {i: self._names[i] for i in label_ids if i in self._names}
+
+
+def _read_names(label_ids: Sequence[int]) -> dict[int, str]:
+    rows = LabelRow.batch_get(label_ids, consistent_read=True)
+    return {int(row.label_id): str(row.name) for row in rows}
 
 
 def _labels(dataset: Dataset, names: Mapping[int, str]) -> tuple[Label, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import quopri
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -117,8 +118,9 @@ def read_parts(body: bytes, content_type: str) -> Iterator[FormPart]:
     """
     reader = _Reader()
     try:
-        parser = _parser(boundary_of(content_type), reader)
-        parser.write(body)
+        boundary = boundary_of(content_type)
+        parser = _parser(boundary, reader)
+        parser.write(_without_preamble(body, boundary))
     except FormParserError as problem:
         raise BadRequest(f"The multipart body cannot be read: {problem}.") from problem
     if parser.state != MultipartState.END:
@@ -153,6 +155,13 @@ def boundary_of(content_type: str) -> str:
 def base_name(path: str) -> str:
     """Cut folders off a file name, whichever system wrote it."""
     return path.replace("\\", "/").rsplit("/", 1)[-1].strip()
+
+
+def _without_preamble(body: bytes, boundary: str) -> bytes:
+    """Cut off what stands before the first boundary, which is for readers of mail. RFC 2046."""
+    delimiter = b"--" + boundary.encode("latin-1")
+    found = re.search(rb"(?:^|\n)(?P<line>" + re.escape(delimiter) + rb"(?:--)?[ \t]*\r?\n)", body)
+    return body[found.start("line") :] if found else body
 
 
 def _parser(boundary: str, reader: _Reader) -> MultipartParser:

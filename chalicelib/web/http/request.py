@@ -19,10 +19,14 @@ import msgspec
 
 from chalicelib.domain.common.limits import MAX_BODY_BYTES
 from chalicelib.errors import BadRequest, InvalidParameter, TooLarge, UnsupportedType
-from chalicelib.formats.texts.json_depth import MAX_DEPTH, is_too_deep
+from chalicelib.formats.texts.json_limits import excess_of
 from chalicelib.web.http.multipart import MAX_PARTS, FormPart, read_parts
 
 _HOST = re.compile(r"[A-Za-z0-9.\-_]+(:[0-9]{1,5})?|\[[0-9a-fA-F:.]+\](:[0-9]{1,5})?")
+
+VERSION_1, VERSION_2 = "/v1", "/v2"
+OLD_PATHS = (f"{VERSION_1}/vision/", f"{VERSION_1}/apiusage")
+"""Paths of version 1.0, which answer like those of version 2.0. Contract section 1, Prefix."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,11 @@ class ApiRequest:
     def header(self, name: str) -> str:
         """Return a header's value, empty when it is absent."""
         return self.headers.get(name.lower(), "")
+
+    @property
+    def version(self) -> str:
+        """Prefix of the path: `/v1` on a path of version 1.0, otherwise `/v2`."""
+        return VERSION_1 if self.template.startswith(OLD_PATHS) else VERSION_2
 
     @property
     def base_url(self) -> str:
@@ -215,7 +224,7 @@ def read_fields(
     if kind == JSON:
         return _checked(_json_object(body), known)
     if kind == URLENCODED and takes_urlencoded:
-        return _checked(_urlencoded(body), known)
+        return _checked(_urlencoded(body, known), known)
     if not kind and not body:
         return BodyFields()
     raise _unsupported(kind, takes_urlencoded)
@@ -271,16 +280,27 @@ def _add_scalar(fields: BodyFields, part: FormPart) -> None:
     if part.name not in UNTRIMMED:
         text = text.strip()
     if text:
-        fields.values[part.name] = text
+        _add_text(fields.values, part.name, text)
+
+
+def _add_text(values: dict[str, Any], name: str, text: str) -> None:
+    """Keep a field; one that was sent twice must say the same twice.
+
+    Raises:
+        BadRequest: which of two values is meant cannot be told.
+    """
+    if values.setdefault(name, text) != text:
+        raise BadRequest(
+            f"The '{name[:100]}' parameter was sent twice with different values; send it once.",
+            "duplicated_parameter",
+        )
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
     """Decode a JSON body; members that are null are absent."""
-    if is_too_deep(body):
-        raise BadRequest(
-            f"The JSON body is nested too deeply, in more than {MAX_DEPTH} arrays and objects.",
-            "invalid_json",
-        )
+    excess = excess_of(body)
+    if excess:
+        raise BadRequest(f"The JSON body {excess}", "invalid_json")
     try:
         decoded = msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
     except UnicodeDecodeError as problem:
@@ -316,15 +336,19 @@ def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
     return BadRequest(f"The body is not valid JSON: {problem}.", "invalid_json")
 
 
-def _urlencoded(body: bytes) -> dict[str, Any]:
-    """Decode a form in the shape of a query; of a repeated field the last counts."""
+def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
+    """Decode a form in the shape of a query."""
     try:
         pairs = parse_qsl(body.decode("utf-8"), errors="strict", max_num_fields=MAX_PARTS)
     except UnicodeDecodeError as problem:
         raise BadRequest("The form is no valid UTF-8 text.") from problem
     except ValueError as problem:
         raise BadRequest(f"The form has more than {MAX_PARTS} fields; send fewer.") from problem
-    return {name: value.strip() for name, value in pairs if value.strip()}
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in known and value.strip():
+            _add_text(values, name, value.strip())
+    return values
 
 
 def _checked(values: Mapping[str, Any], known: Collection[str]) -> BodyFields:

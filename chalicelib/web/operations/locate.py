@@ -1,7 +1,7 @@
 """Ids in paths and bodies, and what they name: loaded before anything else is looked at.
 
-Ids are digits below 2^63 or short words; others are the same 404 as an unknown id. The order of
-the checks is 401, 404, then the rest: contract section 3.
+Ids are whole numbers below 2^63 or short words; others are the same 404 as an unknown id. The
+order of the checks is 401, 404, then the rest: contract section 3.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ from typing import Any
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.models.model import Model, ServedModel
 from chalicelib.errors import DatasetNotFound, ModelNotFound, NotFound
+from chalicelib.web.operations.forms import LARGEST_WHOLE, whole_number
 from chalicelib.web.operations.operation import Call
 
-MAX_ID = 2**63
+MAX_ID = LARGEST_WHOLE
 SHOWN = 100
 """Characters of an unknown id that its 404 repeats."""
 
-_DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 _TEXT = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
 
 
-def number_id(sent: str, unknown: Callable[[object], NotFound]) -> int:
-    """Read an integer id of a path.
+def number_id(sent: object, unknown: Callable[[object], NotFound]) -> int:
+    """Read an integer id, however the whole number is written.
 
     Raises:
         NotFound: it can be no id; the same answer as for one that does not exist.
     """
-    if not _DIGITS.fullmatch(sent) or int(sent) >= MAX_ID:
-        raise unknown(sent[:SHOWN])
-    return int(sent)
+    number = whole_number(sent)
+    if number is None or not 0 <= number < MAX_ID:
+        raise unknown(str(sent)[:SHOWN])
+    return number
 
 
 def sent_number_id(
@@ -43,11 +44,7 @@ def sent_number_id(
         NotFound: it is a whole number, but can be no id.
     """
     value = values.get(name)
-    if isinstance(value, str) and re.fullmatch(r"-?[0-9]+", value, re.ASCII):
-        return number_id(value, unknown)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return number_id(str(value), unknown)
-    return None
+    return None if whole_number(value) is None else number_id(value, unknown)
 
 
 def sent_text_id(values: Mapping[str, Any], name: str) -> str | None:

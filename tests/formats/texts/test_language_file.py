@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from chalicelib.domain.datasets.label_names import is_visible, normal_form
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts import language_file
 from chalicelib.formats.texts.language_file import RejectedRow, TextRow, read_rows
@@ -211,7 +212,7 @@ _CELL_TEXTS = st.text(_ALPHABET, min_size=1, max_size=40).filter(
 )
 _LABELS = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=20
-).filter(lambda label: label == label.strip() and bool(label))
+).filter(lambda label: label == normal_form(label) and is_visible(label))
 _ROWS = st.lists(st.tuples(_CELL_TEXTS, _LABELS), min_size=1, max_size=12)
 
 

@@ -42,6 +42,23 @@ def test_boundary_is_found(content_type):
 
 
 @pytest.mark.parametrize(
+    "preamble",
+    [b"This is a message in several parts.\r\n", b"\r\n", b"two\r\nlines\r\n", b"--Bogus\r\n"],
+)
+def test_text_before_the_first_boundary_is_skipped(preamble):
+    """RFC 2046 allows a preamble, which is for readers of mail."""
+    [part] = read_parts(preamble + body((named("a"), b"1")), TYPE)
+
+    assert (part.name, part.text()) == ("a", "1")
+
+
+def test_body_without_its_boundary_is_refused():
+    """Text that is followed by no boundary is not taken for a preamble."""
+    with pytest.raises(BadRequest):
+        list(read_parts(b"text\r\n--C\r\n\r\nx\r\n--C--\r\n", TYPE))
+
+
+@pytest.mark.parametrize(
     "content_type",
     [
         "multipart/form-data",

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.common.limits import MAX_BODY_BYTES
 from chalicelib.errors import BadRequest, InvalidParameter, ServiceError, TooLarge
-from chalicelib.web.http.request import MAX_SCALAR_BYTES, ApiRequest, BodyFields, read_fields
+from chalicelib.web.http.request import (
+    MAX_SCALAR_BYTES,
+    URLENCODED,
+    ApiRequest,
+    BodyFields,
+    read_fields,
+)
 
 FILES = ("data", "sampleContent", "formTemplate")
 KNOWN = ("a", "b", "c", "name", "label", "document", "sampleId")
@@ -154,16 +160,32 @@ def test_odd_content_types_have_an_answer(content_type):
     assert caught.value.status in (400, 415)
 
 
-def test_of_a_repeated_field_the_last_counts():
-    """Parts are merged by name."""
-    parts = b"".join(
-        b'--B\r\nContent-Disposition: form-data; name="name"\r\n\r\n' + value + b"\r\n"
-        for value in (b"first", b"last")
-    )
+@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=B", URLENCODED])
+def test_repeated_field_must_say_the_same(kind):
+    """A field may be sent twice with one value; of two values none is preferred silently."""
 
-    fields = read(parts + b"--B--", "multipart/form-data; boundary=B")
+    def twice(*values):
+        if kind == URLENCODED:
+            return "&".join(f"name={value}&other={value}" for value in values).encode()
+        head = b'--B\r\nContent-Disposition: form-data; name="name"\r\n\r\n'
+        return b"".join(head + value.encode() + b"\r\n" for value in values) + b"--B--"
 
-    assert fields.values == {"name": "last"}
+    def values(*sent):
+        return read_fields(request(twice(*sent), kind), KNOWN, takes_urlencoded=True).values
+
+    assert values("same", "same") == {"name": "same"}
+    with pytest.raises(BadRequest, match="'name' parameter was sent twice"):
+        values("first", "last")
+
+
+def test_json_of_very_many_members_is_refused_before_it_is_parsed():
+    """A million members in a few megabytes would be many times that in memory; texts are not."""
+    few = json.dumps({"name": "a", "more": [0] * 99_000, "text": ",[{" * 50_000}).encode()
+    assert read(few, "application/json").values["name"] == "a"
+
+    for many in (b'{"name":[' + b"0," * 100_000 + b"0]}", b'{"a":[' + b"[]," * 60_000 + b"[]]}"):
+        with pytest.raises(BadRequest, match="more than 100,000 members"):
+            read(many, "application/json")
 
 
 @given(

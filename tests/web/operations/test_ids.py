@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.errors import DatasetNotFound, ModelNotFound
+from chalicelib.errors import DatasetNotFound, InvalidParameter, ModelNotFound
+from chalicelib.routes.training import TrainForm
 from chalicelib.web.operations import locate
+from chalicelib.web.operations.forms import convert
 
 
 @pytest.mark.parametrize("number", [0, 7, 2**31, 2**63 - 1])
@@ -16,6 +18,45 @@ def test_numbers_are_read(number):
     assert locate.number_id(str(number), DatasetNotFound) == number
     for sent in (number, str(number)):
         assert locate.sent_number_id({"id": sent}, "id", DatasetNotFound) == number
+
+
+WRITTEN = [
+    12,
+    12.0,
+    "12",
+    "12.0",
+    "1.2e1",
+    "1.2E+1",
+    "120e-1",
+    "0012",
+    "12.000",
+    "12" + "0" * 9 + "e-9",
+]
+NO_NUMBERS = [1.5, "1.5", "12e-1", "1e-999999999", float("nan"), float("inf"), "NaN", "Infinity"]
+NO_NUMBERS += ["+1", " 1", "1.", ".5", "1e", "0x10", "1_000", "٣", "1" + "0" * 32]
+TOO_LARGE = ["1e999999999", "1e19", 1e19, 1e300, "9" * 30, "-1e999999999"]
+
+
+@pytest.mark.parametrize("sent", WRITTEN)
+def test_whole_numbers_are_read_however_they_are_written(sent):
+    """Path, query, form and JSON read the same id, also where a client knows decimals only."""
+    assert locate.number_id(sent, DatasetNotFound) == 12
+    assert locate.sent_number_id({"id": sent}, "id", DatasetNotFound) == 12
+    assert convert({"datasetId": sent, "name": "x"}, TrainForm).dataset_id == 12
+
+
+@pytest.mark.parametrize("sent", [*NO_NUMBERS, *TOO_LARGE])
+def test_locating_and_validation_agree_on_what_is_no_id(sent):
+    """What locating leaves to validation is refused there; a power is never built."""
+    with pytest.raises(DatasetNotFound):
+        locate.number_id(sent, DatasetNotFound)
+    if sent in TOO_LARGE:
+        with pytest.raises(DatasetNotFound):
+            locate.sent_number_id({"id": sent}, "id", DatasetNotFound)
+        return
+    assert locate.sent_number_id({"id": sent}, "id", DatasetNotFound) is None
+    with pytest.raises(InvalidParameter, match="whole number"):
+        convert({"datasetId": sent, "name": "x"}, TrainForm)
 
 
 @given(st.text(max_size=150))
@@ -34,7 +75,7 @@ def test_any_segment_is_an_id_or_not_found(segment):
         assert len(message) <= 130
 
 
-@pytest.mark.parametrize("sent", [None, True, 1.0, "x", "", [], {}, "1.0"])
+@pytest.mark.parametrize("sent", [None, True, 1.5, "x", "", [], {}, "1.5"])
 def test_what_is_no_number_is_left_to_validation(sent):
     """Only whole numbers can be unknown ids; the rest is a wrong type."""
     assert locate.sent_number_id({"id": sent}, "id", DatasetNotFound) is None

@@ -1,4 +1,4 @@
-"""How deeply JSON is nested, told by its text, before or beside the parser.
+"""How deeply JSON is nested and how much it holds, told by its text, before the parser.
 
 Parsers stop at the interpreter's own limit, which differs between its versions: 1,000 levels on
 Python 3.11, 10,000 on 3.13. What the service takes does not depend on that.
@@ -11,6 +11,8 @@ import re
 MAX_DEPTH = 64
 """Most arrays and objects inside each other; nothing that the service takes has more than 8."""
 
+MAX_MEMBERS = 100_000
+"""Most members of all arrays and objects: a few bytes each, but many times that once parsed."""
 _OTHERS = re.compile(r"[^\[\]{}]+")
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
@@ -39,3 +41,21 @@ def is_too_deep(text: str | bytes) -> bool:
             if depth > MAX_DEPTH:
                 return True
     return False
+
+
+def excess_of(text: bytes) -> str:
+    """Say which limit a JSON body breaks; empty when it breaks none.
+
+    Args:
+        text: JSON in UTF-8. A member too many may be counted for each array and object.
+    """
+    if is_too_deep(text):
+        return f"is nested too deeply, in more than {MAX_DEPTH} arrays and objects."
+    if text.count(b",") + text.count(b"[") + text.count(b"{") <= MAX_MEMBERS:
+        return ""
+    plain = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # Outside of texts each member but the first of its array or object has a comma before it.
+    outside = b"".join(plain.split(b'"')[::2])
+    if outside.count(b",") + outside.count(b"[") + outside.count(b"{") <= MAX_MEMBERS:
+        return ""
+    return f"has more than {MAX_MEMBERS:,} members in its arrays and objects; send fewer."

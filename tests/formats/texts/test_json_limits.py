@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.formats.texts.json_depth import MAX_DEPTH, is_too_deep
+from chalicelib.formats.texts.json_limits import MAX_DEPTH, is_too_deep
 
 VALUES = st.recursive(
     st.text(alphabet='ab"\\[]{}é☃') | st.integers() | st.none(),

@@ -1,0 +1,49 @@
+"""When two label names are the same, and which a person can see. Contract section 5.
+
+A name may be typed in composed or in decomposed characters, which look alike: an é of one code
+point or an e with an accent behind it. New names are stored in Unicode's form C, and every name is
+compared in it. Labels of before keep id and name; of two that differ in nothing else, the one in
+form C is meant.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters, symbols and marks that show nothing, such as Hangul fillers and variation selectors."""
+_HIDDEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
+"""Categories of characters that show nothing: controls, formats, spaces. Unicode, chapter 4.5."""
+
+INVISIBLE = "the label has no character that shows."
+"""What is wrong with a label that nobody could find again."""
+
+
+def normal_form(name: str) -> str:
+    """Return a label name as it is compared and stored: trimmed, in Unicode's form C."""
+    name = name.strip()
+    # By far the most names, and one is asked for with each row of a file.
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def is_visible(name: str) -> bool:
+    """Tell whether a name has a character that shows."""
+    return any(unicodedata.category(shown) not in _HIDDEN for shown in _BLANK.sub("", name))
+
+
+def ids_by_name(names: Mapping[int, str]) -> dict[str, int]:
+    """Find labels by the normal form of their names.
+
+    Args:
+        names: stored names by label id.
+    """
+    found: dict[str, int] = {}
+    for label_id, name in names.items():
+        key = normal_form(name)
+        if key not in found or key == name:
+            found[key] = label_id
+    return found
