@@ -18,7 +18,12 @@ from chalicelib.config import Settings, SettingsError
 from chalicelib.domain.accounts.account import ACTIVE, PLANS, Account
 from chalicelib.domain.common.clock import system_clock
 from chalicelib.errors import ServiceError
-from chalicelib.formats.tokens.rsa_key import InvalidKey, public_pem_of
+from chalicelib.formats.tokens.rsa_key import (
+    InvalidKey,
+    checked_public_pem,
+    fingerprint,
+    public_pem_of,
+)
 from chalicelib.services.accounts.accounts import (
     DEFAULT_KEEP_DAYS,
     DEFAULT_PLAN,
@@ -176,8 +181,17 @@ def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
 
 def _public_pem(key_file: Path) -> str:
     """Read a private key file and give the key's public half."""
+    return _read_key(key_file, public_pem_of)
+
+
+def _read_key(key_file: Path, read: Callable[[str], str]) -> str:
+    """Read a key file.
+
+    Raises:
+        CommandError: it cannot be read, or holds no key that an account may have.
+    """
     try:
-        return public_pem_of(key_file.read_text("ascii"))
+        return read(key_file.read_text("ascii"))
     except OSError as error:
         raise CommandError(f"{key_file} cannot be read: {error.strerror}") from error
     except (InvalidKey, UnicodeDecodeError) as error:
@@ -203,6 +217,12 @@ def _ask_token(url: str, assertion: str) -> str:
 
 
 def _create(target: CommandTarget, options: argparse.Namespace) -> None:
+    if options.public_key is not None:
+        public_pem = _read_key(options.public_key, checked_public_pem)
+        service = _service(target.settings)
+        account = service.create(options.email, options.plan, options.source, public_pem).account
+        print(f"created account {account.account_id} {account.email}; {_shown(public_pem)}")
+        return
     account = create_account(
         target.settings, options.email, options.key_file, options.plan, options.source
     )
@@ -272,9 +292,20 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def _shown(public_pem: str) -> str:
+    """Name a key by its fingerprint, so that two people can compare it."""
+    return f"the SHA-256 of its key is {fingerprint(public_pem)}"
+
+
 def _reset(target: CommandTarget, options: argparse.Namespace) -> None:
-    account = _reset_key(target.settings, options.email, options.key_file, options.overlap)
     ends = f"ends in {options.overlap:g} seconds" if options.overlap else "is dead"
+    if options.public_key is not None:
+        public_pem = _read_key(options.public_key, checked_public_pem)
+        service = _service(target.settings)
+        account = service.reset_key(options.email, options.overlap, public_pem).account
+        print(f"{account.email} has a new key; the former one {ends}; {_shown(public_pem)}")
+        return
+    account = _reset_key(target.settings, options.email, options.key_file, options.overlap)
     print(f"{account.email} has a new key in {options.key_file}; the former one {ends}")
 
 
@@ -297,6 +328,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("email", metavar="EMAIL", help="the account's address")
     keyed = argparse.ArgumentParser(add_help=False, parents=[one])
     keyed.add_argument("--key-file", metavar="FILE", type=Path, required=True, help="private key")
+    either = _either_key(one)
 
     def command(name: str, run: object, text: str, base: argparse.ArgumentParser) -> _Command:
         """Add one command."""
@@ -304,7 +336,7 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(run=run)
         return added
 
-    _add_plan(command("create", _create, "create an account and write its key", keyed))
+    _add_plan(command("create", _create, "create an account and its key", either))
     command("list", _list, "list all accounts", shared)
     plan = command("plan", _plan, "change an account's plan", one)
     plan.add_argument("plan", metavar="NAME", help="name of the plan")
@@ -313,7 +345,7 @@ def _parser() -> argparse.ArgumentParser:
     calls.add_argument("calls", metavar="CALLS", type=int, help="calls a month")
     export = command("export", _export, "write all data sets and models of an account", one)
     export.add_argument("folder", metavar="DIR", type=Path, help="new folder")
-    reset = command("reset-key", _reset, "give an account a new key", keyed)
+    reset = command("reset-key", _reset, "give an account a new key", either)
     reset.add_argument("--overlap", metavar="SECONDS", type=float, default=0, help="old keys' rest")
     close = command("close", _close, "close an account; its tokens die at once", one)
     close.add_argument("--keep", metavar="DAYS", type=float, default=DEFAULT_KEEP_DAYS)
@@ -324,6 +356,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 _Command = argparse.ArgumentParser
+
+
+def _either_key(base: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Take the file for a new key, or one of a key that the client has."""
+    parser = argparse.ArgumentParser(add_help=False, parents=[base])
+    key = parser.add_mutually_exclusive_group(required=True)
+    key.add_argument("--key-file", metavar="FILE", type=Path, help="where to write a new key")
+    key.add_argument("--public-key", metavar="FILE", type=Path, help="a public key or certificate")
+    return parser
 
 
 def _add_audit(parser: argparse.ArgumentParser) -> None:

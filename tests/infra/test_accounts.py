@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -106,6 +107,38 @@ def test_refusals_are_one_line_and_leave_nothing(run, store, key_file, arguments
     assert store.list_all() == ()
 
 
+def test_account_takes_a_key_that_the_client_has(run, store, key_file, private_pem):
+    """--public-key creates or re-keys without a private key; the fingerprint is OpenSSL's."""
+    public_pem = public_pem_of(private_pem)
+    key_file.write_text(public_pem)
+    der = subprocess.run(
+        ["openssl", "pkey", "-pubin", "-outform", "DER"],
+        input=public_pem.encode(),
+        capture_output=True,
+        check=True,
+    ).stdout
+
+    code, out, err = run("create", EMAIL, "--public-key", key_file)
+
+    assert (code, err) == (0, "")
+    assert hashlib.sha256(der).hexdigest() in out
+    assert [key.public_pem for key in store.find_by_email(EMAIL).keys] == [public_pem]
+    code, out, _ = run("reset-key", EMAIL, "--public-key", key_file, "--overlap", 60)
+    assert (code, hashlib.sha256(der).hexdigest() in out) == (0, True)
+    assert [key.public_pem for key in store.find_by_email(EMAIL).keys] == [public_pem] * 2
+
+
+def test_private_key_file_is_no_public_key(run, store, key_file, private_pem):
+    """A private key that is given as the public one is refused in one line."""
+    key_file.write_text(private_pem)
+
+    code, out, err = run("create", EMAIL, "--public-key", key_file)
+
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "private key" in err
+    assert store.list_all() == ()
+
+
 def test_an_account_from_first_to_last(run, store, key_file):
     """Plan, own limit, key and end of an account are changed by one command each."""
     run("create", EMAIL, "--key-file", key_file)
@@ -128,7 +161,16 @@ def test_an_account_from_first_to_last(run, store, key_file):
     assert EMAIL in listed[1]
 
 
-@pytest.mark.parametrize("arguments", [[], ["sell"], ["create", EMAIL], ["plan", EMAIL]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["sell"],
+        ["create", EMAIL],
+        ["plan", EMAIL],
+        ["create", EMAIL, "--key-file", "a", "--public-key", "b"],
+    ],
+)
 def test_wrong_usage_exits_with_2(arguments, capsys):
     """A command that is not understood shows its usage."""
     with pytest.raises(SystemExit) as ended:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from chalicelib.formats.texts.json_depth import is_too_deep
+from chalicelib.formats.texts.json_limits import is_too_deep
 
 ALGORITHM = "RS256"
 MAX_CHARACTERS = 16_000

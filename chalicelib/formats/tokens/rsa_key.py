@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+
 MIN_BITS = 2048
 """Shortest RSA key that an account may have. Contract section 2."""
 
@@ -11,13 +14,18 @@ class InvalidKey(ValueError):
 
 
 def new_private_pem() -> str:
-    """Make a private key of `MIN_BITS` bits, as unencrypted PKCS #8 PEM."""
+    """Make a private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM.
+
+    The old service gave this form, and some clients strip exactly its first and last line.
+    """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
 
     private = rsa.generate_private_key(public_exponent=65537, key_size=MIN_BITS)
     return private.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption(),
     ).decode("ascii")
 
 
@@ -38,20 +46,37 @@ def public_pem_of(private_pem: str) -> str:
 
 
 def checked_public_pem(public_pem: str) -> str:
-    """Check a public key and give it in the one form that is stored.
+    """Check a public key, or a certificate's, and give it in the one form that is stored.
+
+    Of a certificate nothing but the key counts, its expiry neither.
 
     Raises:
         InvalidKey: the text is no RSA public key of `MIN_BITS` bits or more.
     """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
+    from cryptography.x509 import load_pem_x509_certificate
 
+    if "PRIVATE KEY-----" in public_pem:
+        raise InvalidKey(
+            "it holds a private key, which never leaves its owner; send only the public half, "
+            "as written by: openssl pkey -in FILE -pubout"
+        )
+    pem = public_pem.encode()
     try:
-        return _dump_public(load_pem_public_key(public_pem.encode()))
+        if "BEGIN CERTIFICATE-----" in public_pem:
+            return _dump_public(load_pem_x509_certificate(pem).public_key())
+        return _dump_public(load_pem_public_key(pem))
     except (ValueError, UnsupportedAlgorithm) as error:
         if isinstance(error, InvalidKey):
             raise
-        raise InvalidKey("it is no public key in PEM form") from error
+        raise InvalidKey("it is no public key or certificate in PEM form") from error
+
+
+def fingerprint(public_pem: str) -> str:
+    """Return the SHA-256 of a public key's DER form, in hexadecimal digits."""
+    body = "".join(line for line in public_pem.splitlines() if not line.startswith("-----"))
+    return hashlib.sha256(base64.b64decode(body)).hexdigest()
 
 
 def _dump_public(public: object) -> str:

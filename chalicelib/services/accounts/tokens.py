@@ -10,6 +10,7 @@ from typing import Any
 
 from chalicelib.config import Settings
 from chalicelib.domain.accounts.account import ACTIVE, Account
+from chalicelib.domain.accounts.rates import TOKENS, RateLimits
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.common.limits import DEFAULT_REFRESHED_SECONDS, MAX_TOKEN_SECONDS
@@ -67,12 +68,14 @@ class TokenService:
         secrets: SecretStore,
         clock: Clock,
         settings: Settings,
+        rates: RateLimits,
     ) -> None:
         self._accounts = accounts
         self._refresh_tokens = refresh_tokens
         self._secrets = secrets
         self._clock = clock
         self._settings = settings
+        self._rates = rates
 
     def grant_assertion(self, text: str, scope: str | None = None, domain: str = "") -> Granted:
         """Give an access token for an assertion signed with one of the account's keys.
@@ -84,6 +87,7 @@ class TokenService:
 
         Raises:
             InvalidGrant: the assertion is not acceptable, for whatever reason.
+            RateExceeded: the account was given too many tokens in a short time.
         """
         try:
             assertion = read_assertion(text)
@@ -96,6 +100,7 @@ class TokenService:
         ends_at = int(min(assertion.expires_at, now + MAX_TOKEN_SECONDS))
         if ends_at - now < 1:
             raise InvalidGrant
+        self._rates.check(account, TOKENS)
         refresh_token = None
         if scope is not None and OFFLINE in scope.split():
             refresh_token = self._new_refresh_token(account, key_id)
@@ -115,11 +120,15 @@ class TokenService:
         Raises:
             InvalidGrant: the refresh token is not acceptable, for whatever reason.
             InvalidParameter: `valid_for` is no number of seconds from 1 to 30 days.
+            RateExceeded: the account was given too many tokens in a short time.
         """
         claims = self._claims(REFRESH, refresh_token)
-        if claims is None or self._owner(claims, claims["jti"]) is None:
+        account = None if claims is None else self._owner(claims, claims["jti"])
+        if claims is None or account is None:
             raise InvalidGrant
+        self._rates.check(account, TOKENS)
         seconds = _valid_for(valid_for)
+        self._refresh_tokens.touch(claims["sub"], claims["jti"], self._clock())
         ends_at = math.ceil(self._clock().timestamp()) + seconds
         token = self._access_token(claims["sub"], claims["key"], ends_at, claims["jti"])
         return Granted(token, seconds)

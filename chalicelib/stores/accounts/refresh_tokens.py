@@ -6,8 +6,11 @@ from datetime import datetime
 
 from chalicelib.domain.common.clock import to_milliseconds
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import translate_errors, try_write
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import RefreshTokenRow
+
+MAX_TOKENS = 1_000
+"""Living refresh tokens of one account."""
 
 
 @translate_errors
@@ -18,8 +21,29 @@ class RefreshTokenStore:
         clients.bind_tables()
 
     def create(self, account_id: str, token_id: str, key_id: str, now: datetime) -> None:
-        """Note a new refresh token and the account key it was obtained with."""
-        RefreshTokenRow(account_id, token_id, key_id=key_id, created_at=to_milliseconds(now)).save()
+        """Note a new refresh token and the account key it was obtained with.
+
+        Of more than `MAX_TOKENS` the least recently used ones are revoked.
+        """
+        moment = to_milliseconds(now)
+        row = RefreshTokenRow(
+            account_id, token_id, key_id=key_id, created_at=moment, used_at=moment
+        )
+        row.save()
+        others = [
+            other
+            for other in RefreshTokenRow.query(account_id, consistent_read=True)
+            if other.token_id != token_id
+        ]
+        others.sort(key=lambda other: int(other.used_at or other.created_at))
+        for oldest in others[: max(0, len(others) + 1 - MAX_TOKENS)]:
+            oldest.delete()
+
+    def touch(self, account_id: str, token_id: str, now: datetime) -> None:
+        """Note that a token is used; one that was revoked meanwhile stays so."""
+        row = RefreshTokenRow(account_id, token_id)
+        is_there = RefreshTokenRow.token_id.exists()
+        try_update(row, [RefreshTokenRow.used_at.set(to_milliseconds(now))], is_there)
 
     def is_alive(self, account_id: str, token_id: str) -> bool:
         """Tell whether the token was issued to this account and not revoked."""

@@ -14,12 +14,14 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from chalicelib.domain.accounts.rates import RateLimits
 from chalicelib.errors import InvalidGrant, InvalidParameter, InvalidToken, TokenNotFound
 from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.formats.tokens.signed_token import ACCESS, REFRESH, TokenSigner
 from chalicelib.services.accounts import tokens
 from chalicelib.services.accounts.tokens import NOBODYS_KEY, TokenService
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from tests.services.accounts.token_world import AUDIENCE, DAY, World, encode, load_key
 
@@ -306,8 +308,10 @@ def test_unknown_subject_is_verified_all_the_same(world, monkeypatch, subject):
 def test_audience_of_the_settings_is_accepted(world, clients):
     """A host named in the settings is a good audience, in any case."""
     settings = replace(world.settings, audience_hosts=("Predict.Example",))
+    rates = RateLimits(RateStore(clients), world.clock)
+    accounts, refresh_tokens = AccountStore(clients), RefreshTokenStore(clients)
     world.tokens = TokenService(
-        AccountStore(clients), RefreshTokenStore(clients), world.secrets, world.clock, settings
+        accounts, refresh_tokens, world.secrets, world.clock, settings, rates
     )
 
     assert world.grant(aud="https://predict.example/prod/v2/oauth2/token")

@@ -10,10 +10,12 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+from chalicelib.domain.accounts.rates import RateLimits
 from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.secrets import SecretStore
 
@@ -39,7 +41,8 @@ class World:
         self.secrets = SecretStore(clients, settings)
         store, refresh_tokens = AccountStore(clients), RefreshTokenStore(clients)
         self.accounts = AccountService(store, refresh_tokens, clock)
-        self.tokens = TokenService(store, refresh_tokens, self.secrets, clock, settings)
+        rates = RateLimits(RateStore(clients), clock)
+        self.tokens = TokenService(store, refresh_tokens, self.secrets, clock, settings, rates)
         public_pem = public_pem_of(private_pem)
         self.account = self.accounts.create(EMAIL, public_pem=public_pem).account
         other_pem = public_pem_of(other_private_pem)

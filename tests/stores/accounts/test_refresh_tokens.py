@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from chalicelib.stores.accounts import refresh_tokens
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -38,3 +39,19 @@ def test_delete_all_takes_one_account_only(store):
     store.delete_all("1")
 
     assert [store.is_alive(t[0], t) for t in ("1-a", "1-b", "2-a")] == [False, False, True]
+
+
+def test_token_beyond_the_limit_revokes_the_least_recently_used(store, monkeypatch):
+    """A client that never keeps its token cannot fill the table; tokens in use stay."""
+    monkeypatch.setattr(refresh_tokens, "MAX_TOKENS", 3)
+    for second, token_id in enumerate("abc"):
+        store.create("1", token_id, "key", NOW + timedelta(seconds=second))
+    store.create("2", "z", "key", NOW)
+    store.touch("1", "a", NOW + timedelta(seconds=9))
+    store.touch("1", "gone", NOW)
+
+    store.create("1", "d", "key", NOW + timedelta(seconds=10))
+
+    assert [token for token in "abcd" if store.is_alive("1", token)] == ["a", "c", "d"]
+    assert store.is_alive("2", "z")
+    assert not store.is_alive("1", "gone")
