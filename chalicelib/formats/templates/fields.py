@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from chalicelib.errors import InvalidParameter
 from chalicelib.formats.texts.encoding import HEAD_BYTES, name_foreign_type
-from chalicelib.formats.texts.json_depth import MAX_DEPTH, is_too_deep
+from chalicelib.formats.texts.json_limits import MAX_DEPTH, is_too_deep
 
 MAX_TEMPLATE_BYTES = 1_000_000
 """Largest form template."""
@@ -233,12 +233,12 @@ class TemplateFields:
         return self._values.get(name)
 
     def flag(self, name: str) -> bool:
-        """Return a member that is true or false, false when it is not there.
+        """Return a member that is true or false.
 
         Raises:
             InvalidParameter: it is something else.
         """
-        value = self._values.get(name, False)
+        value = self._values.get(name)
         if isinstance(value, str):
             value = _FLAGS.get(value.strip().lower(), value)
         if not isinstance(value, bool):

@@ -46,14 +46,18 @@ _HEADER = {
     "variations": ("variations", "keyvariations", "textvariations"),
 }
 _HEADER_WRAPPERS = ("headercell", "tablecell", "cell")
+_REMEDIES = {
+    "version": f'"version": "{VERSIONS[0]}"',
+    "tableRecognition": '"tableRecognition": true, or false where no tables are wanted',
+}
 _NO_KEYS = "Name at least one key; for tables alone, use task table, which needs no template."
 
 
 def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
     """Read a form template.
 
-    `keys` must hold at least one key, also when tables are asked for. A missing `version` is
-    1.0, a missing `tableRecognition` is false; unknown members are ignored.
+    `keys` must hold at least one key, also when tables are asked for; `version` and
+    `tableRecognition` must be there, under any of their names; unknown members are ignored.
 
     Args:
         source: a file in UTF-8 (with or without byte order mark) or in UTF-16 with its mark; or
@@ -67,9 +71,15 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
             wrong, the value and the remedy.
     """
     fields = TemplateFields("", load_template(source), _TEMPLATE)
+    keys, header_cells = _read_keys(fields), _read_header_cells(fields)
+    missing = [name for name in _REMEDIES if not fields.has(name)]
+    if missing:
+        remedies = " and ".join(_REMEDIES[name] for name in missing)
+        verb = "is" if len(missing) == 1 else "are"
+        refuse(f"{' and '.join(missing)} {verb} missing. Add {remedies}.")
     return FormTemplate(
-        keys=_read_keys(fields),
-        header_cells=_read_header_cells(fields),
+        keys=keys,
+        header_cells=header_cells,
         finds_tables=fields.flag("tableRecognition"),
         version=_read_version(fields),
     )
@@ -78,7 +88,7 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
 def _read_version(fields: TemplateFields) -> str:
     """Return one of the known versions, however it is written."""
     value = fields.get("version")
-    number = float(VERSIONS[0]) if value is None else _as_number(value)
+    number = _as_number(value)
     known = {float(version): version for version in VERSIONS}
     if number not in known:
         refuse(f"version is {show(value)}, known are {', '.join(VERSIONS)}. Write one of them.")

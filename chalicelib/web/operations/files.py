@@ -70,10 +70,11 @@ def sample_of(call: Call) -> Sample:
             f"Send exactly one of {', '.join(SAMPLES)}; the call has {count} of them.",
             "duplicated_parameter",
         )
+    account_id = call.account.account_id
     if sent is not None:
-        return Sample(content=sent.content)
+        return Sample(content=sent.content, account_id=account_id)
     if location is not None:
-        return Sample(location=location, account_id=call.account.account_id)
+        return Sample(location=location, account_id=account_id)
     if encoded is not None:
-        return Sample(content=decode_base64(encoded))
+        return Sample(content=decode_base64(encoded), account_id=account_id)
     raise MissingParameter("sampleContent", f"One of {', '.join(SAMPLES)} is required.")

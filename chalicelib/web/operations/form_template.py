@@ -44,7 +44,7 @@ _HEADER_CELL = {
 FORM_TEMPLATE: dict[str, Any] = {
     "title": "FormTemplate",
     "description": "What to look for in a form; for task form only.",
-    "required": ["keys"],
+    "required": ["keys", "version", "tableRecognition"],
     "properties": {
         "version": {"type": "string", "enum": [*VERSIONS]},
         "keys": {
@@ -53,7 +53,10 @@ FORM_TEMPLATE: dict[str, Any] = {
             "items": {"type": "object", "required": ["key"], "properties": {"key": _KEY}},
         },
         "headerCells": {"type": "array", "items": _HEADER_CELL},
-        "tableRecognition": {"type": "boolean"},
+        "tableRecognition": {
+            "type": "boolean",
+            "description": "Whether tables are returned too.",
+        },
     },
 }
 """A JSON object's schema, to stand beside its `type`."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
@@ -29,11 +30,50 @@ _WORDS = {
     "object": "an object",
     "null": "null",
 }
+LARGEST_WHOLE = 2**63
+"""Whole numbers beyond, on either side of zero, are read as this one: no limit reaches it."""
+
+_WHOLE = re.compile(
+    r"(?P<sign>-?)(?P<whole>[0-9]+)(?:\.(?P<part>[0-9]+))?(?:[eE](?P<power>[+-]?[0-9]+))?", re.ASCII
+)
+_LONGEST_NUMBER = 32
 _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 
 
+def whole_number(sent: object) -> int | None:
+    """Read a whole number, however it is written: 12, 12.0, 1.2e1, or a text of these.
+
+    Some clients know only one kind of number and write 12.0 for an id. A power is never built
+    before its size is known.
+
+    Returns:
+        The number, at most 2^63 from zero; None for what is no whole number, and for a text of
+        more than 32 characters.
+    """
+    if isinstance(sent, bool):
+        return None
+    if isinstance(sent, int):
+        return max(-LARGEST_WHOLE, min(sent, LARGEST_WHOLE))
+    if isinstance(sent, float):
+        if not sent.is_integer():
+            return None
+        return int(max(-float(LARGEST_WHOLE), min(sent, float(LARGEST_WHOLE))))
+    found = _WHOLE.fullmatch(sent) if isinstance(sent, str) else None
+    if found is None or len(found[0]) > _LONGEST_NUMBER:
+        return None
+    part = found["part"] or ""
+    digits = found["whole"] + part
+    kept = digits.rstrip("0")
+    zeros = int(found["power"] or 0) - len(part) + len(digits) - len(kept)
+    if zeros < 0 and kept:
+        return None
+    is_long = len(kept.lstrip("0")) + zeros > len(str(LARGEST_WHOLE))
+    number = LARGEST_WHOLE if kept and is_long else int(kept or 0) * 10 ** (zeros if kept else 0)
+    return min(number, LARGEST_WHOLE) * (-1 if found["sign"] else 1)
+
+
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
-    """Convert fields to a struct; decimal strings count as numbers, booleans do not.
+    """Convert fields to a struct; numbers may be texts and end in `.0`, booleans are none.
 
     Args:
         values: fields by name; unknown ones are ignored.
@@ -43,10 +83,31 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
     Raises:
         BadRequest: a field is missing or its value is not allowed.
     """
+    read = dict(values)
+    for name in _whole_fields(form):
+        if isinstance(values.get(name), str | int | float):
+            number = whole_number(values[name])
+            # A text that no such field takes; the error shows what was sent.
+            read[name] = "" if number is None else number
     try:
-        return msgspec.convert(values, form, strict=False)
+        return msgspec.convert(read, form, strict=False)
     except msgspec.ValidationError as problem:
         raise _readable(str(problem), values, form, prefix) from problem
+
+
+@cache
+def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Name the fields that take a whole number and no text."""
+    return tuple(
+        declared.encode_name
+        for declared in msgspec.structs.fields(form)
+        if int in _kinds(declared.type) and str not in _kinds(declared.type)
+    )
+
+
+def _kinds(declared: Any) -> set[Any]:
+    """List a declaration and all that stands inside it, in `|` or `Annotated`."""
+    return {declared}.union(*map(_kinds, get_args(declared)))
 
 
 def _readable(

@@ -14,7 +14,8 @@ from chalicelib.errors import InvalidParameter
 from chalicelib.formats.templates.form_template import read_template
 
 KEY = {"key": {"entity": "total", "keyVariations": ["Total due", "Total"], "entityTypes": []}}
-WHOLE = {"version": "1.0", "keys": [KEY], "headerCells": [], "tableRecognition": True}
+BARE = {"version": "1.0", "keys": [KEY], "tableRecognition": True}
+WHOLE = {**BARE, "headerCells": []}
 TOTAL = TemplateKey("total", ("Total due", "Total"))
 
 
@@ -54,15 +55,27 @@ def test_template_comes_as_object_text_or_file(source: bytes | str) -> None:
 @pytest.mark.parametrize(("value", "flag"), [(True, True), (False, False), ("true", True)])
 def test_tables_flag_has_many_names(name: str, value: object, flag: bool) -> None:
     """Clients name the flag in several ways."""
-    assert read_template({"keys": [KEY], name: value}).finds_tables is flag
+    assert read_template({"version": "1.0", "keys": [KEY], name: value}).finds_tables is flag
 
 
-@pytest.mark.parametrize("version", [1, 1.0, "1", "1.0", "2.0", 3, None])
+@pytest.mark.parametrize("version", [1, 1.0, "1", "1.0", "2.0", 3])
 def test_version_is_text_or_number(version: object) -> None:
-    """However it is written, the version is one of three texts, 1.0 by default."""
-    wanted = "1.0" if version is None else f"{float(str(version)):.1f}"
+    """However it is written, the version is one of three texts."""
+    wanted = f"{float(str(version)):.1f}"
 
     assert read_template({**WHOLE, "version": version}).version == wanted
+
+
+@pytest.mark.parametrize("name", ["version", "tableRecognition"])
+def test_required_members_are_named(name: str) -> None:
+    """The specification requires both; a null is as good as none, and both are named at once."""
+    without = {member: value for member, value in WHOLE.items() if member != name}
+
+    for sent in (without, {**without, name: None}):
+        with pytest.raises(InvalidParameter, match=rf"{name} is missing\. Add"):
+            read_template(sent)
+    with pytest.raises(InvalidParameter, match="version and tableRecognition are missing"):
+        read_template({"keys": [KEY]})
 
 
 @pytest.mark.parametrize(
@@ -75,7 +88,7 @@ def test_version_is_text_or_number(version: object) -> None:
 )
 def test_keys_may_be_bare_and_in_snake_case(key: object) -> None:
     """The wrapping object may be missing, white space and repetitions do not count."""
-    assert read_template({"keys": [key]}).keys == (TOTAL,)
+    assert read_template({**WHOLE, "keys": [key]}).keys == (TOTAL,)
 
 
 @pytest.mark.parametrize("name", ["headerCells", "header_cells", "tableCells", "table_cells"])
@@ -86,7 +99,7 @@ def test_header_cells(name: str) -> None:
         {"headerCell": {"entity": "count", "text": "Count", "table_name": "items"}},
     ]
 
-    assert read_template({"keys": [KEY], name: cells}).header_cells == (
+    assert read_template({**BARE, name: cells}).header_cells == (
         HeaderCell("price", ("Price", "Cost"), "items"),
         HeaderCell("count", ("Count",), "items"),
     )
