@@ -6,9 +6,10 @@ import json
 import math
 from typing import NamedTuple
 
+from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.domain.documents.picture import Box
 from chalicelib.formats.archives.picture_examples import find_label_fault
-from chalicelib.formats.texts.json_depth import is_too_deep
+from chalicelib.formats.texts.json_limits import is_too_deep
 
 MAX_CELL_CHARACTERS = 5_000
 """Longest cell; a label of 180 characters written as \\u escapes takes 2,160."""
@@ -51,7 +52,7 @@ def parse_cell(cell: str) -> RawBox:
     label = value.get("label")
     if not isinstance(label, str):
         raise CellFault(f'"label" is missing or no text. {_REMEDY}')
-    label = label.strip()
+    label = normal_form(label)
     fault = find_label_fault(label)
     if fault:
         raise CellFault(fault)

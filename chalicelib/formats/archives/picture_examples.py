@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.common.limits import MAX_NAME_CHARACTERS
 from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.datasets.label_names import INVISIBLE, is_visible
 from chalicelib.domain.documents.picture import Box
 
 _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -21,6 +22,8 @@ def find_label_fault(label: str) -> str:
     found = _FORBIDDEN.search(label)
     if found:
         return f"the label holds the control character U+{ord(found.group()):04X}; remove it."
+    if not label.isascii() and not is_visible(label):
+        return f"{INVISIBLE} Write a name that can be read."
     return ""
 
 

@@ -20,6 +20,7 @@ from chalicelib.domain.common.limits import (
 from chalicelib.domain.datasets.dataset import DETECTION
 from chalicelib.domain.datasets.example import box_digest, picture_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
+from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload, ServiceError
@@ -84,6 +85,8 @@ class Sink:
     order; may raise to stop the scan."""
     check: Callable[[], None]
     """Called between files; raises to stop the scan."""
+    begin: Callable[[UploadScan], object] = lambda _: None
+    """Takes the decision before the first file, to know how far a scan came that raised."""
 
 
 @dataclass
@@ -133,6 +136,7 @@ class _Scan:
         self._digests: dict[str, set[bytes]] = {}
         self._kept_pictures: set[bytes] = set()
         self.result = PictureScan()
+        sink.begin(self.result)
 
     def read_folders(self) -> None:
         """Read an archive whose folders are the labels."""
@@ -270,8 +274,8 @@ def _cut_name(member: ZipMember) -> str:
 
 
 def _folder_of(member: ZipMember) -> str:
-    """Return the name of the folder that a file lies in, trimmed; empty at the root."""
-    return member.path.rpartition("/")[0].rpartition("/")[2].strip()
+    """Return the name of the folder that a file lies in, as a label; empty at the root."""
+    return normal_form(member.path.rpartition("/")[0].rpartition("/")[2])
 
 
 def _placed_box(row: BoxRow, facts: PictureFacts) -> Box:

@@ -6,13 +6,14 @@ import json
 import math
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from chalicelib.domain.documents.page import Page, Point, Quad, Rect, TextLine
-from chalicelib.errors import BadRequest, TimedOut
-from chalicelib.formats.pdf.frames import OutOfTime, ProcessFailed
+from chalicelib.errors import BadRequest, MachineBusy, ServiceError, TimedOut
+from chalicelib.formats.pdf.frames import OutOfTime, ProcessFailed, ProcessorTime
 from chalicelib.formats.pdf.geometry import Raster, raster_of
 from chalicelib.formats.pdf.process import START_SECONDS, PdfProcess
 
@@ -186,17 +187,18 @@ class PdfDocument:
         Args:
             data: The file.
             max_pages: Most pages it may have.
-            page_seconds: How long opening it, and each page of it, may take.
+            page_seconds: Processor time that opening it, and each page of it, may take.
             seconds_left: The time there is until it must be open.
 
         Raises:
             BadRequest: it cannot be read, needs a password, or has no or too many pages.
+            MachineBusy: other work leaves no processor for it.
             TimedOut: the process that reads it does not start, or no time is left.
         """
         end = time.monotonic() + seconds_left
         self._seconds = page_seconds
         self._lock = threading.Lock()
-        self._failure: BadRequest | None = None
+        self._failure: Callable[[], ServiceError] | None = None
         self._process = _start(int((max_pages + 1) * page_seconds) + 5)
         try:
             self.page_count = self._open(data, max_pages, end)
@@ -214,7 +216,7 @@ class PdfDocument:
         """End the process; a thread that waits for a page gets an error."""
         self._process.close()
         with self._lock:
-            self._failure = self._failure or broken("it has been closed")
+            self._failure = self._failure or (lambda: broken("it has been closed"))
             self._process.release()
 
     def page(self, number: int, needs_pixels: bool) -> Page:
@@ -226,28 +228,38 @@ class PdfDocument:
 
         Raises:
             BadRequest: the page cannot be read, or not in time; so is every page after it.
+            MachineBusy: other work leaves no processor for it.
             IndexError: there is no such page.
         """
         if not 1 <= number <= self.page_count:
             raise IndexError(f"page {number} of {self.page_count}")
         with self._lock:
             if self._failure is not None:
-                raise BadRequest(self._failure.message, self._failure.code)
+                raise self._failure()
+            deadline = self._deadline()
             try:
-                return self._page(number, needs_pixels)
+                return self._page(number, needs_pixels, deadline)
             except BadRequest as error:
-                raise self._fail(error) from None
+                message, code = error.message, error.code
+                raise self._fail(lambda: BadRequest(message, code)) from None
             except OutOfTime as error:
-                raise self._fail(too_slow(f"Page {number} of the PDF", self._seconds)) from error
+                what = f"Page {number} of the PDF"
+                if deadline.is_starved:
+                    raise self._fail(lambda: MachineBusy(what)) from error
+                raise self._fail(lambda: too_slow(what, self._seconds)) from error
             except ProcessFailed as error:
-                damage = broken(f"page {number} is damaged or takes too much memory")
-                raise self._fail(damage) from error
+                damage = f"page {number} is damaged or takes too much memory"
+                raise self._fail(lambda: broken(damage)) from error
 
-    def _fail(self, error: BadRequest) -> BadRequest:
+    def _fail(self, make: Callable[[], ServiceError]) -> ServiceError:
         """End the process; every later page fails with the same error."""
-        self._failure = error
+        self._failure = make
         self._process.close()
-        return error
+        return make()
+
+    def _deadline(self, latest: float = math.inf) -> ProcessorTime:
+        """Return the time that a page may take, or the opening."""
+        return ProcessorTime(self._seconds, self._process.processor_seconds, latest)
 
     def _open(self, data: bytes, max_pages: int, end: float) -> int:
         """Hand the document over and return its pages.
@@ -261,13 +273,15 @@ class PdfDocument:
             self._process.frames.receive(min(time.monotonic() + START_SECONDS, end))
         except (OutOfTime, ProcessFailed) as error:
             raise TimedOut(_NO_TIME if time.monotonic() >= end else _NO_START) from error
-        deadline = min(time.monotonic() + self._seconds, end)
+        deadline = self._deadline(end)
         try:
             self._process.frames.send(data, deadline)
             opening = read_opening(self._process.frames.receive(deadline))
         except OutOfTime as error:
-            if deadline == end:
+            if time.monotonic() >= end:
                 raise TimedOut(_NO_TIME) from error
+            if deadline.is_starved:
+                raise MachineBusy("The PDF") from error
             raise too_slow("The PDF", self._seconds) from error
         except ProcessFailed as error:
             raise broken("it is damaged or takes too much memory") from error
@@ -276,9 +290,8 @@ class PdfDocument:
         require_pages(opening.pages, max_pages)
         return opening.pages
 
-    def _page(self, number: int, needs_pixels: bool) -> Page:
+    def _page(self, number: int, needs_pixels: bool, deadline: ProcessorTime) -> Page:
         """Ask for a page and check the answer."""
-        deadline = time.monotonic() + self._seconds
         asked = {"page": number - 1, "pixels": needs_pixels}
         self._process.frames.send(json.dumps(asked).encode(), deadline)
         facts = read_facts(self._process.frames.receive(deadline))
@@ -294,7 +307,7 @@ class PdfDocument:
             raise ProcessFailed("the raster is missing")
         return Page(number, raster.width, raster.height, raster.scale, pixels, layer)
 
-    def _pixels(self, raster: Raster, deadline: float) -> Pixels:
+    def _pixels(self, raster: Raster, deadline: ProcessorTime) -> Pixels:
         import numpy as np
 
         pixels = np.empty((raster.height, raster.width, 3), np.uint8)

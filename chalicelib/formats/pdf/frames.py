@@ -12,13 +12,17 @@ import os
 import select
 import struct
 import time
+from collections.abc import Callable
 
 HEAD = struct.Struct(">I")
 """The length before each frame."""
 MAX_FACTS_BYTES = 16 * 1024**2
 """Longest frame of facts: 100,000 characters with their places."""
 
+MAX_SLOWDOWN = 4.0
+"""Longest time on the clock, as a multiple of the processor time that there is."""
 _CHUNK_BYTES = 1 << 16
+_TICK_SECONDS = 0.05
 
 
 class ProcessFailed(Exception):
@@ -27,6 +31,38 @@ class ProcessFailed(Exception):
 
 class OutOfTime(Exception):
     """The process did not answer in time."""
+
+
+class ProcessorTime:
+    """A deadline in processor time of the other process: a busy machine is no fault of a document.
+
+    A process that finds no processor has several times as long on the clock, and no longer.
+    """
+
+    def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:
+        """Begin now.
+
+        Args:
+            seconds: processor time that there is.
+            used: tells how much the process has used in its life, in seconds.
+            latest: the `time.monotonic()` at which it ends in any case.
+        """
+        self._used = used
+        self._until = used() + seconds
+        self._latest = min(latest, time.monotonic() + MAX_SLOWDOWN * seconds)
+
+    def left(self) -> float:
+        """Return how long to wait at most before asking again, in seconds."""
+        return min(self._until - self._used(), self._latest - time.monotonic())
+
+    @property
+    def is_starved(self) -> bool:
+        """Tell whether there was no processor for what time there was."""
+        return self._until - self._used() > _TICK_SECONDS
+
+
+Deadline = float | ProcessorTime
+"""The latest `time.monotonic()`, or processor time."""
 
 
 class Frames:
@@ -39,12 +75,12 @@ class Frames:
         os.set_blocking(target, False)
         os.set_blocking(source, False)
 
-    def send(self, body: bytes, deadline: float) -> None:
+    def send(self, body: bytes, deadline: Deadline) -> None:
         """Send one frame.
 
         Args:
             body: The frame.
-            deadline: The latest `time.monotonic()` by which it must be taken.
+            deadline: By when it must be taken.
 
         Raises:
             ProcessFailed: the process has ended.
@@ -61,11 +97,11 @@ class Frames:
                 except OSError as error:
                     raise ProcessFailed("it does not listen") from error
 
-    def receive(self, deadline: float) -> bytes:
+    def receive(self, deadline: Deadline) -> bytes:
         """Return the next frame of facts.
 
         Args:
-            deadline: The latest `time.monotonic()` at which it must be there.
+            deadline: When it must be there.
 
         Raises:
             ProcessFailed: the process has ended, or the frame is too long.
@@ -78,7 +114,7 @@ class Frames:
         self._fill(body, deadline)
         return bytes(body)
 
-    def receive_into(self, target: memoryview, deadline: float) -> None:
+    def receive_into(self, target: memoryview, deadline: Deadline) -> None:
         """Fill a buffer with the next frame, which must be exactly as long.
 
         Raises:
@@ -90,12 +126,12 @@ class Frames:
             raise ProcessFailed("its raster has the wrong size")
         self._fill(view, deadline)
 
-    def _length(self, deadline: float) -> int:
+    def _length(self, deadline: Deadline) -> int:
         head = bytearray(HEAD.size)
         self._fill(head, deadline)
         return int(HEAD.unpack(head)[0])
 
-    def _fill(self, target: bytearray | memoryview, deadline: float) -> None:
+    def _fill(self, target: bytearray | memoryview, deadline: Deadline) -> None:
         """Read until the buffer is full."""
         rest = memoryview(target)
         while rest:
@@ -108,9 +144,15 @@ class Frames:
                 raise ProcessFailed("it has ended")
             rest = rest[count:]
 
-    def _wait(self, pipe: int, event: int, deadline: float) -> None:
+    def _wait(self, pipe: int, event: int, deadline: Deadline) -> None:
         poll = select.poll()
         poll.register(pipe, event)
-        left = deadline - time.monotonic()
-        if left <= 0 or not poll.poll(left * 1000):
-            raise OutOfTime
+        while True:
+            if isinstance(deadline, ProcessorTime):
+                left = deadline.left()
+            else:
+                left = deadline - time.monotonic()
+            if left <= 0:
+                raise OutOfTime
+            if poll.poll(left * 1000 + 1):
+                return

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.errors import BadRequest, TimedOut
+from chalicelib.errors import BadRequest, MachineBusy, TimedOut
 from chalicelib.formats.documents import open_document
 from chalicelib.formats.pdf import process as pdf_process
 from chalicelib.formats.pdf.frames import Frames
@@ -77,7 +77,7 @@ class TestHostile:
             started = time.monotonic()
             with pytest.raises(BadRequest) as caught:
                 document.page(2, False)
-            assert time.monotonic() - started < 3
+            assert time.monotonic() - started < 5
             assert caught.value.code == "document_too_slow"
             assert caught.value.message == (
                 "Page 2 of the PDF could not be read within 1 seconds. "
@@ -308,7 +308,7 @@ class TestUse:
         monkeypatch.setattr(Frames, "send", lambda frames, body, deadline: None)
         with pytest.raises(TimedOut, match="in the time that was left"):
             open_document(text_pdf(LINES), 8, page_seconds=60, seconds_left=3)
-        with pytest.raises(BadRequest, match=r"within 0\.5 seconds"):
+        with pytest.raises(MachineBusy, match=r"^The PDF was not read: other work"):
             open_document(text_pdf(LINES), 8, page_seconds=0.5, seconds_left=60)
 
     def test_cost(self):
