@@ -9,18 +9,23 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from chalicelib.container import Container
+from chalicelib.domain.accounts.rates import RATES, RECORDS, Rate
 from chalicelib.services.predictions.texts import PredictionService
+from chalicelib.stores.accounts.rates import RateStore
+from chalicelib.stores.aws.clients import Clients
 from tests.bench.folder_models import UNCOUNTED, ask
 from tests.bench.report import Bar, Report, ceiling, say
 from tests.flows.client import LANGUAGE, Client
@@ -43,6 +48,8 @@ STARTS = 15
 BIG_TEXTS = 100_000
 BIG_WORDS = 29
 BIG_BYTES = 25 * 1024 * 1024
+FLOOD_PAIRS = 5
+FLOOD_CALLS = 2_000
 HEALTH_PAUSE = 0.05
 """Time between two looks at the service while it works, in seconds."""
 
@@ -334,6 +341,58 @@ def delete(caller: Client, dataset_id: int) -> None:
     caller.wait_deletion(record["id"], 120)
 
 
+def bench_flood(bench: Bench) -> None:
+    """One account at ten times its rate, its bucket empty: others' predictions with and without."""
+    per_second = 10 * RATES["STARTER"][RECORDS]
+    flooder, ratios, seen = bench.world.caller("STARTER"), [], Counter[str]()
+    answer_times(bench, bench.model_id)
+    for number in range(FLOOD_PAIRS):
+        calm = flood_leg(bench)
+        empty_bucket(bench, flooder)
+        with flooding(bench, flooder, per_second, seen):
+            flooded = flood_leg(bench)
+        ratios.append(flooded / calm)
+        say(f"pair {number + 1}: p99 {calm:.1f} ms, beside it {flooded:.1f} ms; {dict(seen)}")
+    name = f"p99 beside a flood of {per_second:g}/s, to without: median of {FLOOD_PAIRS}"
+    bench.report.add(name, quantile(ratios, 0.5), "x", ceiling(1.2))
+
+
+def flood_leg(bench: Bench) -> float:
+    """The p99 of many predictions, one after the other."""
+    ask = bench.caller.predict
+    return quantile(
+        [
+            milliseconds(lambda n=n: ask(bench.model_id, f"{QUESTION} {n}").ok)
+            for n in range(FLOOD_CALLS)
+        ],
+        0.99,
+    )
+
+
+def empty_bucket(bench: Bench, flooder: Client) -> None:
+    """Use up what an account may call at once, so that only its rate counts."""
+    settings, now = bench.stack.settings, datetime.now(UTC)
+    rate = Rate(RATES["STARTER"][RECORDS])
+    store = RateStore(Clients(settings))
+    store.draw(bench.world.account_id(flooder), RECORDS, rate, rate.burst, now)
+
+
+@contextmanager
+def flooding(
+    bench: Bench, flooder: Client, per_second: float, seen: Counter[str]
+) -> Iterator[None]:
+    """Let another process call far too fast meanwhile; count its answers by status."""
+    host = bench.stack.url.removeprefix("http://")
+    command = [sys.executable, "-m", "tests.bench.flood", host, flooder.token, str(per_second)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+    time.sleep(1)
+    try:
+        yield
+    finally:
+        process.terminate()
+        seen.update(json.loads(process.communicate()[0]))
+
+
 SECTIONS: dict[str, Callable[[Bench], None]] = {
     "latency": bench_latency,
     "throughput": bench_throughput,
@@ -343,6 +402,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
     "quota": bench_quota,
     "banking": bench_banking,
     "big": bench_big,
+    "flood": bench_flood,
 }
 
 

@@ -7,6 +7,7 @@ month. `python -m infra.accounts audit` compares these lines with the counters.
 from __future__ import annotations
 
 import math
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -27,6 +28,8 @@ PREDICTIONS, EXAMPLES = "predictions", "examples"
 """Kinds of calls that are counted."""
 
 COUNTED, GIVEN_BACK, REFUSED, UNKNOWN = "counted", "given_back", "refused", "unknown"
+NEVER_COUNTED = "never_counted"
+"""How an UNKNOWN one may be settled, other than by giving it back."""
 """What became of a prediction that a call asked for; UNKNOWN may be counted or not."""
 OUTCOMES = (COUNTED, GIVEN_BACK, REFUSED, UNKNOWN)
 KEPT_AFTER_RESET = timedelta(days=400)
@@ -47,6 +50,16 @@ def next_month_start(now: datetime) -> datetime:
 def month_key(now: datetime) -> str:
     """Name of the month in quota rows, for example `2026-11`."""
     return f"{now.year:04d}-{now.month:02d}"
+
+
+def new_token() -> str:
+    """Name one call that is counted, by the time and at random."""
+    return f"{int(time.time()):x}-{secrets.token_hex(6)}"
+
+
+def token_age(token: str) -> float:
+    """Return how long ago a call was named, in seconds."""
+    return time.time() - int(token.partition("-")[0], 16)
 
 
 @dataclass(frozen=True)
@@ -72,12 +85,21 @@ class Counters(Protocol):
     """Calls counted by account, kind and month; never beyond a limit, however many callers."""
 
     def reserve(
-        self, account_id: str, kind: str, month: str, limit: int, expires_at: datetime
+        self,
+        account_id: str,
+        kind: str,
+        month: str,
+        limit: int,
+        expires_at: datetime,
+        token: str,
     ) -> int | None:
         """Count one call, and return how many are counted now; None when the limit is reached."""
 
-    def give_back(self, account_id: str, kind: str, month: str) -> bool:
+    def give_back(self, account_id: str, kind: str, month: str, token: str) -> bool:
         """Take one call back; False when it is not known whether it is still counted."""
+
+    def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
+        """Let one call stay counted."""
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Return how many calls are counted."""
@@ -95,10 +117,11 @@ class Reservation:
         model: ServedModel | None = None,
     ) -> None:
         self._counters = counters
-        self._account_id = account_id
+        self._counter = (account_id, kind, month_key(now))
         self._kind = kind
         self._now = now
         self._model = model
+        self._token = new_token()
         self.month = month_key(now)
         """Month in whose counter it stands."""
         self.outcome = UNKNOWN
@@ -109,11 +132,11 @@ class Reservation:
         """Count the call, and return the allowance with it; None when the limit is reached.
 
         Raises:
-            StorageUnavailable: it is not known whether it was counted.
+            StorageUnavailable: it could not be counted.
         """
         starts_at, resets_at = month_start(self._now), next_month_start(self._now)
         used = self._counters.reserve(
-            self._account_id, self._kind, self.month, limit, resets_at + KEPT_AFTER_RESET
+            *self._counter, limit, resets_at + KEPT_AFTER_RESET, self._token
         )
         if used is None:
             return None
@@ -126,7 +149,7 @@ class Reservation:
             return
         self.outcome = UNKNOWN
         try:
-            if self._counters.give_back(self._account_id, self._kind, self.month):
+            if self._counters.give_back(*self._counter, self._token):
                 self.outcome = GIVEN_BACK
         except ServiceError as error:
             log.error("reservation_not_given_back", error, kind=self._kind)
@@ -135,6 +158,8 @@ class Reservation:
         """End it: give the call back after an error, and write down what became of a prediction."""
         if isinstance(error, Exception):
             self.give_back()
+        elif self.outcome == COUNTED:
+            self._counters.keep(*self._counter, self._token)
         if self._model is not None:
             self._write_line(self._model)
 
@@ -206,7 +231,7 @@ class Allowances:
 
         Raises:
             PredictionQuotaExceeded: the plan's predictions of this month are used up.
-            StorageUnavailable: it is not known whether it was counted.
+            StorageUnavailable: it could not be counted.
         """
         now = self._clock()
         reservation = Reservation(self._counters, account.account_id, PREDICTIONS, now, model)
@@ -220,7 +245,7 @@ class Allowances:
 
         Raises:
             ExampleQuotaExceeded: the calls of this month are used up.
-            StorageUnavailable: it is not known whether it was counted.
+            StorageUnavailable: it could not be counted.
         """
         now, own = self._clock(), account.example_calls_per_month
         limit = self._example_calls_per_month if own is None else own

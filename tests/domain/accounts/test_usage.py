@@ -26,7 +26,7 @@ class Counter:
         self.failure: Exception | None = None
         self.is_known = True
 
-    def reserve(self, account_id, kind, month, limit, expires_at) -> int | None:
+    def reserve(self, account_id, kind, month, limit, expires_at, token) -> int | None:
         """Count a call."""
         if self.failure:
             raise self.failure
@@ -35,7 +35,10 @@ class Counter:
         self.count += 1
         return self.count
 
-    def give_back(self, account_id, kind, month) -> bool:
+    def keep(self, account_id, kind, month, token) -> None:
+        """Let a call stay counted."""
+
+    def give_back(self, account_id, kind, month, token) -> bool:
         """Take a call back."""
         if self.failure:
             raise self.failure

@@ -1,0 +1,187 @@
+"""How many calls an account may make in a short time, by plan and by what the calls cost.
+
+A token bucket for each account and cost class lies in one row, which all processes draw from. A
+process draws a second's worth at once and spends it from memory, so that few calls touch the row:
+up to 50 processes are together never more than a factor of 2 off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+from chalicelib import log, metrics
+from chalicelib.errors import RateExceeded, StorageUnavailable
+
+if TYPE_CHECKING:
+    from chalicelib.domain.accounts.account import Account
+    from chalicelib.domain.common.clock import Clock
+
+RECORDS = "records"
+"""Calls that read or write rows."""
+TEXTS = "texts"
+"""Predictions of texts."""
+PICTURES = "pictures"
+"""Calls that decode a picture."""
+DOCUMENTS = "documents"
+"""Documents that are read."""
+UPLOADS = "uploads"
+"""Files that become data, and forms for them."""
+TOKENS = "tokens"
+"""Tokens that are given out."""
+COSTS = {
+    RECORDS: "calls of records",
+    TEXTS: "predictions of texts",
+    PICTURES: "calls with pictures",
+    DOCUMENTS: "documents to read",
+    UPLOADS: "uploads",
+    TOKENS: "tokens",
+}
+"""Cost classes, with the word for their calls."""
+
+_FREE = {RECORDS: 50, TEXTS: 50, PICTURES: 20, DOCUMENTS: 2, UPLOADS: 10, TOKENS: 20}
+_MIDDLE = {RECORDS: 100, TEXTS: 100, PICTURES: 30, DOCUMENTS: 4, UPLOADS: 20, TOKENS: 40}
+_LARGE = {RECORDS: 200, TEXTS: 200, PICTURES: 50, DOCUMENTS: 10, UPLOADS: 40, TOKENS: 80}
+RATES: Mapping[str, Mapping[str, int]] = {
+    "STARTER": _FREE,
+    "BRONZE": _FREE,
+    "SILVER": _MIDDLE,
+    "GOLD": _LARGE,
+    "SFDC_1M_EDITION": _LARGE,
+}
+"""Calls a second that may go on for ever, by plan and cost class."""
+BURST_SECONDS = 100
+"""A bucket holds the calls of so many seconds: who was quiet may make all of them at once."""
+SCARCE_SECONDS = 0.2
+"""How long a process makes do with what an empty bucket gave, before it looks again."""
+RETRY_SECONDS = 1
+"""When to try again, as refusals tell."""
+_BUCKETS = 4096
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast a bucket fills."""
+
+    per_second: float
+    """Calls a second."""
+
+    @property
+    def interval(self) -> timedelta:
+        """Time in which one call comes back."""
+        return timedelta(seconds=1 / self.per_second)
+
+    @property
+    def block(self) -> int:
+        """Calls that a process draws at once."""
+        return max(1, int(self.per_second))
+
+    @property
+    def burst(self) -> int:
+        """Calls in a full bucket."""
+        return max(1, int(self.per_second * BURST_SECONDS))
+
+
+class SharedBuckets(Protocol):
+    """The rows that all processes draw from."""
+
+    def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
+        """Take up to `wanted` calls out of a bucket, and return how many there were."""
+
+
+@dataclass
+class _Drawn:
+    """What this process has drawn for one account and cost class."""
+
+    lock: Lock = field(default_factory=Lock)
+    calls: int = 0
+    spent: int = 0
+    drawn_at: float = 0.0
+    is_scarce: bool = False
+    """Whether the bucket was empty afterwards."""
+
+    def is_due(self, now: float) -> bool:
+        """Tell whether to draw: there is nothing left, or what is scarce has had its time."""
+        elapsed = now - self.drawn_at
+        if not 0 <= elapsed < BURST_SECONDS:
+            # Too old: the bucket has filled meanwhile, as if this had never been drawn.
+            self.calls = self.spent = 0
+            return True
+        return elapsed >= SCARCE_SECONDS if self.is_scarce else self.spent >= self.calls
+
+    def spend(self, now: float) -> bool:
+        """Take one call, unless there is none.
+
+        The last calls of a bucket are spent evenly: a flood must not come in waves.
+        """
+        share = (now - self.drawn_at) / SCARCE_SECONDS if self.is_scarce else 1.0
+        if self.spent >= self.calls or self.spent > self.calls * share:
+            return False
+        self.spent += 1
+        return True
+
+
+class RateLimits:
+    """Lets calls pass, or refuses them; when the rows are out of reach, all pass."""
+
+    def __init__(self, buckets: SharedBuckets, clock: Clock, factor: float = 1.0) -> None:
+        """Keep what is needed.
+
+        Args:
+            buckets: shared by all processes.
+            clock: tells the time.
+            factor: what the rates of all plans are multiplied by; 0 lets everything pass.
+        """
+        self._buckets = buckets
+        self._clock = clock
+        self._factor = factor
+        self._drawn = lru_cache(_BUCKETS)(lambda *_: _Drawn())
+
+    def check(self, account: Account, cost: str) -> None:
+        """Return when an account may make a call.
+
+        Args:
+            account: who calls.
+            cost: one of COSTS.
+
+        Raises:
+            RateExceeded: it made too many in a short time.
+        """
+        if not self._factor:
+            return
+        rate = Rate(RATES[account.plan][cost] * self._factor)
+        drawn, now = self._drawn(account.account_id, account.plan, cost), self._clock()
+        # Whoever comes while a block is drawn waits for it, and does not draw another.
+        with drawn.lock:
+            if drawn.is_due(now.timestamp()):
+                self._draw(drawn, account, cost, rate, now)
+            if not drawn.spend(now.timestamp()):
+                _refuse(account, cost, rate, now)
+
+    def _draw(self, drawn: _Drawn, account: Account, cost: str, rate: Rate, now: datetime) -> None:
+        """Draw a block; two to find out whether an empty bucket has filled."""
+        left = drawn.calls - drawn.spent
+        wanted = rate.block * (2 if drawn.is_scarce else 1) - left
+        try:
+            given = self._buckets.draw(account.account_id, cost, rate, wanted, now)
+        except StorageUnavailable:
+            log.warning("rate_unknown", account=account.account_id, cost=cost)
+            given = wanted
+        drawn.calls, drawn.spent, drawn.is_scarce = left + given, 0, given < wanted
+        drawn.drawn_at = now.timestamp()
+
+
+def _refuse(account: Account, cost: str, rate: Rate, now: datetime) -> NoReturn:
+    """Say how much is allowed, and when to try again."""
+    metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind=f"rate-{cost}")
+    again = now + timedelta(seconds=RETRY_SECONDS)
+    raise RateExceeded(
+        f"All {rate.burst:,} {COSTS[cost]} that plan {account.plan} may make at once are used up; "
+        f"{rate.per_second:g} a second come back. Try again after {again:%Y-%m-%d %H:%M:%S} UTC, "
+        "and send fewer in the same time; a larger plan lifts the limit.",
+        RETRY_SECONDS,
+    )

@@ -1,0 +1,79 @@
+"""Token buckets that all processes share, one row for each account and cost class.
+
+A row holds one number: when its bucket is full again. What is drawn moves it into the future (the
+generic cell rate algorithm, ITU-T I.371).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from pynamodb.expressions.condition import Condition
+
+from chalicelib.domain.accounts.rates import BURST_SECONDS, Rate
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.tables import QuotaRow
+
+_ATTEMPTS = 5
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_KEPT = timedelta(days=1)
+"""How long a row stays after its bucket was drawn from."""
+
+
+@translate_errors
+class RateStore:
+    """Draws from buckets; however many processes draw, a bucket gives no more than it holds."""
+
+    def __init__(self, clients: Clients) -> None:
+        clients.bind_tables()
+
+    def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
+        """Take up to `wanted` calls out of a bucket.
+
+        Args:
+            account_id: whose bucket.
+            cost: its cost class.
+            rate: how fast it fills.
+            wanted: how many calls.
+            now: the present moment.
+
+        Returns:
+            How many there were; 0 when it is empty.
+
+        Raises:
+            StorageUnavailable: the row is out of reach, or others always came first.
+        """
+        row = QuotaRow(account_id, f"rate#{cost}")
+        present, interval = (now - _EPOCH) // _MICROSECOND, rate.interval // _MICROSECOND
+        latest = present + BURST_SECONDS * 1_000_000
+        for _ in range(_ATTEMPTS):
+            seen = _full_at(row)
+            # A clock that was ahead must not keep a bucket empty for longer than it takes to fill.
+            full_at = min(max(present, seen or 0), latest)
+            calls = min(wanted, (latest - full_at) // interval)
+            if calls < 1:
+                return 0
+            actions = [
+                QuotaRow.full_at.set(full_at + calls * interval),
+                QuotaRow.expires_at.set(int((now + _KEPT).timestamp())),
+            ]
+            if try_update(row, actions, _is_unchanged(seen)):
+                return calls
+        raise StorageUnavailable
+
+
+def _is_unchanged(seen: int | None) -> Condition:
+    """Hold while nobody has drawn since a row was read."""
+    return QuotaRow.full_at.does_not_exist() if seen is None else QuotaRow.full_at == seen
+
+
+def _full_at(row: QuotaRow) -> int | None:
+    """Read when a bucket is full again, in microseconds since 1970; None of a new one."""
+    try:
+        row.refresh(consistent_read=True)
+    except QuotaRow.DoesNotExist:
+        return None
+    return None if row.full_at is None else int(row.full_at)

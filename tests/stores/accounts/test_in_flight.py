@@ -1,0 +1,72 @@
+"""What an account has going on at once: a limit that holds, and forgets processes that died."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+
+import pytest
+from botocore.exceptions import EndpointConnectionError
+
+from chalicelib.errors import RateExceeded
+from chalicelib.stores.accounts.in_flight import DOCUMENTS, DOWNLOADS, InFlight
+
+
+@pytest.fixture
+def make(clients, clock, settings):
+    """Makes processes that share nothing but the table."""
+    limited = replace(settings, max_downloads=3, max_documents=1)
+    return lambda: InFlight(limited, clients, clock)
+
+
+def test_so_many_and_no_more(make) -> None:
+    """Of all processes together, three go on; the fourth is refused until one has ended."""
+    with ExitStack() as running:
+        for _ in range(3):
+            running.enter_context(make().running("2", DOWNLOADS))
+
+        with pytest.raises(RateExceeded, match="3 downloads of this account are") as one:
+            running.enter_context(make().running("2", DOWNLOADS))
+        assert (one.value.code, one.value.retry_after_seconds) == ("rate_exceeded", 2)
+        running.enter_context(make().running("2", DOCUMENTS))
+        running.enter_context(make().running("3", DOWNLOADS))
+
+    with make().running("2", DOWNLOADS):
+        pass
+
+
+def test_failed_work_is_over(make) -> None:
+    """Work that fails frees its place."""
+    for _ in range(5):
+        with pytest.raises(ValueError, match="broken"), make().running("2", DOCUMENTS):
+            raise ValueError("broken")
+
+
+def test_dead_processes_hold_no_place(make, clock) -> None:
+    """What a process that died has left is dropped after a minute."""
+    dead = [make().running("2", DOWNLOADS) for _ in range(3)]
+    for each in dead:
+        each.__enter__()
+
+    clock.advance(seconds=59)
+    with pytest.raises(RateExceeded), make().running("2", DOWNLOADS):
+        pass
+    clock.advance(seconds=1)
+    with make().running("2", DOWNLOADS):
+        pass
+
+
+def test_row_out_of_reach_refuses_nobody(make, clients, monkeypatch, lines) -> None:
+    """While the table cannot be written, work goes on, and a line says so."""
+    process = make()
+
+    def fail(*_: object, **__: object) -> None:
+        """Lose the connection."""
+        raise EndpointConnectionError(endpoint_url="https://dynamodb.example")
+
+    monkeypatch.setattr(clients.dynamodb_once, "_make_api_call", fail)
+    for _ in range(3):
+        with process.running("2", DOCUMENTS):
+            pass
+    events = [line["event"] for line in lines()]
+    assert events == ["in_flight_unknown", "in_flight_left"] * 3
