@@ -117,6 +117,7 @@ class Downloader:
         max_bytes: int,
         total_seconds: float,
         what: str = "the dataset",
+        go_on: Callable[[], None] = lambda: None,
     ) -> Fetched:
         """Download a file.
 
@@ -126,15 +127,16 @@ class Downloader:
             max_bytes: limit of the file, also when the server states another size or none.
             total_seconds: longest time for everything, however slowly bytes arrive.
             what: names the file in messages.
+            go_on: called every second or oftener; raises to stop.
 
         Returns:
             Name and size.
 
         Raises:
-            DownloadFailed: it cannot be read; says why.
+            DownloadFailed: it cannot be read, or comes too slowly; says why.
             TooLarge: it is over the limit; at most that much was written.
         """
-        with self._open(url, Deadline(total_seconds), what) as answer:
+        with self._open(url, Deadline(total_seconds), what, go_on) as answer:
             size_bytes = _read_size(answer, max_bytes)
             written_bytes = 0
             for chunk in _read_body(answer, max_bytes + 1, size_bytes, is_whole=True):
@@ -145,13 +147,15 @@ class Downloader:
             return Fetched(_read_name(answer), written_bytes)
 
     @contextmanager
-    def _open(self, url: str, deadline: Deadline, what: str) -> Iterator[_Answer]:
+    def _open(
+        self, url: str, deadline: Deadline, what: str, go_on: Callable[[], None] = lambda: None
+    ) -> Iterator[_Answer]:
         """Follow redirects to an answer of 200, and close the connection afterwards."""
         try:
             location = read_location(url)
             for redirect_count in range(_MAX_REDIRECTS + 1):
                 with _network_errors(deadline):
-                    exchange = self._exchange(location, deadline)
+                    exchange = self._exchange(location, deadline, go_on)
                 with exchange:
                     response = exchange.response
                     if response.status not in _REDIRECTS:
@@ -162,7 +166,9 @@ class Downloader:
         except DownloadFailed as error:
             raise DownloadFailed(error.reason, what) from error
 
-    def _exchange(self, location: Location, deadline: Deadline) -> Exchange:
+    def _exchange(
+        self, location: Location, deadline: Deadline, go_on: Callable[[], None]
+    ) -> Exchange:
         """Connect to the first tested address that answers, and send the request."""
         addresses = self._resolve(location, deadline)
         tls = self._find_tls(location)
@@ -178,14 +184,16 @@ class Downloader:
             except OSError as error:
                 failure = error
                 continue
-            return self._send(sock, location, deadline)
+            return self._send(sock, location, deadline, go_on)
         raise ConnectionError("no connection") from failure
 
     @staticmethod
-    def _send(sock: socket.socket, location: Location, deadline: Deadline) -> Exchange:
+    def _send(
+        sock: socket.socket, location: Location, deadline: Deadline, go_on: Callable[[], None]
+    ) -> Exchange:
         """Send the request; never leave the socket open behind an error."""
         try:
-            return Exchange(sock, location, deadline)
+            return Exchange(sock, location, deadline, go_on)
         except BaseException:
             sock.close()
             raise
@@ -200,7 +208,7 @@ class Downloader:
 
     def _resolve(self, location: Location, deadline: Deadline) -> list[str]:
         """Look a host up once, and refuse it unless all its addresses may be reached."""
-        found = _look_up(self._resolver, location, deadline.remaining())
+        found = _look_up(self._resolver, location, deadline.remaining(self._check_seconds))
         addresses: list[str] = []
         for family, _, _, _, sockaddr in found:
             if family not in {socket.AF_INET, socket.AF_INET6}:
@@ -249,7 +257,7 @@ def _look_up(resolver: Resolver, location: Location, limit: float) -> Sequence[A
     thread.start()
     thread.join(limit)
     if not answers:
-        raise TimeoutError
+        raise DownloadFailed(f"Its host name was looked up for longer than {limit:.3g} seconds.")
     return answers[0]
 
 

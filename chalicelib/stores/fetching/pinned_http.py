@@ -11,10 +11,19 @@ import io
 import socket
 import ssl
 import time
+from collections import deque
+from collections.abc import Callable
 from typing import Any, cast
 
+from chalicelib.errors import DownloadFailed
 from chalicelib.stores.fetching.urls import Location
 
+LEAST_BYTES_PER_SECOND = 10_000
+"""What a server must send at least, over any PACE_SECONDS that are spent waiting for it."""
+PACE_SECONDS = 30
+"""Whole seconds over which the least rate is measured."""
+CHECK_SECONDS = 1.0
+"""How often a read that waits looks whether it may go on."""
 _MAX_HEADER_BYTES = 64 * 1024
 
 
@@ -37,17 +46,55 @@ class Deadline:
         return min(left, at_most)
 
 
+class Pace:
+    """Ends a download whose server sends less than the least rate.
+
+    Only time that was spent waiting for the server counts: a machine that is busy itself must not
+    make a server look slow.
+    """
+
+    def __init__(self, bytes_per_second: int = LEAST_BYTES_PER_SECOND) -> None:
+        self._bytes_per_second = bytes_per_second
+        self._waited = 0.0
+        self._seconds = deque([0], PACE_SECONDS)  # bytes in each of the last seconds of waiting
+        self._second = 0
+
+    def note(self, waited_seconds: float, count: int) -> None:
+        """Add what a wait brought.
+
+        Raises:
+            DownloadFailed: it was too little over PACE_SECONDS.
+        """
+        self._waited += waited_seconds
+        while self._second + 1 <= self._waited:
+            self._check()
+            self._second += 1
+            self._seconds.append(0)
+        self._seconds[-1] += count
+
+    def _check(self) -> None:
+        """Look at the last PACE_SECONDS, once they are over."""
+        least, came = self._bytes_per_second * PACE_SECONDS, sum(self._seconds)
+        if self._second + 1 >= PACE_SECONDS and came < least:
+            raise DownloadFailed(
+                f"Its server sent {came:,} bytes in {PACE_SECONDS} seconds; the least is "
+                f"{least:,}. Offer the file on a faster server, or send it by POST /v2/uploads."
+            )
+
+
 class _TimedReader(io.RawIOBase):
     """Reads from a socket; every single read has only what the deadline leaves.
 
     A socket's own timeout starts anew with each read, so that a server which sends a byte a
-    second would hold a worker for days.
+    second would hold a worker for days. Waiting is cut into slices, between which `check` may
+    stop it.
     """
 
-    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
+    def __init__(self, sock: socket.socket, deadline: Deadline, check: Callable[[], None]) -> None:
         self._socket = sock
-        self._raw = sock.makefile("rb", buffering=0)
         self._deadline = deadline
+        self._check = check
+        self._pace = Pace()
         self._header_bytes_left: int | None = _MAX_HEADER_BYTES
 
     def end_headers(self) -> None:
@@ -57,20 +104,28 @@ class _TimedReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int | None:
+    def readinto(self, buffer: Any) -> int:
         """Read once within the remaining time."""
-        self._socket.settimeout(self._deadline.remaining())
-        count = self._raw.readinto(buffer)
+        count = self._receive(buffer)
         if self._header_bytes_left is not None and count:
             self._header_bytes_left -= count
             if self._header_bytes_left < 0:
                 raise http.client.HTTPException("headers too long")
         return count
 
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
+    def _receive(self, buffer: Any) -> int:
+        """Wait for the next bytes; 0 when there are no more."""
+        while True:
+            self._check()
+            self._socket.settimeout(self._deadline.remaining(CHECK_SECONDS))
+            began = time.monotonic()
+            try:
+                count = self._socket.recv_into(buffer)
+            except TimeoutError:
+                self._pace.note(time.monotonic() - began, 0)
+                continue
+            self._pace.note(time.monotonic() - began, count)
+            return count
 
 
 class _TimedSocket:
@@ -114,10 +169,23 @@ def open_socket(
 class Exchange:
     """A request that was sent and the answer to it; a context manager that closes the socket."""
 
-    def __init__(self, sock: socket.socket, location: Location, deadline: Deadline) -> None:
+    def __init__(
+        self,
+        sock: socket.socket,
+        location: Location,
+        deadline: Deadline,
+        check: Callable[[], None],
+    ) -> None:
         """Send the request and read status and headers.
 
+        Args:
+            sock: connected; closed with this exchange.
+            location: what is asked for.
+            deadline: ends everything.
+            check: called while bytes are waited for; raises to stop.
+
         Raises:
+            DownloadFailed: the server sends too slowly.
             OSError: the connection broke, or the time is over.
             http.client.HTTPException: the answer is no HTTP.
         """
@@ -129,7 +197,7 @@ class Exchange:
         )
         sock.settimeout(deadline.remaining())
         sock.sendall(request.encode("ascii"))
-        self._reader = _TimedReader(sock, deadline)
+        self._reader = _TimedReader(sock, deadline, check)
         self.response = http.client.HTTPResponse(
             cast("socket.socket", _TimedSocket(self._reader)), method="GET"
         )

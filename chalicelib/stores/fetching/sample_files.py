@@ -8,6 +8,7 @@ from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.datasets.upload import is_upload_path
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
+from chalicelib.stores.accounts.in_flight import DOWNLOADS, InFlight
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 
@@ -18,9 +19,12 @@ DOWNLOAD_SECONDS = 15.0
 class SampleFiles:
     """Reads samples that were sent, uploaded before, or lie at an address."""
 
-    def __init__(self, downloads: Downloader, incoming: UploadedFileStore) -> None:
+    def __init__(
+        self, downloads: Downloader, incoming: UploadedFileStore, in_flight: InFlight
+    ) -> None:
         self._downloads = downloads
         self._incoming = incoming
+        self._in_flight = in_flight
 
     def content(
         self, sample: Sample, max_bytes: int, what: str, seconds: float = DOWNLOAD_SECONDS
@@ -36,12 +40,14 @@ class SampleFiles:
         Raises:
             DownloadFailed: the location cannot be read; says why.
             TooLarge: it is over the limit.
+            RateExceeded: the account has as many downloads going on as it may.
         """
         if sample.content is not None:
             return sample.content
         location, target = sample.location or "", io.BytesIO()
         if not is_upload_path(location):
-            self._downloads.fetch(location, target, max_bytes, seconds, what)
+            with self._in_flight.running(sample.account_id, DOWNLOADS):
+                self._downloads.fetch(location, target, max_bytes, seconds, what)
             return target.getvalue()
         try:
             return self._uploaded(sample.account_id, location, max_bytes)

@@ -7,6 +7,7 @@ import datetime
 import gzip
 import io
 import ipaddress
+import re
 import socket
 import ssl
 import threading
@@ -20,7 +21,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from chalicelib.errors import DownloadFailed, TooLarge
+from chalicelib.errors import DownloadFailed, LeaseLost, TooLarge
+from chalicelib.stores.fetching import pinned_http
 from chalicelib.stores.fetching.downloads import Downloader, Fetched, Probe
 
 Handler = Callable[[socket.socket, str], None]
@@ -552,3 +554,72 @@ def test_fetch_when_the_site_has_a_certificate(site: MakeSite, certificate: Path
         _fetch(made.url(host="other.example"), tls=client, resolver=resolver)
     with pytest.raises(DownloadFailed, match="certificate is not valid: self-signed"):
         _fetch(made.url(host="files.example"), resolver=resolver)
+
+
+def _drip(sock: socket.socket, _: str) -> None:
+    """Begin to send a file, a byte every twentieth of a second."""
+    sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    while True:
+        time.sleep(0.05)
+        sock.sendall(b"1")
+
+
+def test_fetch_when_the_server_drips(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server below the least rate is given up long before the whole time is over."""
+    monkeypatch.setattr(pinned_http, "PACE_SECONDS", 2)
+    started = time.monotonic()
+
+    with pytest.raises(DownloadFailed) as caught:
+        _fetch(site(_drip).url(), seconds=300)
+
+    assert time.monotonic() - started < 4
+    assert re.fullmatch(
+        r"Its server sent \d+ bytes in 2 seconds; the least is 20,000\. "
+        r"Offer the file on a faster server, or send it by POST /v2/uploads\.",
+        caught.value.detail,
+    )
+
+
+@pytest.mark.parametrize("answer", [_drip, lambda *_: time.sleep(3)], ids=["dripping", "silent"])
+def test_fetch_when_it_may_not_go_on(site: MakeSite, answer: Handler) -> None:
+    """Who waits for a server is asked every second whether to wait on."""
+    asked: list[float] = []
+
+    def go_on() -> None:
+        """Stop at the third question."""
+        asked.append(time.monotonic())
+        if len(asked) == 3:
+            raise LeaseLost
+
+    downloader, url = Downloader(["127.0.0.1"]), site(answer).url()
+    with pytest.raises(LeaseLost):
+        downloader.fetch(url, io.BytesIO(), 1000, 300, go_on=go_on)
+    assert asked[-1] - asked[0] < 2.5
+
+
+def test_pace_when_a_server_becomes_slow() -> None:
+    """Any 30 seconds count, not the average since the beginning."""
+    pace = pinned_http.Pace()
+    for _ in range(10):
+        pace.note(1, 1_000_000)
+
+    for _ in range(30):
+        pace.note(1, 9_999)
+    with pytest.raises(DownloadFailed, match=r"sent 299,970 bytes in 30 seconds"):
+        pace.note(1, 9_999)
+
+
+def test_pace_when_a_server_is_just_quick_enough() -> None:
+    """A server above the least rate may go on for ever, also in pieces that it keeps back."""
+    pace = pinned_http.Pace()
+    for _ in range(100):
+        pace.note(0.9, 0)
+        pace.note(3.9, 0)
+        pace.note(0.1, 60_000)
+
+
+def test_pace_when_this_machine_is_busy() -> None:
+    """What was not spent waiting for the server does not make it slow."""
+    pace = pinned_http.Pace()
+    for _ in range(1_000):
+        pace.note(0.02, 1)
