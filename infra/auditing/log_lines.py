@@ -16,12 +16,18 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.config import Settings
-from chalicelib.domain.accounts.usage import OUTCOMES
+from chalicelib.domain.accounts.usage import (
+    GIVEN_BACK,
+    NEVER_COUNTED,
+    OUTCOMES,
+    PREDICTIONS,
+    UNKNOWN,
+)
 from infra.local.logs import log_files
 from infra.target import CommandError
 
-EVENT = "prediction"
-_MARK = f'"event": "{EVENT}"'
+EVENT, SETTLEMENT = "prediction", "settlement"
+_MARKS = f'"event": "{EVENT}"', f'"event": "{SETTLEMENT}"'
 """How a line of interest looks before it is parsed; all others are passed over quickly."""
 
 
@@ -39,7 +45,7 @@ class Tally:
     def add(self, lines: Iterable[str]) -> None:
         """Count lines; those of other events and months are passed over."""
         for line in lines:
-            if _MARK in line:
+            if any(mark in line for mark in _MARKS):
                 self._add(line)
 
     def of(self, account_id: str) -> Counter[str]:
@@ -55,12 +61,20 @@ class Tally:
         except (ValueError, KeyError, TypeError):
             self.damaged += 1
             return
-        if event != EVENT or month != self.month:
+        if event not in (EVENT, SETTLEMENT) or month != self.month:
+            return
+        if event == SETTLEMENT:
+            self._settle(account, found.get("kind"), outcome)
             return
         if outcome not in OUTCOMES:
             self.damaged += 1
             return
         self.by_account.setdefault(account, Counter())[outcome] += 1
+
+    def _settle(self, account: str, kind: object, outcome: str) -> None:
+        """Take in what became of a prediction whose line says that it is unknown."""
+        if kind == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED):
+            self.by_account.setdefault(account, Counter()).update({UNKNOWN: -1, GIVEN_BACK: 1})
 
 
 _MAX_LINE = 64 * 1024
@@ -178,7 +192,8 @@ class LogGroup:
             "logGroupName": self.name,
             "startTime": int(start.timestamp() * 1000),
             "endTime": int(end.timestamp() * 1000),
-            "filterPattern": f'{{ $.event = "{EVENT}" && $.month = "{month}" }}',
+            "filterPattern": f'{{ ($.event = "{EVENT}" || $.event = "{SETTLEMENT}") '
+            f'&& $.month = "{month}" }}',
         }
         for _ in range(MAX_PAGES):
             try:

@@ -1,21 +1,18 @@
-"""Makes chosen AWS calls fail, and puts the emulated AWS back to an earlier state."""
+"""Makes chosen AWS calls fail."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ReadTimeoutError
-from moto.backends import get_backend
-from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 from moto.core.botocore_stubber import MockRawResponse
 from moto.core.models import botocore_stubber
 
-from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
+from tests.quick_aws import keep_clients
 
 THROTTLED, FAILED, TIMED_OUT, LOST, LOST_ONCE = (
     "throttled",
@@ -48,6 +45,7 @@ class Faults:
         self._target = -1
         self._kind = ""
         self._tries = 0
+        keep_clients()
         for client in (clients.dynamodb, clients.dynamodb_once, clients.s3, clients.sqs):
             client.meta.events.unregister("before-send", botocore_stubber)
             client.meta.events.register("before-call", self._count)
@@ -97,52 +95,18 @@ class Faults:
                 return answer
         if self._kind == THROTTLED:
             service = self.calls[-1].partition(".")[0]
-            return _answer(request, 503 if service == "s3" else 400, _THROTTLES[service])
+            return throttled(request, service)
         if self._kind == FAILED:
             return _answer(request, 500, b"")
         raise ReadTimeoutError(endpoint_url=request.url)
+
+
+def throttled(request: Any, service: str) -> AWSResponse:
+    """Make the answer of a service that has too much to do."""
+    return _answer(request, 503 if service == "s3" else 400, _THROTTLES[service])
 
 
 def _answer(request: Any, status: int, body: bytes) -> AWSResponse:
     """Make an answer that is a failure."""
     headers = {"x-amzn-requestid": "none", "content-type": "application/x-amz-json-1.0"}
     return AWSResponse(request.url, status, headers, MockRawResponse(body))
-
-
-class Snapshot:
-    """Rows and objects of the emulated AWS at one moment; its queues are empty."""
-
-    def __init__(self, settings: Settings, clients: Clients) -> None:
-        self._bucket = settings.bucket
-        self._region = settings.region
-        self._s3 = clients.s3
-        self._rows = {name: copy.deepcopy(table.items) for name, table in self._tables().items()}
-        self._objects = {key: _read(clients.s3, self._bucket, key) for key in self._keys()}
-
-    def restore(self) -> None:
-        """Put everything back."""
-        for name, table in self._tables().items():
-            table.items = copy.deepcopy(self._rows[name])
-        for key in self._keys():
-            self._s3.delete_object(Bucket=self._bucket, Key=key)
-        for key, content in self._objects.items():
-            self._s3.put_object(Bucket=self._bucket, Key=key, Body=content)
-        for queue in get_backend("sqs")[ACCOUNT_ID][self._region].queues.values():
-            queue._messages = []
-            queue.pending_messages.clear()
-
-    def _tables(self) -> dict[str, Any]:
-        """Return the emulated tables."""
-        tables: dict[str, Any] = get_backend("dynamodb")[ACCOUNT_ID][self._region].tables
-        return tables
-
-    def _keys(self) -> list[str]:
-        """List the objects."""
-        page = self._s3.list_objects_v2(Bucket=self._bucket)
-        return [entry["Key"] for entry in page.get("Contents", ())]
-
-
-def _read(s3: Any, bucket: str, key: str) -> bytes:
-    """Read an object."""
-    content: bytes = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
-    return content

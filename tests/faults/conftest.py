@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.engines.text import training as engine
+from chalicelib.stores.accounts import quotas
 from tests.builders import ONE_RESULT, World, empty_aws
 from tests.conftest import MovableClock
 
@@ -30,7 +31,9 @@ def world(aws_in_memory: None, settings: Settings, clock: MovableClock) -> World
 
 @pytest.fixture
 def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let botocore repeat calls without pausing."""
+    """Let calls be repeated without pausing, and leave what is unknown at the end so."""
+    monkeypatch.setattr(quotas, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(quotas, "SETTLE_SECONDS", ())
     monkeypatch.setattr("botocore.endpoint.time", NoWaiting)
 
 

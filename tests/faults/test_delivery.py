@@ -61,7 +61,7 @@ def test_every_message_twice_and_out_of_order(world: World, seed: int) -> None:
 
 
 def test_late_message_of_an_earlier_upload(world: World) -> None:
-    """A message of the first upload that comes during a PUT does not begin the PUT's job."""
+    """A message of the first upload that comes during a PUT serves what waits, and once."""
     view = world.upload(ROWS)
     late = world.messages()
     for message in late:
@@ -72,13 +72,15 @@ def test_late_message_of_an_earlier_upload(world: World) -> None:
     for message in late:
         world.deliver(message)
 
-    assert world.get(view).dataset.status == "UPLOADING"
+    assert world.get(view).dataset.status == "SUCCEEDED"
     world.work()
     assert world.get(view).dataset.total == len(ROWS) + 1
+    [row] = world.rows(DatasetRow)
+    assert (int(row.attempts), row.lane, row.open) == (1, None, None)
 
 
 def test_late_message_of_an_earlier_run(world: World) -> None:
-    """A training message of the first run does not begin the second one."""
+    """A training message of the first run serves what waits, under the run that it is."""
     view = world.dataset(ROWS)
     world.train(view)
     late = world.messages()
@@ -88,8 +90,10 @@ def test_late_message_of_an_earlier_run(world: World) -> None:
 
     world.deliver(late[0])
 
-    assert world.container.models.get(model.account_id, model.model_id).status == "QUEUED"
-    assert queued.model.run == 2
+    world.work()
+    model = world.container.models.get(model.account_id, model.model_id)
+    assert queued.model.run == model.run == 2
+    assert (model.status, model.version, model.attempts) == (SUCCEEDED, "r2-2", 1)
 
 
 def test_training_near_the_deadline_continues(world: World) -> None:

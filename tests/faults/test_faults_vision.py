@@ -72,6 +72,7 @@ class MakeFeatures(VisionScenario):
         assert len(self.world.objects(f"{folder}features/")) == (0 if waiting else 1)
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("scenario_type", [TrainPictures, MakeFeatures])
 def test_every_call_may_fail_once(
     scenario_type: type[Scenario],

@@ -1,76 +1,118 @@
-"""Calls counted per account and month, by single conditional writes."""
+"""Calls counted per account and month, by single conditional writes.
+
+A write that counts a call leaves a token in the row with it, in one of two sets, and takes tokens
+out of the other whose calls are over. So a write whose answer was lost is told from one that was
+never made: it can be repeated, and taken back, any number of times.
+"""
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import Any
 
 from pynamodb.exceptions import PynamoDBException
+from pynamodb.expressions.update import Action
 
 from chalicelib import log
+from chalicelib.domain.accounts.usage import GIVEN_BACK, NEVER_COUNTED, UNKNOWN, token_age
+from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import is_refused, translate_errors, try_update
+from chalicelib.stores.aws.errors import is_refused, is_throttled, translate_errors
 from chalicelib.stores.aws.tables import QuotaRow
+
+PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Waits between two tries of one write, in seconds; short of what a caller waits."""
+PATIENCE_SECONDS = 5.0
+"""No try begins later than so long after the first: each may wait for its own time-out."""
+SETTLE_SECONDS = (15.0, 10.0, 10.0, 10.0)
+"""Waits before what is unknown is settled: the first is longer than any call is under way."""
+_OLD_SECONDS = 600.0
+_MOST_OVER = 100
 
 
 @translate_errors
 class QuotaStore:
     """Counters that never pass their limit, however many callers count at once.
 
-    Quota rows have a client that repeats no call, because an `ADD` whose answer was lost may
-    have been counted: a repeated one would count twice.
+    Quota rows have a client that repeats no call, so that every try is one of these here.
     """
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
+        self._lock = threading.Lock()
+        self._over: dict[tuple[str, str, int], set[str]] = {}
 
     def reserve(
-        self, account_id: str, kind: str, month: str, limit: int, expires_at: datetime
-    ) -> int | None:
+        self, account_id: str, kind: str, month: str, limit: int, expires_at: datetime, token: str
+    ) -> int | None:  # fmt: skip
         """Count one call, unless the limit is reached.
 
         Args:
             account_id: who calls.
-            kind: PREDICTIONS or EXAMPLES of chalicelib/domain/usage.py.
+            kind: PREDICTIONS or EXAMPLES of chalicelib/domain/accounts/usage.py.
             month: name of the month, for example `2026-11`.
             limit: calls allowed in the month.
             expires_at: when the row may disappear.
+            token: names the call, as `new_token` makes it.
 
         Returns:
             Calls counted with this one, or None when the limit is reached.
+
+        Raises:
+            StorageUnavailable: it could not be counted. Where that is not certain it is settled
+                later, and logged.
         """
         if limit < 1:
             return None
         row = QuotaRow(account_id, _period(kind, month))
+        held, others = _sets(token)
+        actions: list[Action] = [
+            QuotaRow.used.add(1),
+            QuotaRow.expires_at.set(int(expires_at.timestamp())),
+            held.add({token}),
+        ]
+        if over := self._take_over(row, token):
+            actions.append(others.delete(over))
+        room = QuotaRow.used.does_not_exist() | (QuotaRow.used < limit)
         try:
-            row.update(
-                actions=[
-                    QuotaRow.used.add(1),
-                    QuotaRow.expires_at.set(int(expires_at.timestamp())),
-                ],
-                condition=QuotaRow.used.does_not_exist() | (QuotaRow.used < limit),
+            is_done = _repeated(
+                lambda: row.update(actions=actions, condition=room & ~held.contains(token)),
+                lambda: _holds(row, token),
             )
-        except PynamoDBException as error:
-            # Anything else leaves open whether the call was counted: logged, never repeated.
-            if is_refused(error):
-                return None
+        except _OutcomeUnknown as error:
             log.warning("quota_reservation_unknown", account=account_id, kind=kind, month=month)
-            raise
+            self._settle_later(account_id, kind, month, token)
+            raise StorageUnavailable from error
+        if not is_done:
+            return None
+        self._note_old(row, token)
         return int(row.used)
 
-    def give_back(self, account_id: str, kind: str, month: str) -> bool:
-        """Take one counted call back, into the month it was counted in.
+    def give_back(self, account_id: str, kind: str, month: str, token: str) -> bool:
+        """Take one counted call back, into the month it was counted in; once, however often asked.
 
         Returns:
-            False when the outcome is unknown and the call may stay counted: that is logged, and
-            the caller's own error is more important than this one.
+            False when the outcome is unknown and the call may stay counted: that is logged and
+            settled later, and the caller's own error is more important than this one.
         """
-        row = QuotaRow(account_id, _period(kind, month))
         try:
-            try_update(row, [QuotaRow.used.add(-1)], QuotaRow.used > 0)
-        except PynamoDBException:
+            self._release(account_id, kind, month, token)
+        except (PynamoDBException, StorageUnavailable, _OutcomeUnknown):
             log.warning("quota_give_back_unknown", account=account_id, kind=kind, month=month)
+            self._settle_later(account_id, kind, month, token)
             return False
         return True
+
+    def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
+        """Let a call stay counted; the next one takes its token out of the row."""
+        with self._lock:
+            tokens = self._over.setdefault((account_id, _period(kind, month), _side(token)), set())
+            # Tokens of processes that died are taken out by whoever sees them, when they are old.
+            if len(tokens) < _MOST_OVER:
+                tokens.add(token)
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Read how many calls are counted."""
@@ -79,6 +121,114 @@ class QuotaStore:
         except QuotaRow.DoesNotExist:
             return 0
         return int(row.used)
+
+    def _release(self, account_id: str, kind: str, month: str, token: str) -> bool:
+        """Take a call back if it is counted; tell whether it was."""
+        row = QuotaRow(account_id, _period(kind, month))
+        held, _ = _sets(token)
+        actions: list[Action] = [QuotaRow.used.add(-1), held.delete({token})]
+        return _repeated(
+            lambda: row.update(actions=actions, condition=held.contains(token)),
+            lambda: not _holds(row, token),
+        )
+
+    def _settle_later(self, account_id: str, kind: str, month: str, token: str) -> None:
+        """Take a call back in the background that may be counted and has no answer."""
+
+        def settle() -> None:
+            for pause in SETTLE_SECONDS:
+                time.sleep(pause)
+                try:
+                    was_counted = self._release(account_id, kind, month, token)
+                except (PynamoDBException, StorageUnavailable, _OutcomeUnknown):
+                    continue
+                outcome = GIVEN_BACK if was_counted else NEVER_COUNTED
+                break
+            else:
+                outcome = UNKNOWN
+            log.record("settlement", account=account_id, kind=kind, month=month, outcome=outcome)
+
+        threading.Thread(target=log.with_context(settle), daemon=True).start()
+
+    def _take_over(self, row: QuotaRow, token: str) -> set[str]:
+        """Take the tokens whose calls are over and which this write can take out."""
+        with self._lock:
+            return self._over.pop((row.account_id, row.period, 1 - _side(token)), set())
+
+    def _note_old(self, row: QuotaRow, token: str) -> None:
+        """Note the tokens that dead processes left, for the next write to take out."""
+        left = _old((row.held_b, row.held_a)[_side(token)] or ())
+        if left:
+            key = (row.account_id, row.period, 1 - _side(token))
+            with self._lock:
+                self._over.setdefault(key, set()).update(left[:_MOST_OVER])
+
+
+class _OutcomeUnknown(Exception):
+    """Nobody knows whether a write was made."""
+
+
+def _repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
+    """Make a write until its outcome is certain; False when its condition refused it.
+
+    Args:
+        write: may be made twice: its condition refuses the second.
+        is_done: tells, after a try whose answer was lost, whether the write had been made.
+
+    Raises:
+        _OutcomeUnknown: it was made or not.
+        StorageUnavailable: it was not made.
+    """
+    began, is_lost = time.monotonic(), False
+    for pause in (*PAUSES, None):
+        try:
+            write()
+        except PynamoDBException as error:
+            if is_refused(error):
+                return is_lost and _ask(is_done)
+            # A throttled write is a write that was not made: certain, and worth another try.
+            is_lost = is_lost or not is_throttled(error)
+            if pause is None or time.monotonic() - began > PATIENCE_SECONDS:
+                raise (_OutcomeUnknown if is_lost else StorageUnavailable)() from error
+            time.sleep(pause)
+        else:
+            return True
+    raise AssertionError("The last try ends the loop.")
+
+
+def _ask(is_done: Callable[[], bool]) -> bool:
+    """Read whether a write was made.
+
+    Raises:
+        _OutcomeUnknown: it cannot be read.
+    """
+    try:
+        return is_done()
+    except PynamoDBException as error:
+        raise _OutcomeUnknown from error
+
+
+def _holds(row: QuotaRow, token: str) -> bool:
+    """Tell whether a row holds a token, reading it anew."""
+    try:
+        row.refresh(consistent_read=True)
+    except QuotaRow.DoesNotExist:
+        return False
+    return token in ((row.held_a, row.held_b)[_side(token)] or ())
+
+
+def _sets(token: str) -> tuple[Any, Any]:
+    """Return the set that holds a token, and the other one: no write may change one set twice."""
+    sets = QuotaRow.held_a, QuotaRow.held_b
+    return sets[_side(token)], sets[1 - _side(token)]
+
+
+def _side(token: str) -> int:
+    return int(token[-1], 16) % 2
+
+
+def _old(tokens: Iterable[str]) -> list[str]:
+    return [token for token in tokens if token_age(token) > _OLD_SECONDS]
 
 
 def _period(kind: str, month: str) -> str:

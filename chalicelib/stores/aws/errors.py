@@ -37,6 +37,20 @@ def is_refused(error: PynamoDBException) -> bool:
     return bool(answer.get("Error", {}).get("Code") == "ConditionalCheckFailedException")
 
 
+_THROTTLES = (
+    "LimitExceededException",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "ThrottlingException",
+)
+
+
+def is_throttled(error: PynamoDBException) -> bool:
+    """Tell whether a call was refused because there are too many: it was certainly not made."""
+    answer = getattr(error.cause, "response", None) or {}
+    return answer.get("Error", {}).get("Code") in _THROTTLES
+
+
 def try_write(write: Callable[[], Any]) -> bool:
     """Run a conditional write; False when its condition refused it.
 

@@ -16,7 +16,7 @@ from pynamodb.attributes import (
     UnicodeAttribute,
     UnicodeSetAttribute,
 )
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, IncludeProjection
 from pynamodb.models import Model as TableRow
 
 from chalicelib.config import Settings
@@ -25,6 +25,14 @@ from chalicelib.config import Settings
 def _meta(**facts: object) -> Any:
     """Make the inner class that tells PynamoDB of a table or an index."""
     return type("Meta", (), facts)
+
+
+class ClosedAccountIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """Sparse: closed accounts by the time at which their data goes, for the sweep."""
+
+    Meta = _meta(index_name="closed", projection=AllProjection())
+    status = UnicodeAttribute(hash_key=True)
+    delete_after = NumberAttribute(range_key=True)
 
 
 class AccountRow(TableRow):
@@ -44,6 +52,12 @@ class AccountRow(TableRow):
     example_calls = NumberAttribute(null=True)
     revision = NumberAttribute(default=0)
     training = UnicodeSetAttribute(null=True)
+    uploads = UnicodeSetAttribute(null=True)
+    forms = UnicodeSetAttribute(null=True)
+    stored_bytes = NumberAttribute(null=True)
+    counted_at = NumberAttribute(null=True)
+    room_version = NumberAttribute(null=True)
+    closed_index = ClosedAccountIndex()
 
 
 class RefreshTokenRow(TableRow):
@@ -54,10 +68,11 @@ class RefreshTokenRow(TableRow):
     token_id = UnicodeAttribute(range_key=True)
     key_id = UnicodeAttribute()
     created_at = NumberAttribute()
+    used_at = NumberAttribute(null=True)
 
 
 class CounterRow(TableRow):
-    """The last integer id that was given out, by kind."""
+    """The last integer id that was given out, by kind; the last turn, by lane and by account."""
 
     Meta = _meta(table_name="counters")
     name = UnicodeAttribute(hash_key=True)
@@ -65,21 +80,39 @@ class CounterRow(TableRow):
 
 
 class QuotaRow(TableRow):
-    """Calls counted in a month; the sort key is `predictions#2026-11` or `examples#2026-11`."""
+    """Calls counted in a month, at `predictions#2026-11` or `examples#2026-11`.
+
+    At `rate#records` and so on: when the bucket of a cost class is full again, in microseconds.
+    At `running#downloads` and `running#documents`: an entry for each that goes on.
+    """
 
     Meta = _meta(table_name="quotas")
     account_id = UnicodeAttribute(hash_key=True)
     period = UnicodeAttribute(range_key=True)
     used = NumberAttribute(default=0)
+    full_at = NumberAttribute(null=True)
+    running = UnicodeSetAttribute(null=True)
     expires_at = NumberAttribute(null=True)
+    held_a = UnicodeSetAttribute(null=True)
+    held_b = UnicodeSetAttribute(null=True)
 
 
 class OpenDatasetIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """Sparse: datasets with an upload that is going on, for the sweep."""
+    """Sparse: datasets that are UPLOADING or DELETION_PENDING, oldest first, for the sweep."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
     updated_at = NumberAttribute(range_key=True)
+
+
+class DatasetTurnIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """Sparse: uploads that are going on, by lane, in the order in which they are read."""
+
+    Meta = _meta(
+        index_name="turns", projection=IncludeProjection(["upload_id", "lease_until", "nudged_at"])
+    )
+    lane = UnicodeAttribute(hash_key=True)
+    turn = NumberAttribute(range_key=True)
 
 
 class DatasetRow(TableRow):
@@ -115,7 +148,10 @@ class DatasetRow(TableRow):
     nudged_at = NumberAttribute(default=0)
     urls_until = NumberAttribute(null=True)
     open = UnicodeAttribute(null=True)
+    lane = UnicodeAttribute(null=True)
+    turn = NumberAttribute(null=True)
     open_index = OpenDatasetIndex()
+    turn_index = DatasetTurnIndex()
 
 
 class LabelRow(TableRow):
@@ -150,11 +186,19 @@ class DatasetModelsIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-
 
 
 class OpenModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """Sparse: models that are QUEUED#paid, QUEUED#free or RUNNING, oldest first."""
+    """Sparse: models that are QUEUED#paid, QUEUED#free or RUNNING, in the order of their turns."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
-    queued_at = NumberAttribute(range_key=True)
+    turn = NumberAttribute(range_key=True, attr_name="queued_at")
+
+
+class QueuedModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """The same models in the order in which they were accepted, with little of each."""
+
+    Meta = _meta(index_name="queued", projection=IncludeProjection(["nudged_at"]))
+    open = UnicodeAttribute(hash_key=True)
+    accepted_at = NumberAttribute(range_key=True)
 
 
 class ModelRow(TableRow):
@@ -179,7 +223,10 @@ class ModelRow(TableRow):
     lease_until = NumberAttribute(default=0)
     lease_owner = UnicodeAttribute(null=True)
     nudged_at = NumberAttribute(default=0)
-    queued_at = NumberAttribute(null=True)
+    # The turn bears the name that rows had when it was a time, so that old rows keep their place.
+    turn = NumberAttribute(null=True, attr_name="queued_at")
+    accepted_at = NumberAttribute(null=True)
+    served_seconds = NumberAttribute(default=0)
     is_paid = BooleanAttribute(default=False)
     epochs = NumberAttribute(default=0)
     failure = UnicodeAttribute(null=True)
@@ -190,6 +237,7 @@ class ModelRow(TableRow):
     open = UnicodeAttribute(null=True)
     dataset_index = DatasetModelsIndex()
     open_index = OpenModelIndex()
+    queued_index = QueuedModelIndex()
 
 
 class OpenDeletionIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]

@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from chalicelib.domain.accounts.usage import PREDICTIONS, month_key
+from chalicelib.domain.accounts.usage import PREDICTIONS, month_key, new_token
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.quotas import QuotaStore
 from infra.accounts import create_account, main
@@ -49,7 +49,8 @@ def accounts(clients, settings, tmp_path):
         create_account(settings, email, tmp_path / f"{email}.pem")
         account = AccountStore(clients).find_by_email(email)
         for _ in range(used):
-            quotas.reserve(account.account_id, PREDICTIONS, MONTH, 100, NOW + timedelta(days=400))
+            until = NOW + timedelta(days=400)
+            quotas.reserve(account.account_id, PREDICTIONS, MONTH, 100, until, new_token())
         found[email] = account.account_id
     return found
 
@@ -232,7 +233,8 @@ def test_pages_are_followed_to_the_end(stubbed):
         "logGroupName": GROUP,
         "startTime": 0,
         "endTime": 1000,
-        "filterPattern": '{ $.event = "prediction" && $.month = "2026-11" }',
+        "filterPattern": '{ ($.event = "prediction" || $.event = "settlement") '
+        '&& $.month = "2026-11" }',
         "nextToken": "t2",
     }
     stub.add_response("filter_log_events", {"events": [{"message": "last"}]}, wanted)

@@ -6,15 +6,17 @@ of the local stack do not.
 
 from __future__ import annotations
 
-import json
 import logging
+import time
 from datetime import UTC, datetime
 
 import pytest
+from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ReadTimeoutError
 
-from chalicelib.domain.accounts.usage import EXAMPLES, PREDICTIONS
+from chalicelib.domain.accounts.usage import EXAMPLES, PREDICTIONS, new_token
 from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.accounts import quotas
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.aws.tables import QuotaRow
 
@@ -27,9 +29,9 @@ def store(clients) -> QuotaStore:
     return QuotaStore(clients)
 
 
-def reserve(store, kind=PREDICTIONS, month="2026-11", limit=3, account="1"):
+def reserve(store, kind=PREDICTIONS, month="2026-11", limit=3, account="1", token=None):
     """Count one call."""
-    return store.reserve(account, kind, month, limit, EXPIRES)
+    return store.reserve(account, kind, month, limit, EXPIRES, token or new_token())
 
 
 def test_reserve_counts_to_the_limit_and_no_further(store):
@@ -57,17 +59,35 @@ def test_lowered_limit_admits_nothing(store):
     assert reserve(store, limit=0, account="2") is None
 
 
-def test_give_back_takes_one_back_and_never_below_zero(store):
-    """A call that is given back is free again; there is no credit beyond that."""
+def test_give_back_takes_one_back_once(store):
+    """A call that is given back is free again, once, however often that is asked for."""
+    token = new_token()
+    reserve(store, token=token)
     reserve(store)
 
-    store.give_back("1", PREDICTIONS, "2026-11")
-    store.give_back("1", PREDICTIONS, "2026-11")
-    store.give_back("2", PREDICTIONS, "2026-11")
+    for account in ("1", "1", "2"):
+        assert store.give_back(account, PREDICTIONS, "2026-11", token)
 
-    assert store.used("1", PREDICTIONS, "2026-11") == 0
-    assert [reserve(store) for _ in range(4)] == [1, 2, 3, None]
+    assert store.used("1", PREDICTIONS, "2026-11") == 1
+    assert [reserve(store) for _ in range(3)] == [2, 3, None]
     assert store.used("2", PREDICTIONS, "2026-11") == 0
+
+
+def test_tokens_do_not_pile_up(store):
+    """What is over leaves the row with a later call; so does what a dead process left."""
+    old = f"{int(time.time()) - 3_600:x}-00000000000{{}}"
+    for side in "ab":
+        reserve(store, limit=99, token=old.format(side))
+    for _ in range(40):
+        token = new_token()
+        reserve(store, limit=99, token=token)
+        store.keep("1", PREDICTIONS, "2026-11", token)
+
+    row = QuotaRow.get("1", "predictions#2026-11")
+    left = {*(row.held_a or ()), *(row.held_b or ())}
+    assert int(row.used) == 42
+    assert len(left) < 30
+    assert not left & {old.format("a"), old.format("b")}
 
 
 def test_rows_expire(store):
@@ -77,40 +97,125 @@ def test_rows_expire(store):
     assert int(EXPIRES.timestamp()) == QuotaRow.get("1", "predictions#2026-11").expires_at
 
 
-def test_unknown_reservation_is_an_error_and_is_logged(clients, store, monkeypatch, caplog):
-    """When the answer is lost the caller gets a 503, the call is made once, and it is logged."""
-    calls = break_after_call(clients, monkeypatch)
+def test_throttled_write_is_repeated(clients, store, monkeypatch):
+    """A throttle is a certain refusal: the call is counted by a later try, once."""
+    answer = throttle(clients, monkeypatch, times=3)
+
+    assert reserve(store) == 1
+    assert len(answer) == 4
+    assert store.used("1", PREDICTIONS, "2026-11") == 1
+
+
+def test_throttled_for_long_is_certainly_not_counted(clients, store, monkeypatch, caplog):
+    """A caller who gets a 503 after throttles alone was not charged, and nothing is unknown."""
+    throttle(clients, monkeypatch, times=99)
 
     with caplog.at_level(logging.WARNING, "presage"), pytest.raises(StorageUnavailable):
         reserve(store)
 
-    assert len(calls) == 1
-    assert json.loads(caplog.messages[0])["event"] == "quota_reservation_unknown"
+    assert caplog.messages == []
     monkeypatch.undo()
-    assert store.used("1", PREDICTIONS, "2026-11") == 1
+    assert store.used("1", PREDICTIONS, "2026-11") == 0
 
 
-def test_unknown_give_back_is_swallowed_and_logged(clients, store, monkeypatch, caplog):
-    """A give-back whose answer is lost is made once, and the caller's own error goes first."""
-    reserve(store)
-    calls = break_after_call(clients, monkeypatch)
+def test_lost_answer_is_found_out_by_asking_again(clients, store, monkeypatch):
+    """A call that was counted and whose answer was lost is counted once, and known."""
+    token = new_token()
+    calls = break_after_call(clients, monkeypatch, times=1)
 
-    with caplog.at_level(logging.WARNING, "presage"):
-        store.give_back("1", PREDICTIONS, "2026-11")
+    assert reserve(store, token=token) == 1
 
-    assert len(calls) == 1
-    assert json.loads(caplog.messages[0])["event"] == "quota_give_back_unknown"
+    assert len(calls) >= 2
+    break_after_call(clients, monkeypatch, times=1)
+    assert store.give_back("1", PREDICTIONS, "2026-11", token)
+    assert store.used("1", PREDICTIONS, "2026-11") == 0
 
 
-def break_after_call(clients, monkeypatch):
-    """Let every call of the quota client be done and its answer be lost; returns the calls."""
+def test_lost_answer_at_the_limit_is_no_refusal(clients, store, monkeypatch):
+    """The last call of a month whose answer was lost is not told that there is none left."""
+    break_after_call(clients, monkeypatch, times=1)
+
+    assert reserve(store, limit=1) == 1
+    assert reserve(store, limit=1) is None
+
+
+def test_unknown_reservation_is_settled(clients, store, monkeypatch, lines):
+    """While nothing can be known a caller gets a 503; soon it costs nothing, and a line says so."""
+    monkeypatch.setattr(quotas, "SETTLE_SECONDS", (0.2, 0.2))
+    calls = break_after_call(clients, monkeypatch, times=len(quotas.PAUSES) + 1)
+
+    with pytest.raises(StorageUnavailable):
+        reserve(store)
+
+    assert len(calls) == len(quotas.PAUSES) + 1
+    wait_until(lambda: store.used("1", PREDICTIONS, "2026-11") == 0)
+    wait_until(lambda: [line for line in lines() if line["event"] == "settlement"])
+    unknown, settled = (line for line in lines() if "quota" in line["event"] or "kind" in line)
+    assert unknown["event"] == "quota_reservation_unknown"
+    assert (settled["outcome"], settled["account"], settled["month"]) == (
+        "given_back",
+        "1",
+        "2026-11",
+    )
+
+
+def test_unknown_give_back_is_settled(clients, store, monkeypatch, lines):
+    """The caller's own error goes first; the call is free again as soon as the table answers."""
+    monkeypatch.setattr(quotas, "SETTLE_SECONDS", (0.2, 0.2))
+    token = new_token()
+    reserve(store, token=token)
+    throttle(clients, monkeypatch, times=len(quotas.PAUSES) + 1)
+
+    assert not store.give_back("1", PREDICTIONS, "2026-11", token)
+
+    wait_until(lambda: store.used("1", PREDICTIONS, "2026-11") == 0)
+    wait_until(lambda: lines()[-1]["event"] == "settlement")
+    assert lines()[-1]["outcome"] == "given_back"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Do not wait between tries."""
+    monkeypatch.setattr(quotas, "PAUSES", (0.0,) * 5)
+
+
+def wait_until(holds, seconds=5):
+    """Wait until something holds."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def throttle(clients, monkeypatch, times):
+    """Refuse so many calls of the quota client as too many; returns all calls."""
+    endpoint = clients.dynamodb_once._endpoint
+    answer, calls = endpoint._get_response, []
+
+    def refuse(request, operation_model, context):
+        """Answer as a table does that has too much to do."""
+        calls.append(request)
+        if len(calls) > times:
+            return answer(request, operation_model, context)
+        error = {"Code": "ProvisionedThroughputExceededException", "Message": "slow down"}
+        parsed = {"Error": error, "ResponseMetadata": {"HTTPStatusCode": 400}}
+        return (AWSResponse(request.url, 400, {}, None), parsed), None
+
+    monkeypatch.setattr(endpoint, "_get_response", refuse)
+    return calls
+
+
+def break_after_call(clients, monkeypatch, times):
+    """Let so many calls of the quota client be done and their answers lost; returns all calls."""
     endpoint = clients.dynamodb_once._endpoint
     answer, calls = endpoint._get_response, []
 
     def lose(request, operation_model, context):
         """Do the call, then fail as a connection does that broke."""
         calls.append(request)
-        answer(request, operation_model, context)
+        given = answer(request, operation_model, context)
+        if len(calls) > times:
+            return given
         return None, ReadTimeoutError(endpoint_url=request.url)
 
     monkeypatch.setattr(endpoint, "_get_response", lose)
