@@ -32,6 +32,7 @@ def train_job(model: Model) -> Job:
         "account_id": model.account_id,
         "model_id": model.model_id,
         "run": model.run,
+        "is_paid": model.is_paid,
     }
 
 

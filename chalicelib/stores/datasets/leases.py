@@ -148,25 +148,33 @@ class DatasetLeases:
         ]
         self._write(owned.dataset, owned.lease, actions, UPLOADING, FAILED)
 
-    def release(
-        self, dataset: Dataset, lease: Lease, error: str = "", *, counts: bool = True
-    ) -> None:
-        """Give the job back to the queue, remembering what broke this attempt.
-
-        Args:
-            dataset: whose row is owned.
-            lease: under which it is owned.
-            error: what broke; empty when nothing did.
-            counts: False when this was no failed attempt but ran out of its time.
-        """
-        actions: list[Action] = [DatasetRow.lease_until.set(0)]
-        if error:
-            actions.append(DatasetRow.last_error.set(error[:500]))
-        if not counts:
-            # Out of time is no failure: it would use up the attempts of a long file.
-            actions.append(DatasetRow.attempts.set(max(0, lease.attempts - 1)))
+    def release(self, dataset: Dataset, lease: Lease) -> None:
+        """Give up the row after an addition that came to nothing."""
         row = row_of(dataset)
-        try_update(row, actions, DatasetRow.fence == lease.fence)
+        try_update(row, [DatasetRow.lease_until.set(0)], DatasetRow.fence == lease.fence)
+
+    def fail_attempt(self, owned: OwnedDataset, error: str) -> None:
+        """Remember what broke this attempt; the next one begins when the lease has ended.
+
+        So a storage that is out of reach for a moment does not use up the attempts at once.
+        """
+        actions: list[Action] = [DatasetRow.last_error.set(error[:500])]
+        try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
+
+    def put_back(self, owned: OwnedDataset) -> None:
+        """Give an upload back that ran out of the time it was given, which is no failed attempt."""
+        actions: list[Action] = [
+            DatasetRow.lease_until.set(0),
+            DatasetRow.attempts.set(max(0, owned.lease.attempts - 1)),
+            DatasetRow.nudged_at.set(to_milliseconds(self._clock())),
+        ]
+        try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
+
+    def discount(self, owned: OwnedDataset) -> None:
+        """Take an attempt back that ended because its lease was lost: nothing had broken."""
+        same = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == owned.dataset.upload_id)
+        counted = same & (DatasetRow.fence > owned.lease.fence) & (DatasetRow.attempts > 1)
+        try_update(row_of(owned.dataset), [DatasetRow.attempts.add(-1)], counted)
 
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
         """Take the lease when it is free; a repeated call recognises its own first write."""
@@ -221,6 +229,8 @@ class DatasetLeases:
             DatasetRow.reserved_bytes.set(0),
             DatasetRow.last_error.remove(),
             DatasetRow.open.remove(),
+            DatasetRow.lane.remove(),
+            DatasetRow.turn.remove(),
         ]
 
     def _until(self) -> int:

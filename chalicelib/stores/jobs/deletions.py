@@ -136,7 +136,7 @@ class DeletionStore:
         stale = (DeletionRow.nudged_at < older_than) & (DeletionRow.lease_until < now)
         unfinished = stale & DeletionRow.status.is_in(QUEUED, RUNNING)
         claimed = []
-        for row in list(DeletionRow.open_index.query(OPEN)):
+        for row in list(DeletionRow.open_index.query(OPEN, filter_condition=stale)):
             actions: list[Action] = [DeletionRow.nudged_at.set(now)]
             if try_update(row, actions, unfinished):
                 claimed.append(_load(row))

@@ -13,7 +13,8 @@ from chalicelib.errors import LeaseLost, StorageUnavailable
 class Heartbeat:
     """Renews every third of the lease; `check` tells its owner to stop once it is lost.
 
-    A worker that was stalled past its lease finds out at the next `check`, before it writes.
+    A worker that was stalled past its lease asks for it again at the next `check`: while nobody
+    else has taken the job, its work goes on where it stands.
     """
 
     def __init__(self, renew: Callable[[], None], lease_seconds: float) -> None:
@@ -36,20 +37,25 @@ class Heartbeat:
         """Return while the lease is held.
 
         Raises:
-            LeaseLost: it was lost, or could not be renewed in time.
+            LeaseLost: another has it, or it has ended and cannot be renewed.
         """
+        if not self._lost and time.monotonic() >= self._valid_until:
+            self._try_to_renew()
         if self._lost or time.monotonic() >= self._valid_until:
             raise LeaseLost
 
     def _run(self) -> None:
         """Renew until stopped or lost."""
-        while not self._stop.wait(self._lease_seconds / 3):
-            try:
-                started = time.monotonic()
-                self._renew()
-                self._valid_until = started + self._lease_seconds
-            except LeaseLost:
-                self._lost = True
-                return
-            except StorageUnavailable:
-                log.warning("heartbeat_failed")
+        while not self._lost and not self._stop.wait(self._lease_seconds / 3):
+            self._try_to_renew()
+
+    def _try_to_renew(self) -> None:
+        """Renew once; what does not answer is asked again later."""
+        try:
+            started = time.monotonic()
+            self._renew()
+            self._valid_until = started + self._lease_seconds
+        except LeaseLost:
+            self._lost = True
+        except StorageUnavailable:
+            log.warning("heartbeat_failed")

@@ -15,6 +15,8 @@ TRAIN_FREE = "train-free"
 DELETE = "delete"
 INCOMING = "incoming"
 """The bucket itself sends here when a file has arrived."""
+CAPPED_SECONDS = 3
+"""When a message comes again whose account has as many jobs running as it may, in seconds."""
 
 
 def queue_name(settings: Settings, short: str) -> str:

@@ -109,21 +109,38 @@ class ModelLeases:
         ]
         self._write(model, actions, ModelRow.status == FAILED)
 
-    def release(self, model: Model, error: str = "", *, counts: bool = True) -> None:
-        """Give the run back to the queue, remembering what broke this attempt.
+    def fail_attempt(self, model: Model, error: str) -> None:
+        """Remember what broke this attempt; the next one begins when the lease has ended.
+
+        So a storage that is out of reach for a moment does not use up the attempts at once.
+        """
+        row = ModelRow(model.account_id, model.model_id)
+        try_update(row, [ModelRow.last_error.set(error[:500])], self._owned(model))
+
+    def put_back(self, model: Model, turn: int, served_seconds: float) -> None:
+        """Give a run that is not finished back to the queue, where it has another turn.
 
         Args:
-            model: the run that is owned.
-            error: what broke; empty for a continuation.
-            counts: False when this was no failed attempt but a continuation.
+            model: the run that is owned; that it goes on later is no failed attempt.
+            turn: its new number in its lane.
+            served_seconds: how long it was worked on in all.
         """
-        actions: list[Action] = [ModelRow.lease_until.set(0)]
-        if error:
-            actions.append(ModelRow.last_error.set(error[:500]))
-        if not counts:
-            actions.append(ModelRow.attempts.set(max(0, model.attempts - 1)))
+        actions: list[Action] = [
+            ModelRow.lease_until.set(0),
+            ModelRow.attempts.set(max(0, model.attempts - 1)),
+            ModelRow.turn.set(turn),
+            ModelRow.served_seconds.set(round(served_seconds, 3)),
+            ModelRow.nudged_at.set(to_milliseconds(self._clock())),
+        ]
         row = ModelRow(model.account_id, model.model_id)
         try_update(row, actions, self._owned(model))
+
+    def discount(self, model: Model) -> None:
+        """Take an attempt back that ended because its lease was lost: nothing had broken."""
+        taken = (ModelRow.run == model.run) & (ModelRow.fence > model.fence)
+        counted = taken & (ModelRow.status == RUNNING) & (ModelRow.attempts > 1)
+        row = ModelRow(model.account_id, model.model_id)
+        try_update(row, [ModelRow.attempts.add(-1)], counted)
 
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
         """Write under the lease; `again` recognises the end that a first try has written."""

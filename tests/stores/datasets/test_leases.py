@@ -45,16 +45,20 @@ def test_lease_is_taken_once(world: World, dataset: Dataset) -> None:
     assert (second.lease.fence, second.lease.attempts) == (first.lease.fence + 1, 2)
 
 
-def test_released_job_can_be_taken_at_once(world: World, dataset: Dataset) -> None:
-    """A job that was given back is there for the next worker, with what broke it."""
+def test_failed_attempt_is_followed_when_its_lease_has_ended(
+    world: World, dataset: Dataset
+) -> None:
+    """The next attempt knows what broke, and does not begin at once; one out of time may."""
     first = _take(world, dataset)
     assert first is not None
-    world.stores.dataset_leases.release(dataset, first.lease, "it broke")
+    world.stores.dataset_leases.fail_attempt(first, "it broke")
+    assert _take(world, dataset) is None
+    world.clock.advance(seconds=61)
     second = _take(world, dataset)
     assert second is not None
     assert (second.lease.last_error, second.lease.attempts) == ("it broke", 2)
 
-    world.stores.dataset_leases.release(dataset, second.lease, counts=False)
+    world.stores.dataset_leases.put_back(second)
     third = _take(world, dataset)
 
     assert third is not None
@@ -81,7 +85,9 @@ def test_stalled_owner_writes_nothing(world: World, dataset: Dataset) -> None:
     for write in writes:
         with pytest.raises(LeaseLost):
             write()
-    leases.release(dataset, first.lease, "late")
+    leases.fail_attempt(first, "late")
+    leases.put_back(first)
+    leases.release(dataset, first.lease)
 
     assert before == world.rows(DatasetRow)[0].attribute_values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -38,6 +39,18 @@ def test_owner_is_told_when_another_took_over() -> None:
 
         with pytest.raises(LeaseLost):
             beat.check()
+
+
+def test_owner_that_was_stalled_goes_on_while_nobody_took_its_job() -> None:
+    """A machine that stood still for longer than a lease costs no work: the lease is renewed."""
+    renewed: list[int] = []
+    beat = Heartbeat(lambda: renewed.append(1), LEASE_SECONDS)
+    time.sleep(2 * LEASE_SECONDS)
+
+    beat.check()
+    beat.check()
+
+    assert renewed == [1]
 
 
 def test_owner_is_told_when_no_renewal_gets_through() -> None:

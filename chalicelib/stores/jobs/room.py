@@ -1,0 +1,265 @@
+"""What an account stores and has going on, counted by conditional writes of its row.
+
+So calls at the same time cannot pass a limit together. The bytes are those of committed data and of
+uploads that are going on; they are counted anew from the datasets once a day, and before anything
+is refused, since a process that dies between two writes leaves a little too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pynamodb.exceptions import PynamoDBException
+from pynamodb.expressions.condition import Condition, size
+from pynamodb.expressions.update import Action
+
+from chalicelib import log
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.datasets.dataset import FAMILY_TYPES, UPLOADING, Dataset
+from chalicelib.domain.datasets.growth import check_room
+from chalicelib.domain.datasets.open_upload import OpenUpload
+from chalicelib.domain.datasets.upload import USED
+from chalicelib.errors import StorageUnavailable, TooManyOpen
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.tables import AccountRow, IncomingRow
+from chalicelib.stores.datasets.datasets import DatasetStore
+
+MAX_FORMS = 20
+"""Forms for large files that an account may hold unused."""
+_TRIES = 20
+"""How often a change is tried again after another change came first."""
+_RECOUNT_MILLISECONDS = 24 * 3600 * 1000
+_YOUNG_MILLISECONDS = 60_000
+"""An upload may be noted so long before its dataset is written."""
+
+
+@translate_errors
+class RoomStore:
+    """Reserves and frees what is limited for each account."""
+
+    def __init__(
+        self,
+        clients: Clients,
+        datasets: DatasetStore,
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        clients.bind_tables()
+        self._datasets = datasets
+        self._clock = clock
+        self._max_open_uploads = settings.max_open_uploads
+        self._max_stored_bytes = settings.max_stored_bytes
+
+    def reserve_upload(
+        self, account_id: str, family: str, dataset_id: int, receipt_id: str, size_bytes: int
+    ) -> None:
+        """Count an upload that is about to be accepted.
+
+        Raises:
+            TooManyOpen: the account has too many going on, or has no room for it.
+        """
+        entry = str(OpenUpload(family, dataset_id, receipt_id, self._now(), size_bytes))
+        row, uploads = AccountRow(account_id), AccountRow.uploads
+        count = size(uploads)  # type: ignore[no-untyped-call]
+        has_place = uploads.does_not_exist() | (count < self._max_open_uploads)
+        # A repeated call meets its own first write, and must not count twice.
+        condition = self._has_room(size_bytes) & has_place & ~uploads.contains(entry)
+        actions = [uploads.add({entry}), *_changed(size_bytes)]
+        if try_update(row, actions, condition) or entry in self._recounted(account_id):
+            return
+        if not try_update(row, actions, condition):
+            self._refuse(account_id, size_bytes)
+
+    def resize_upload(self, dataset: Dataset, size_bytes: int) -> None:
+        """Count an upload for what is kept of it, now that this is known.
+
+        Raises:
+            TooManyOpen: the account has no room for it.
+        """
+        is_recounted = False
+        for _ in range(_TRIES):
+            row = _read(dataset.account_id)
+            before = _find(row, dataset.receipt_id)
+            if row is None or before is None:
+                # Accepted by a version that did not count: found by the next count.
+                return
+            more, stored = size_bytes - before.size_bytes, int(row.stored_bytes or 0)
+            if more > 0 and stored + more > self._max_stored_bytes:
+                if is_recounted:
+                    check_room(stored - before.size_bytes, size_bytes, self._max_stored_bytes)
+                self._recounted(dataset.account_id)
+                is_recounted = True
+                continue
+            after = row.uploads - {str(before)} | {str(replace(before, size_bytes=size_bytes))}
+            actions = [AccountRow.uploads.set(after), *_changed(more)]
+            if try_update(row, actions, AccountRow.room_version == row.room_version):
+                return
+        raise StorageUnavailable
+
+    def end_upload(self, dataset: Dataset, *, is_kept: bool) -> None:
+        """Stop counting an upload that is over; what stays of one that failed is counted anew."""
+        try:
+            entry = _find(_read(dataset.account_id), dataset.receipt_id)
+            if entry is None:
+                return
+            actions = [
+                AccountRow.uploads.delete({str(entry)}),
+                *_changed(0 if is_kept else -entry.size_bytes),
+            ]
+            noted = AccountRow.uploads.contains(str(entry))
+            try_update(AccountRow(dataset.account_id), actions, noted)
+        except PynamoDBException as error:
+            # A left-over: the next count finds it.
+            log.error("room_not_freed", error, dataset=dataset.dataset_id)
+
+    def take(self, account_id: str, size_bytes: int) -> None:
+        """Count bytes that are about to be added.
+
+        Raises:
+            TooManyOpen: the account has no room for them.
+        """
+        row, actions = AccountRow(account_id), _changed(size_bytes)
+        if try_update(row, actions, self._has_room(size_bytes)):
+            return
+        self._recounted(account_id)
+        if not try_update(row, actions, self._has_room(size_bytes)):
+            self._refuse(account_id, size_bytes)
+
+    def free(self, account_id: str, size_bytes: int) -> None:
+        """Stop counting bytes that are gone, or were never added."""
+        counted = AccountRow.stored_bytes >= size_bytes
+        try:
+            try_update(AccountRow(account_id), _changed(-size_bytes), counted)
+        except PynamoDBException as error:
+            # Too much until the next count; what freed them has its own outcome.
+            log.error("room_not_freed", error)
+
+    def add_form(self, account_id: str, upload_id: str, expires_at: int) -> None:
+        """Count a form for a large file, until it is used or dead.
+
+        Args:
+            account_id: who asks for it.
+            upload_id: of the form.
+            expires_at: when it dies, in milliseconds since 1970.
+
+        Raises:
+            TooManyOpen: the account has as many unused ones as are allowed.
+        """
+        entry, forms = f"{upload_id}.{expires_at}", AccountRow.forms
+        count = size(forms)  # type: ignore[no-untyped-call]
+        has_place = forms.does_not_exist() | (count < MAX_FORMS) | forms.contains(entry)
+        row, actions = AccountRow(account_id), [forms.add({entry})]
+        if try_update(row, actions, has_place):
+            return
+        self._drop_forms(account_id)
+        if not try_update(row, actions, has_place):
+            raise TooManyOpen(
+                f"{MAX_FORMS} upload forms of this account are unused, the most allowed. Use one, "
+                "or wait until one has expired.",
+                retry_after_seconds=60,
+            )
+
+    def _drop_forms(self, account_id: str) -> None:
+        """Forget the forms that were used or are dead."""
+        row = _read(account_id)
+        gone = {
+            text for text in (row.forms if row else None) or () if self._is_over(account_id, text)
+        }
+        if gone:
+            action: Action = AccountRow.forms.delete(gone)
+            try_update(AccountRow(account_id), [action], AccountRow.forms.exists())
+
+    def _is_over(self, account_id: str, form: str) -> bool:
+        """Tell whether a form is dead, or its file was used."""
+        upload_id, _, expires_at = form.partition(".")
+        if int(expires_at) <= self._now():
+            return True
+        try:
+            return bool(IncomingRow.get(account_id, upload_id).status == USED)
+        except IncomingRow.DoesNotExist:
+            return False
+
+    def _recounted(self, account_id: str) -> frozenset[str]:
+        """Count anew what the account stores; return the uploads that are going on."""
+        for _ in range(_TRIES):
+            row = _read(account_id)
+            version, noted = (row.room_version, row.uploads) if row else (None, None)
+            datasets = [d for f in FAMILY_TYPES for d in self._datasets.of_account(account_id, f)]
+            open_uploads = frozenset(self._alive(noted or (), datasets))
+            sizes = (OpenUpload.parse(text).size_bytes for text in open_uploads)
+            stored = sum(sizes) + sum(dataset.bytes for dataset in datasets)
+            actions: list[Action] = [
+                AccountRow.stored_bytes.set(stored),
+                AccountRow.counted_at.set(self._now()),
+                AccountRow.room_version.add(1),
+            ]
+            if ended := frozenset(noted or ()) - open_uploads:
+                actions.append(AccountRow.uploads.delete(set(ended)))
+            unchanged = (
+                AccountRow.room_version.does_not_exist()
+                if version is None
+                else AccountRow.room_version == version
+            )
+            if try_update(AccountRow(account_id), actions, unchanged):
+                return open_uploads
+        return frozenset()
+
+    def _alive(self, noted: Iterable[str], datasets: Iterable[Dataset]) -> Iterable[str]:
+        """Yield the noted uploads that are going on, or are about to begin."""
+        receipts = {d.receipt_id for d in datasets if d.status == UPLOADING}
+        for text in noted:
+            upload = OpenUpload.parse(text)
+            is_young = upload.reserved_at > self._now() - _YOUNG_MILLISECONDS
+            if upload.receipt_id in receipts or is_young:
+                yield text
+
+    def _has_room(self, size_bytes: int) -> Condition:
+        """Require that so many bytes more are allowed, by a count that is not too old."""
+        room: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
+        recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
+        both: Condition = room & recent
+        return both
+
+    def _refuse(self, account_id: str, size_bytes: int) -> None:
+        """Say which limit is reached.
+
+        Raises:
+            TooManyOpen: always, unless there is room again.
+            StorageUnavailable: there is.
+        """
+        row = _read(account_id)
+        going_on = len((row.uploads if row else None) or ())
+        check_room(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)
+        if going_on < self._max_open_uploads:
+            raise StorageUnavailable
+        raise TooManyOpen(
+            f"{going_on} uploads are going on, the limit is {self._max_open_uploads}. Wait until "
+            "one has finished.",
+            retry_after_seconds=10,
+        )
+
+    def _now(self) -> int:
+        """Return the present moment in milliseconds since 1970."""
+        return to_milliseconds(self._clock())
+
+
+def _changed(more_bytes: int) -> list[Action]:
+    """Change the bytes, and the version that a count must find again."""
+    actions: list[Action] = [AccountRow.room_version.add(1)]
+    return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
+
+
+def _read(account_id: str) -> AccountRow | None:
+    try:
+        return AccountRow.get(account_id, consistent_read=True)
+    except AccountRow.DoesNotExist:
+        return None
+
+
+def _find(row: AccountRow | None, receipt_id: str) -> OpenUpload | None:
+    """Find the entry of an upload."""
+    entries = map(OpenUpload.parse, (row.uploads if row else None) or ())
+    return next((entry for entry in entries if entry.receipt_id == receipt_id), None)

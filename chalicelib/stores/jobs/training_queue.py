@@ -1,0 +1,87 @@
+"""The waiting line of trainings: accounts in turn, those who pay in a line of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.jobs.messages import Job, train_job
+from chalicelib.domain.jobs.turns import Turn, in_turn, running_jobs
+from chalicelib.domain.models.model import OPEN, Model
+from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID, Queues
+from chalicelib.stores.jobs.turn_queue import TurnQueue
+from chalicelib.stores.jobs.turns import TRAIN, TurnStore, lane_of
+from chalicelib.stores.models.leases import ModelLeases
+from chalicelib.stores.models.models import ModelStore
+
+TURN_SECONDS = 15.0
+"""How long a training runs before it may have to step aside, in seconds."""
+PATIENCE_MILLISECONDS = 5_000
+"""How long another must have waited for that: until then an idle worker would have taken it."""
+
+
+class TrainingQueue(TurnQueue[Model, Model]):
+    """Announces trainings, and finds the one whose turn it is."""
+
+    def __init__(
+        self,
+        models: ModelStore,
+        leases: ModelLeases,
+        turns: TurnStore,
+        sender: Queues,
+        *,
+        clock: Clock,
+        limit: int,
+    ) -> None:
+        super().__init__(turns, sender, clock, limit)
+        self._models = models
+        self._leases = leases
+
+    def turn(self, account_id: str, *, is_paid: bool) -> int:
+        """Place a new training behind what its account has waiting."""
+        return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
+
+    def announce(self, job: Job, delay_seconds: int = 0) -> None:
+        """Send a message that a training waits."""
+        self._queues.send(TRAIN_PAID if job.get("is_paid") else TRAIN_FREE, job, delay_seconds)
+
+    def put_back(self, model: Model, served_seconds: float) -> None:
+        """Let a training that is not finished wait for another turn."""
+        turn = self.turn(model.account_id, is_paid=model.is_paid)
+        self._leases.put_back(model, turn, served_seconds)
+        self.announce(train_job(model))
+
+    def must_step_aside(self, model: Model, served_seconds: float) -> bool:
+        """Tell whether another training waits that had much less of a worker's time.
+
+        Twice as long between two changes each time: what they cost stays a small share.
+        """
+        if served_seconds < TURN_SECONDS:
+            return False
+        now = self._now()
+        waiting = self._trainings(is_paid=model.is_paid)
+        return any(
+            served_seconds >= TURN_SECONDS + 2 * other.served_seconds
+            for other in in_turn(waiting, running_jobs(waiting, now), self._limit, now)
+            if other.queued_at and to_milliseconds(other.queued_at) <= now - PATIENCE_MILLISECONDS
+        )
+
+    def _find(self, job: Job) -> Model | None:
+        model = self._models.find(str(job["account_id"]), str(job["model_id"]))
+        is_same = model is not None and model.run == int(str(job["run"]))
+        return model if model is not None and is_same and model.status in OPEN else None
+
+    def _lanes(self, job: Job) -> Sequence[Sequence[Model]]:
+        return [self._trainings(is_paid=bool(job.get("is_paid")))]
+
+    def _trainings(self, *, is_paid: bool) -> list[Model]:
+        """List the trainings of a lane that have begun, and the front of the others."""
+        begun = (model for model in self._models.running() if model.is_paid == is_paid)
+        return [*begun, *self._models.queued(is_paid)]
+
+    def _own(self, job: Model) -> Model | None:
+        acquired = self._leases.acquire(job.account_id, job.model_id, job.run)
+        if acquired is not None:
+            lane = lane_of(TRAIN, is_paid=acquired.is_paid)
+            self._turns.begin(Turn(lane, acquired.turn))
+        return acquired

@@ -1,0 +1,183 @@
+"""Much that waits costs little: sweeps, places in the queue, claims and lists read what they need.
+
+Calls and examined rows are counted at the client; rows are written as requests write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.models.model import ModelView, TrainRequest
+from chalicelib.stores.aws.tables import DatasetRow, ModelRow
+from chalicelib.stores.datasets import datasets as dataset_store
+from chalicelib.stores.models import models as model_store
+from tests.builders import World, some_rows
+
+ROWS = some_rows({"a": 5, "b": 5})
+WAITING = 400
+
+
+class _Calls:
+    """AWS calls, with how many rows each of them examined."""
+
+    def __init__(self) -> None:
+        self.actions: list[str] = []
+        self.examined = 0
+
+    def note(self, parsed: dict[str, Any], model: Any, **_: Any) -> None:
+        """Note one answered call."""
+        self.actions.append(model.name)
+        self.examined += int(parsed.get("ScannedCount", 0))
+
+
+@contextmanager
+def _counted(world: World) -> Iterator[_Calls]:
+    """Count the calls within."""
+    calls, clients = _Calls(), world.stores.clients
+    for client in (clients.dynamodb, clients.sqs, clients.s3):
+        client.meta.events.register("after-call", calls.note)
+    yield calls
+    for client in (clients.dynamodb, clients.sqs, clients.s3):
+        client.meta.events.unregister("after-call", calls.note)
+
+
+@pytest.fixture
+def first(world: World) -> ModelView:
+    """One training that waits, and behind it hundreds of as many accounts."""
+    asked = world.train(world.dataset(ROWS), TrainRequest(epochs=1))
+    model = world.stores.models.find(asked.model.account_id, asked.model.model_id)
+    assert model is not None
+    world.messages()
+    with ModelRow.batch_write() as batch:
+        for number in range(WAITING):
+            later = model.created_at + timedelta(milliseconds=1 + number)
+            row = model_store.new_row(
+                replace(model, account_id=f"{1000 + number}", created_at=later)
+            )
+            batch.save(row)
+    return asked
+
+
+def test_sweep_of_a_backlog_writes_nothing_and_sends_nothing(
+    world: World, first: ModelView
+) -> None:
+    """What waits for its turn is announced once in 15 minutes, and costs a sweep few calls."""
+    world.clock.advance(minutes=14)
+    with _counted(world) as calls:
+        assert world.container.sweeping.run() == 0
+
+    assert len(calls.actions) <= 20
+    assert set(calls.actions) == {"Query"}
+    world.clock.advance(minutes=2)
+    assert world.container.sweeping.run() == WAITING + 1
+    assert world.container.sweeping.run() == 0
+
+
+def test_sweep_announces_so_many_at_once_and_the_others_later(
+    world: World, first: ModelView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sweep that comes after a long while ends in its time; the next one goes on."""
+    monkeypatch.setattr(model_store, "ANNOUNCED_AT_ONCE", 300)
+    world.clock.advance(minutes=16)
+
+    assert [world.container.sweeping.run() for _ in range(3)] == [300, WAITING - 299, 0]
+
+
+def test_place_in_the_queue_reads_little(world: World, first: ModelView) -> None:
+    """A place up to 100 is counted exactly; one behind is counted by a process now and then."""
+    with _counted(world) as calls:
+        assert world.container.training.view(first.model).queue_position == 1
+    assert calls.examined <= 2
+    model = first.model
+    places = {}
+    with _counted(world) as calls:
+        for number in (50, 99, 100, 350):
+            at = model.created_at + timedelta(milliseconds=number)
+            places[number] = world.container.training.view(
+                replace(model, queued_at=at)
+            ).queue_position
+    assert places == {50: 51, 99: 100, 100: 101, 350: 351}
+    assert calls.examined <= WAITING + 1 + 4 * 101
+    with _counted(world) as calls:
+        world.container.training.view(replace(model, queued_at=at))
+    assert calls.examined <= 101
+
+
+def test_claim_reads_the_front_only(world: World, first: ModelView) -> None:
+    """Whoever looks for the next training reads a page of the index, however many wait."""
+    job = {"account_id": first.model.account_id, "model_id": first.model.model_id, "run": 1}
+    with _counted(world) as calls:
+        assert world.stores.training_queue.acquire(job) is not None
+
+    assert calls.examined <= 2 * model_store.FRONT
+
+
+def test_sweep_of_waiting_uploads_reads_an_index_and_writes_nothing(world: World) -> None:
+    """Uploads that wait for their turn cost a sweep few calls, too."""
+    dataset = world.upload(ROWS).dataset
+    world.messages()
+    row = DatasetRow.get(f"{dataset.account_id}#{LANGUAGE}", dataset.dataset_id)
+    with DatasetRow.batch_write() as batch:
+        for number in range(WAITING):
+            row.owner = f"{1000 + number}#{LANGUAGE}"
+            batch.save(DatasetRow.from_raw_data(row.serialize()))
+    world.clock.advance(minutes=14)
+    with _counted(world) as calls:
+        assert world.container.sweeping.run() == 0
+
+    assert len(calls.actions) <= 20
+    assert set(calls.actions) == {"Query"}
+    assert calls.examined <= 2 * WAITING + dataset_store.FRONT
+    world.clock.advance(minutes=2)
+    assert world.container.sweeping.run() == WAITING + 1
+
+
+def test_upload_announces_its_own_parts_only(world: World) -> None:
+    """A file that is added sends the parts that it brought, not those that wait already."""
+    from tests.builders import a_source
+
+    view, waiting = world.unembedded(ROWS)
+    assert len(waiting) == 1
+    world.container.uploads.add(world.account, view, a_source(some_rows({"c": 5})))
+    [reading] = world.messages()
+    world.deliver(reading)
+
+    [part] = world.messages()
+    assert part != waiting[0]
+
+
+def test_names_of_many_labels_are_read_side_by_side(world: World) -> None:
+    """25 datasets of 1,000 labels ask for 250 reads; they are not made one after the other."""
+    names = {10_000 + number: f"label {number}" for number in range(2_500)}
+    world.stores.labels.put("1#language", 7, names)
+    other = world.another()
+    other.one_call_at_a_time()
+    with _counted(other) as calls:
+        assert other.stores.labels.names(names) == names
+
+    assert calls.actions == ["BatchGetItem"] * 25
+
+
+def test_sweep_does_not_read_every_account(world: World) -> None:
+    """A closed account is found by its time; all the others cost the sweep nothing."""
+    for number in range(30):
+        world.new_account(f"{number}@example.com")
+    closed = world.new_account("closed@example.com")
+    world.stores.accounts.close(closed.account_id, world.clock() + timedelta(days=1))
+    with _counted(world) as calls:
+        world.container.sweeping.run()
+    assert "Scan" not in calls.actions
+    assert world.stores.accounts.get(closed.account_id) is not None
+
+    world.clock.advance(days=1)
+    with _counted(world) as calls:
+        world.container.sweeping.run()
+    assert len(calls.actions) <= 30
+    assert world.stores.accounts.get(closed.account_id) is None

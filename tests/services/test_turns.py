@@ -1,0 +1,276 @@
+"""Accounts take turns in uploads and in trainings, whichever message a worker receives."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.models.model import RUNNING, ModelView, TrainRequest
+from chalicelib.errors import LeaseLost
+from chalicelib.stores.aws.tables import CounterRow, DatasetRow, ModelRow
+from chalicelib.stores.datasets.leases import OwnedDataset
+from chalicelib.stores.jobs.queues import INGEST, TRAIN_FREE
+from tests.builders import Message, World, some_rows
+
+ROWS = some_rows({"a": 5, "b": 5})
+
+
+@pytest.fixture
+def other(world: World) -> Account:
+    """A second account that pays nothing."""
+    return world.new_account("other@example.com")
+
+
+def _read(world: World, message: Message) -> OwnedDataset:
+    """Own the upload that the receiver of a message would read."""
+    owned = world.stores.ingest_queue.acquire(message[1])
+    assert owned is not None
+    return owned
+
+
+def _uploads(world: World, count: int, account: Account | None = None) -> list[DatasetView]:
+    return [world.upload(ROWS, account=account) for _ in range(count)]
+
+
+def _in_order(world: World, messages: list[Message]) -> list[int]:
+    """Read what each message brings, one after the other; return the datasets."""
+    order: list[int] = []
+    for message in messages:
+        owned = _read(world, message)
+        world.stores.dataset_leases.fail_upload(owned, "read")
+        order.append(owned.dataset.dataset_id)
+    return order
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_second_account_does_not_wait_for_the_first_ones_uploads(
+    world: World, other: Account, seed: int
+) -> None:
+    """20 uploads of one account, then one of another: it is read before a second of the first."""
+    _uploads(world, 20)
+    waiting = world.messages()
+    first = _read(world, waiting[0])
+    [theirs] = _uploads(world, 1, other)
+    waiting = [*waiting[1:], *world.messages()]
+    random.Random(seed).shuffle(waiting)
+
+    assert _read(world, waiting[0]).dataset.dataset_id == theirs.dataset.dataset_id
+    assert first.dataset.account_id == world.account.account_id
+
+
+def test_accounts_alternate_and_keep_their_own_order(world: World, other: Account) -> None:
+    """Two accounts with many uploads are read in turn, each one's in the order it sent them."""
+    mine, theirs = _uploads(world, 4), _uploads(world, 4, other)
+    order = _in_order(world, list(reversed(world.messages())))
+
+    ids = [[view.dataset.dataset_id for view in views] for views in (mine, theirs)]
+    assert [order[0::2], order[1::2]] == ids
+
+
+def test_who_pays_is_read_first(world: World) -> None:
+    """An upload of a paid plan goes before all that were accepted earlier of free ones."""
+    _uploads(world, 3)
+    paid = world.new_account("paid@example.com", "GOLD")
+    [theirs] = _uploads(world, 1, paid)
+
+    assert _in_order(world, world.messages())[0] == theirs.dataset.dataset_id
+
+
+def test_one_account_has_so_many_workers_and_no_more(world: World, other: Account) -> None:
+    """At the limit a message comes again later, is no attempt, and keeps nobody else waiting."""
+    _uploads(world, 6)
+    messages = world.messages()
+    for message in messages[:4]:
+        _read(world, message)
+
+    assert world.stores.ingest_queue.acquire(messages[4][1]) is None
+    assert [message.body for message in world._queue(INGEST)._messages] != []
+    assert all(message.delayed for message in world._queue(INGEST)._messages)
+    assert sum(int(row.attempts) for row in world.rows(DatasetRow)) == 4
+    [theirs] = _uploads(world, 1, other)
+    [theirs_message] = world.messages()
+    assert _read(world, messages[5]).dataset.dataset_id == theirs.dataset.dataset_id
+    assert world.stores.ingest_queue.acquire(theirs_message[1]) is None
+
+
+def test_message_whose_upload_was_read_already_serves_another(world: World) -> None:
+    """Whatever the order in which messages come, every upload is read, and none twice."""
+    views = _uploads(world, 5)
+    messages = world.messages()
+    for message in [messages[4], messages[4], *messages[:3], messages[3]]:
+        world.deliver(message)
+    world.work()
+
+    assert {world.get(view).dataset.status for view in views} == {"SUCCEEDED"}
+    assert {int(row.attempts) for row in world.rows(DatasetRow)} == {1}
+
+
+def test_lost_lease_is_no_failed_attempt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that stood still while another took its job has not used up an attempt."""
+    view = world.upload(ROWS)
+    [message] = world.messages()
+    put = world.stores.receipts.put
+    taken: list[OwnedDataset] = []
+
+    def stall(*args: object, **kwargs: object) -> None:
+        """Stand still until another worker has the upload."""
+        monkeypatch.setattr(world.stores.receipts, "put", put)
+        world.clock.advance(seconds=61)
+        taken.append(_read(world, message))
+        raise LeaseLost
+
+    monkeypatch.setattr(world.stores.receipts, "put", stall)
+    world.deliver(message)
+
+    assert [owned.lease.attempts for owned in taken] == [2]
+    [row] = world.rows(DatasetRow)
+    assert (row.status, int(row.attempts)) == ("UPLOADING", 1)
+    assert view.dataset.dataset_id == int(row.dataset_id)
+
+
+def _trainings(world: World, count: int, account: Account | None = None) -> list[ModelView]:
+    view = world.dataset(ROWS, account=account)
+    return [world.train(view, TrainRequest(epochs=1), account) for _ in range(count)]
+
+
+def test_second_account_does_not_wait_for_the_first_ones_trainings(
+    world: World, other: Account
+) -> None:
+    """5 trainings of one account, then one of another: it begins before a second of the first."""
+    _trainings(world, 5)
+    messages = world.messages()
+    queue = world.stores.training_queue
+    first = queue.acquire(messages[0][1])
+    [theirs] = _trainings(world, 1, other)
+
+    second = queue.acquire(messages[1][1])
+
+    assert first is not None
+    assert second is not None
+    assert second.model_id == theirs.model.model_id
+
+
+def test_one_account_runs_so_many_trainings_and_no_more(world: World) -> None:
+    """The fourth waits, without an attempt, until one of the three has ended."""
+    _trainings(world, 4)
+    messages = world.messages()
+    queue = world.stores.training_queue
+    running = [queue.acquire(message[1]) for message in messages]
+
+    assert [model is not None for model in running] == [True, True, True, False]
+    assert sum(int(row.attempts) for row in world.rows(ModelRow)) == 3
+    assert running[0] is not None
+    world.stores.model_leases.fail(running[0], "ended")
+    assert queue.acquire(messages[3][1]) is not None
+
+
+def test_long_training_steps_aside_for_another_that_waits(world: World, other: Account) -> None:
+    """After its time it must, only for one that waits for a while and had much less time itself."""
+    queue = world.stores.training_queue
+    _trainings(world, 1)
+    [message] = world.messages()
+    long = queue.acquire(message[1])
+    assert long is not None
+    assert not queue.must_step_aside(long, 1000), "nobody waits"
+    [theirs] = _trainings(world, 1, other)
+    assert not queue.must_step_aside(long, 1000), "an idle worker would take it"
+    world.clock.advance(seconds=6)
+    world.stores.model_leases.renew(long)
+
+    assert not queue.must_step_aside(long, 14)
+    assert queue.must_step_aside(long, 15)
+    queue.put_back(long, 40)
+    [waiting, again] = world.messages()
+    short = queue.acquire(again[1])
+    assert short is not None
+    assert short.model_id == theirs.model.model_id
+    assert not queue.must_step_aside(short, 94), "the other has had 40 seconds already"
+    assert queue.must_step_aside(short, 95)
+    assert waiting[0] == again[0] == TRAIN_FREE
+
+
+def test_step_aside_costs_no_attempt_and_keeps_the_progress(world: World) -> None:
+    """A training that goes on later is RUNNING meanwhile, at the end of its lane."""
+    _trainings(world, 2)
+    first, second = world.messages()
+    queue = world.stores.training_queue
+    model = queue.acquire(first[1])
+    assert model is not None
+    world.stores.model_leases.report(model, 0.5, 3)
+    queue.put_back(model, 20)
+
+    found = world.stores.models.find(model.account_id, model.model_id)
+    assert found is not None
+    assert (found.status, found.attempts, found.progress) == (RUNNING, 0, 0.5)
+    world.clock.advance(minutes=14)
+    assert world.container.sweeping.run() == 0
+    following = queue.acquire(second[1])
+    assert following is not None
+    assert following.model_id != model.model_id
+    again = queue.acquire(first[1])
+    assert again is not None
+    assert (again.model_id, again.served_seconds) == (model.model_id, 20)
+
+
+def test_rows_of_a_version_without_turns_come_first(world: World, other: Account) -> None:
+    """What waited when the stack was updated is read and trained before what came later."""
+    [old] = _uploads(world, 1)
+    [old_message] = world.messages()
+    DatasetRow.get(f"{old.dataset.account_id}#language", old.dataset.dataset_id).update(
+        [DatasetRow.lane.remove(), DatasetRow.turn.remove()]
+    )
+    [older] = _trainings(world, 1, other)
+    [train] = world.messages()
+    ModelRow.get(older.model.account_id, older.model.model_id).update(
+        [ModelRow.accepted_at.remove(), ModelRow.served_seconds.remove()]
+    )
+    for row in world.rows(CounterRow):
+        if row.name.startswith("turn#"):
+            row.delete()
+    world.clock.advance(minutes=16)
+    [newer] = _trainings(world, 1)
+    world.messages()
+    assert world.container.training.view(newer.model).queue_position == 1
+
+    assert world.container.sweeping.run() == 2
+    announced = world.messages()
+
+    assert announced[0][0] == INGEST
+    assert world.container.training.view(newer.model).queue_position == 2
+    assert _read(world, old_message).dataset.dataset_id == old.dataset.dataset_id
+    model = world.stores.training_queue.acquire(train[1])
+    assert model is not None
+    assert model.model_id == older.model.model_id
+
+
+def test_old_upload_is_read_by_its_own_message_before_any_sweep(world: World) -> None:
+    """A message that an old version sent works as it did."""
+    [old, _] = _uploads(world, 2)
+    [message, _] = world.messages()
+    row = DatasetRow.get(f"{old.dataset.account_id}#language", old.dataset.dataset_id)
+    row.update([DatasetRow.lane.remove(), DatasetRow.turn.remove()])
+
+    assert _read(world, message).dataset.dataset_id == old.dataset.dataset_id
+
+
+def test_turns_of_a_closed_account_are_forgotten(world: World, other: Account) -> None:
+    """Nothing of an account stays behind in the counters."""
+    _uploads(world, 2, other)
+    _trainings(world, 1, other)
+    assert [row for row in world.rows(CounterRow) if row.name.endswith(f"#{other.account_id}")]
+
+    world.stores.turns.delete(other.account_id)
+
+    assert not [row for row in world.rows(CounterRow) if row.name.endswith(f"#{other.account_id}")]
+
+
+def test_account_that_changes_its_plan_keeps_what_waits(world: World, other: Account) -> None:
+    """An upload stays in the lane in which it was accepted; the next one is in the other."""
+    _uploads(world, 1, other)
+    _uploads(world, 1, replace(other, plan="GOLD"))
+
+    assert [row.lane for row in world.rows(DatasetRow)] == ["ingest-free", "ingest-paid"]

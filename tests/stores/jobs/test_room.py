@@ -1,0 +1,171 @@
+"""What an account may hold is counted once, however many calls come at the same time."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.open_upload import OpenUpload
+from chalicelib.errors import ServiceError, StorageUnavailable, TooManyOpen
+from chalicelib.stores.aws.tables import AccountRow, DatasetRow
+from tests.builders import World, some_rows
+from tests.pictures import draw
+
+ROWS = some_rows({"a": 5})
+
+
+def _row(world: World) -> AccountRow:
+    return AccountRow.get(world.account.account_id)
+
+
+def test_limit_of_open_uploads_holds_for_calls_at_once(world: World) -> None:
+    """48 uploads at the same time are 20; when those are read, there is place again."""
+    world.one_call_at_a_time()
+
+    def upload(_: int) -> bool:
+        try:
+            world.upload(ROWS)
+        except TooManyOpen:
+            return False
+        return True
+
+    with ThreadPoolExecutor(12) as callers:
+        accepted = sum(callers.map(upload, range(48)))
+
+    assert accepted == len(world.rows(DatasetRow)) == 20
+    world.work()
+    assert not _row(world).uploads
+    world.upload(ROWS)
+
+
+def test_limit_of_bytes_holds_for_calls_at_once(world: World) -> None:
+    """Files that would fit one by one do not pass the limit together."""
+    content_bytes = 185
+    world = world.another(replace(world.settings, max_stored_bytes=5 * content_bytes))
+    world.one_call_at_a_time()
+
+    def take(_: int) -> bool:
+        try:
+            world.stores.room.take(world.account.account_id, content_bytes)
+        except TooManyOpen:
+            return False
+        return True
+
+    world.stores.room._recounted(world.account.account_id)
+    with ThreadPoolExecutor(8) as callers:
+        first = [world.stores.room._has_room(1) is not None, *callers.map(take, range(5))]
+
+    assert all(first)
+    assert int(_row(world).stored_bytes) == 5 * content_bytes
+
+
+def test_bytes_are_those_of_the_datasets(world: World) -> None:
+    """After uploads, additions, failures and deletions the count equals what is stored."""
+    view = world.dataset(ROWS)
+    world.upload(some_rows({"b": 7}))
+    world.upload([("", "no text")])
+    world.work()
+    pictures = world.pictures({f"cat/{n}.png": draw(salt=n) for n in range(3)})
+    world.work()
+    stored = sum(int(row.size_bytes) for row in world.rows(DatasetRow))
+    assert int(_row(world).stored_bytes) == stored > 0
+
+    world.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
+    world.work()
+    assert int(_row(world).stored_bytes) == stored - view.dataset.bytes
+    assert not _row(world).uploads
+    assert pictures.dataset.bytes > 0
+
+
+def test_upload_that_broke_off_is_counted_no_more(world: World) -> None:
+    """A call that died between its two writes takes a place for a minute, not for ever."""
+    room = world.stores.room
+    for number in range(20):
+        room.reserve_upload(world.account.account_id, LANGUAGE, number, f"R{number}", 10)
+    with pytest.raises(TooManyOpen, match="20 uploads are going on"):
+        world.upload(ROWS)
+    world.clock.advance(seconds=61)
+
+    view = world.upload(ROWS)
+
+    assert [OpenUpload.parse(text).dataset_id for text in _row(world).uploads] == [
+        view.dataset.dataset_id
+    ]
+
+
+def test_repeated_reservation_counts_once(world: World) -> None:
+    """A write whose answer was lost is recognised when it is made again."""
+    for _ in range(2):
+        world.stores.room.reserve_upload(world.account.account_id, LANGUAGE, 7, "R", 10)
+
+    assert int(_row(world).stored_bytes) == 10
+    assert len(_row(world).uploads) == 1
+
+
+def test_account_of_before_is_counted_at_its_first_upload(world: World) -> None:
+    """What was stored by a version that did not count stands in the count."""
+    view = world.dataset(ROWS)
+    row = _row(world)
+    row.update(
+        [
+            AccountRow.stored_bytes.remove(),
+            AccountRow.counted_at.remove(),
+            AccountRow.room_version.remove(),
+        ]
+    )
+    world.upload(ROWS)
+
+    [entry] = map(OpenUpload.parse, _row(world).uploads)
+    assert int(_row(world).stored_bytes) == view.dataset.bytes + entry.size_bytes
+
+
+def test_refused_call_frees_what_it_reserved(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An upload whose row could not be written is not counted."""
+
+    def refuse(*_: object) -> None:
+        raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.datasets, "create", refuse)
+    with pytest.raises(ServiceError):
+        world.upload(ROWS)
+
+    assert not _row(world).uploads
+    assert int(_row(world).stored_bytes) == 0
+
+
+def test_room_is_checked_without_reading_the_datasets(world: World) -> None:
+    """However many datasets an account has, a call reads its own row alone."""
+    world.dataset(ROWS)
+    calls: list[str] = []
+    client = world.stores.clients.dynamodb
+
+    def note(model: object, **_: object) -> None:
+        calls.append(model.name)  # type: ignore[attr-defined]
+
+    client.meta.events.register("after-call.dynamodb", note)
+    world.stores.room.take(world.account.account_id, 1)
+    client.meta.events.unregister("after-call.dynamodb", note)
+
+    assert calls == ["UpdateItem"]
+
+
+def test_forms_are_limited_until_they_are_used_or_dead(world: World) -> None:
+    """20 unused forms are the most; one that was used or has expired gives its place back."""
+    incoming = world.container.upload_forms
+    forms = [incoming.issue(world.account, None) for _ in range(20)]
+    with pytest.raises(TooManyOpen, match="20 upload forms of this account are unused"):
+        incoming.issue(world.account, None)
+    bucket, key = world.settings.bucket, forms[0].fields["key"]
+    world.stores.clients.s3.put_object(Bucket=bucket, Key=key, Body=b"a,b")
+    found, _ = world.stores.uploaded_files.find(world.account.account_id, forms[0].path)
+    world.stores.uploaded_files.claim(found, "somebody")
+
+    incoming.issue(world.account, None)
+    with pytest.raises(TooManyOpen):
+        incoming.issue(world.account, None)
+    world.clock.advance(hours=2)
+    for _ in range(20):
+        incoming.issue(world.account, None)
