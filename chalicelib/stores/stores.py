@@ -6,7 +6,9 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.in_flight import InFlight
 from chalicelib.stores.accounts.quotas import QuotaStore
+from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.counters import IdStore
@@ -15,6 +17,7 @@ from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.contents import DatasetContents
 from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.digest_index import DigestIndex
 from chalicelib.stores.datasets.example_names import ExampleNames
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.datasets.examples import ExampleStore
@@ -30,7 +33,11 @@ from chalicelib.stores.fetching.sample_files import SampleFiles
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.guards import GuardStore
+from chalicelib.stores.jobs.ingest_queue import IngestQueue
 from chalicelib.stores.jobs.queues import Queues
+from chalicelib.stores.jobs.room import RoomStore
+from chalicelib.stores.jobs.training_queue import TrainingQueue
+from chalicelib.stores.jobs.turns import TurnStore
 from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore
 from chalicelib.stores.models.leases import ModelLeases
@@ -46,16 +53,14 @@ class Stores:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         clients = Clients(settings)
         self.clients = clients
-        self.accounts = AccountStore(clients)
-        self.refresh_tokens = RefreshTokenStore(clients)
-        self.secrets = SecretStore(clients, settings)
-        self.quotas = QuotaStore(clients)
+        self._add_accounts(settings, clock)
         self.ids = IdStore(clients)
         self.labels = LabelStore(clients)
         self.datasets = DatasetStore(clients, clock)
         self.dataset_leases = DatasetLeases(clients, clock, settings)
         self.artifacts = ArtifactStore(settings, clients)
         self.examples = ExampleStore(clients, self.artifacts)
+        self.digests = DigestIndex(self.examples, self.artifacts)
         self.parts = PartStore(self.artifacts)
         self.pictures = PictureStore(settings, clients, self.artifacts)
         self.receipts = ReceiptStore(clients)
@@ -63,14 +68,45 @@ class Stores:
         self._add_models(settings, clock)
         self.deletions = DeletionStore(clients, clock, settings)
         self.queues = Queues(settings, clients)
+        self._add_queues(settings, clock)
         self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
         self.downloads = Downloader(settings.download_allow)
-        self.incoming = UploadedFileStore(settings, clients, clock)
-        self.sample_files = SampleFiles(self.downloads, self.incoming)
+        self.uploaded_files = UploadedFileStore(settings, clients, clock)
+        self.sample_files = SampleFiles(self.downloads, self.uploaded_files, self.in_flight)
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.example_names = ExampleNames(self.examples, self.artifacts)
         self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
-        self.appends = AppendStore(self, clock, settings.max_stored_bytes)
+        self.room = RoomStore(clients, self.datasets, clock, settings)
+        self.appends = AppendStore(self, clock)
+
+    def _add_queues(self, settings: Settings, clock: Clock) -> None:
+        """Build what lets accounts take turns."""
+        self.turns = TurnStore(self.clients, clock)
+        self.ingest_queue = IngestQueue(
+            self.datasets,
+            self.dataset_leases,
+            self.turns,
+            self.queues,
+            clock=clock,
+            limit=settings.max_running_uploads,
+        )
+        self.training_queue = TrainingQueue(
+            self.models,
+            self.model_leases,
+            self.turns,
+            self.queues,
+            clock=clock,
+            limit=settings.max_running_trainings,
+        )
+
+    def _add_accounts(self, settings: Settings, clock: Clock) -> None:
+        """Build the stores of accounts and of what they may do."""
+        self.accounts = AccountStore(self.clients)
+        self.refresh_tokens = RefreshTokenStore(self.clients)
+        self.secrets = SecretStore(self.clients, settings)
+        self.quotas = QuotaStore(self.clients)
+        self.rates = RateStore(self.clients)
+        self.in_flight = InFlight(settings, self.clients, clock)
 
     def _add_models(self, settings: Settings, clock: Clock) -> None:
         """Build the stores of models and their trainings."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from pynamodb.exceptions import PynamoDBException
@@ -80,6 +80,12 @@ class AccountStore:
         rows = AccountRow.scan(filter_condition=AccountRow.license_id.exists())
         accounts = [account for row in rows if (account := load_account(row)) is not None]
         return tuple(sorted(accounts, key=lambda account: int(account.account_id)))
+
+    def list_due(self, now: datetime) -> tuple[Account, ...]:
+        """List the closed accounts whose time to keep their data is over."""
+        over = AccountRow.delete_after <= to_milliseconds(now)
+        rows = AccountRow.closed_index.query(CLOSED, over)
+        return tuple(account for row in rows if (account := load_account(row)) is not None)
 
     def set_plan(self, account_id: str, plan: str, source: str) -> Account | None:
         """Change the plan of an active account; None when there is none."""
@@ -215,7 +221,7 @@ def load_account(row: AccountRow) -> Account | None:
         status=row.status,
         keys=_load_keys(row.keys),
         license_id=row.license_id,
-        created_at=from_milliseconds(row.created_at),
+        created_at=datetime.fromtimestamp(row.created_at / 1000, UTC),
         delete_after=None if row.delete_after is None else from_milliseconds(row.delete_after),
         example_calls_per_month=None if row.example_calls is None else int(row.example_calls),
     )

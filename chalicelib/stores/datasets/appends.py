@@ -14,7 +14,8 @@ from typing import Protocol
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import FEEDBACK, Dataset, LabelCounts
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example, NewExample
-from chalicelib.domain.datasets.growth import check_can_grow, check_room
+from chalicelib.domain.datasets.growth import check_can_grow
+from chalicelib.domain.datasets.label_names import ids_by_name, normal_form
 from chalicelib.errors import (
     DatasetNotFound,
     DatasetNotYetAvailable,
@@ -27,11 +28,13 @@ from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.datasets.contents import DatasetContents
 from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.digest_index import DigestIndex
 from chalicelib.stores.datasets.example_names import ExampleNames
 from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore, owner_key
 from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
 from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.jobs.room import RoomStore
 
 WAIT_SECONDS = 8.0
 """Longest wait for other additions to the same dataset."""
@@ -43,21 +46,22 @@ class AppendStores(Protocol):
     datasets: DatasetStore
     dataset_leases: DatasetLeases
     examples: ExampleStore
+    digests: DigestIndex
     example_names: ExampleNames
     labels: LabelStore
     ids: IdStore
     pictures: PictureStore
     contents: DatasetContents
+    room: RoomStore
 
 
 @translate_errors
 class AppendStore:
     """Serialises the additions to one dataset by the lease of its row."""
 
-    def __init__(self, stores: AppendStores, clock: Clock, max_stored_bytes: int) -> None:
+    def __init__(self, stores: AppendStores, clock: Clock) -> None:
         self._stores = stores
         self._clock = clock
-        self._max_stored_bytes = max_stored_bytes
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
         """Add an example, or find the equal one that the label has already in its source.
@@ -73,7 +77,23 @@ class AppendStore:
             TooManyOpen: the account stores as much as is allowed.
             ExampleNameTaken: another example has the name, and this one needs its own.
         """
-        self._prepare(dataset, new)
+        if new.needs_own_name:
+            self._stores.example_names.prepare(dataset)
+        if not new.content:
+            return self._append_when_free(dataset, new)
+        # A text is small and counted now and then; a picture file must find room.
+        self._stores.room.take(dataset.account_id, new.size_bytes)
+        is_added = False
+        try:
+            example, grown = self._append_when_free(dataset, new)
+            is_added = grown.total > dataset.total
+            return example, grown
+        finally:
+            if not is_added:
+                self._stores.room.free(dataset.account_id, new.size_bytes)
+
+    def _append_when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
+        """Add once nobody else adds to the dataset."""
         deadline = time.monotonic() + WAIT_SECONDS
         pause = 0.01
         while True:
@@ -138,9 +158,9 @@ class AppendStore:
         if new.label_id:
             return dataset.counts, new.label_id
         names = self._stores.labels.names(c.label_id for c in dataset.counts)
-        for label_id, name in names.items():
-            if name == new.label:
-                return dataset.counts, label_id
+        found = ids_by_name(names).get(normal_form(new.label))
+        if found is not None:
+            return dataset.counts, found
         label_id = self._stores.ids.reserve("labels")
         return (*dataset.counts, LabelCounts(label_id)), label_id
 
@@ -155,21 +175,10 @@ class AppendStore:
         self, dataset: Dataset, new: NewExample, counts: Sequence[LabelCounts], label_id: int
     ) -> Example | None:
         """Find the same text or picture among the committed ones of its label and source."""
-        mine = [c for c in counts if c.label_id == label_id]
+        mine = next((c for c in counts if c.label_id == label_id), LabelCounts(label_id))
         sought = Example(0, new.name, self._clock(), picture=new.picture)
-        if sought.digest not in self._stores.examples.digests(dataset.dataset_id, new.source, mine):
-            return None
-        examples = self._stores.examples.read_all(dataset.dataset_id, new.source, mine)
-        if new.picture:
-            return next((e for e in examples if e.picture == new.picture), None)
-        return next((e for e in examples if e.name == new.name), None)
-
-    def _prepare(self, dataset: Dataset, new: NewExample) -> None:
-        if new.content:
-            stored, _ = self._stores.datasets.load(dataset.account_id)
-            check_room(stored, new.size_bytes, self._max_stored_bytes)
-        if new.needs_own_name:
-            self._stores.example_names.prepare(dataset)
+        sequence = ExampleSequence(dataset.dataset_id, new.source, label_id)
+        return self._stores.digests.find(sequence, mine.count(new.source), sought.digest)
 
     def _check_name(self, owned: OwnedDataset, new: NewExample) -> None:
         """Refuse a name that is in use where each must be there once."""

@@ -6,21 +6,27 @@ import json
 import zlib
 from collections.abc import Iterable, Sequence
 
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
 from chalicelib.domain.datasets.dataset import (
     DELETION_PENDING,
-    FAMILY_TYPES,
     UPLOADING,
     Dataset,
     LabelCounts,
 )
-from chalicelib.domain.datasets.upload import Upload
+from chalicelib.domain.datasets.upload import QueuedUpload, Upload
+from chalicelib.domain.jobs.turns import Turn
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
+
+FRONT = 100
+"""Uploads at the front of a lane that are looked at, to find the one whose turn it is."""
+ANNOUNCED_AT_ONCE = 500
+"""Waiting uploads that one sweep announces again."""
 
 
 @translate_errors
@@ -31,13 +37,17 @@ class DatasetStore:
         clients.bind_tables()
         self._clock = clock
 
-    def create(self, dataset: Dataset, upload: Upload | None = None) -> None:
-        """Write a new dataset; with an upload it is UPLOADING and found by the sweep."""
+    def create(
+        self, dataset: Dataset, upload: Upload | None = None, turn: Turn | None = None
+    ) -> None:
+        """Write a new dataset; with an upload it is UPLOADING and waits for its turn."""
         row = new_row(dataset)
         if upload is not None:
             row.upload = upload.to_json()
             row.open = UPLOADING
             row.nudged_at = row.created_at
+        if turn is not None:
+            row.lane, row.turn = turn.lane, turn.number
         # The id is fresh, so a refusal means that a repeated call met its own first write.
         try_write(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
 
@@ -54,13 +64,9 @@ class DatasetStore:
         rows = DatasetRow.query(owner_key(account_id, family), consistent_read=True, limit=limit)
         return [load_dataset(row) for row in rows]
 
-    def load(self, account_id: str) -> tuple[int, int]:
-        """Sum up what an account stores: bytes, and uploads that are going on."""
-        datasets = [d for family in FAMILY_TYPES for d in self.of_account(account_id, family)]
-        stored = sum(d.bytes + d.reserved_bytes for d in datasets)
-        return stored, sum(1 for d in datasets if d.status == UPLOADING)
-
-    def start_upload(self, dataset: Dataset, upload_id: str, upload: Upload) -> Dataset | None:
+    def start_upload(
+        self, dataset: Dataset, upload_id: str, upload: Upload, turn: Turn
+    ) -> Dataset | None:
         """Begin to add a file to an available dataset; None when it is not available now."""
         now = to_milliseconds(self._clock())
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
@@ -76,6 +82,8 @@ class DatasetStore:
             DatasetRow.nudged_at.set(now),
             DatasetRow.updated_at.set(now),
             DatasetRow.open.set(UPLOADING),
+            DatasetRow.lane.set(turn.lane),
+            DatasetRow.turn.set(turn.number),
             DatasetRow.fence.add(1),
         ]
         row = row_of(dataset)
@@ -116,6 +124,8 @@ class DatasetStore:
             DatasetRow.updated_at.set(to_milliseconds(self._clock())),
             DatasetRow.nudged_at.set(to_milliseconds(self._clock())),
             DatasetRow.open.set(DELETION_PENDING),
+            DatasetRow.lane.remove(),
+            DatasetRow.turn.remove(),
             DatasetRow.fence.add(1),
         ]
         # One write checks and marks: a training that starts meanwhile is refused by `available`.
@@ -149,9 +159,10 @@ class DatasetStore:
         row.refresh(consistent_read=True)
         return int(row.urls_until or 0)
 
-    def delete(self, dataset: Dataset) -> None:
-        """Delete the row; a missing one is fine."""
-        row_of(dataset).delete()
+    def delete(self, dataset: Dataset) -> bool:
+        """Delete the row; False when it was gone already."""
+        row = row_of(dataset)
+        return try_write(lambda: row.delete(condition=DatasetRow.dataset_id.exists()))
 
     def lease_until(self, dataset: Dataset) -> int:
         """Return when the last owner's lease ends, in milliseconds since 1970."""
@@ -159,26 +170,79 @@ class DatasetStore:
         row.refresh(consistent_read=True)
         return int(row.lease_until)
 
-    def nudge(self, status: str, older_than: int) -> list[Dataset]:
-        """Claim datasets that nobody owns and that were not nudged since a moment.
+    def queued_uploads(self, lane: str) -> list[QueuedUpload]:
+        """List the front of a lane, the uploads that are being read included, by their turns."""
+        rows = DatasetRow.turn_index.query(lane, limit=FRONT)
+        return [_load_queued(row) for row in rows]
+
+    def find_queued(
+        self, account_id: str, family: str, dataset_id: int, upload_id: str
+    ) -> QueuedUpload | None:
+        """Find an upload; None when it is not going on any more. Without a turn it is the first."""
+        row = DatasetRow(owner_key(account_id, family), dataset_id)
+        try:
+            row.refresh(consistent_read=True)
+        except DatasetRow.DoesNotExist:
+            return None
+        if row.status != UPLOADING or row.upload_id != upload_id:
+            return None
+        return _load_queued(row)
+
+    def claim_lost(
+        self, lanes: Iterable[str], dead_before: int, announced_before: int
+    ) -> list[Dataset]:
+        """Claim uploads whose message seems to be lost, to announce them again.
 
         Args:
-            status: UPLOADING or DELETION_PENDING.
+            lanes: where uploads wait.
+            dead_before: of those whose worker is gone, what was announced before this moment, in
+                milliseconds since 1970.
+            announced_before: the same of those that nobody has begun: a message waits as they do.
+        """
+        now = to_milliseconds(self._clock())
+        died = (DatasetRow.lease_until > 0) & (DatasetRow.lease_until < now)
+        silent = (DatasetRow.lease_until == 0) & (DatasetRow.nudged_at < announced_before)
+        lost = (died & (DatasetRow.nudged_at < dead_before)) | silent
+        self._place_old(lanes)
+        claimed: list[Dataset] = []
+        for lane in lanes:
+            rows = DatasetRow.turn_index.query(lane, filter_condition=lost)
+            front = [row for row, _ in zip(rows, range(ANNOUNCED_AT_ONCE), strict=False)]
+            claimed += self._claim(front, lost & (DatasetRow.status == UPLOADING))
+        return claimed
+
+    def claim_deleted(self, older_than: int) -> list[Dataset]:
+        """Claim datasets whose deletion was requested and not announced since a moment.
+
+        Args:
             older_than: milliseconds since 1970.
 
         Returns:
-            Datasets whose job must be sent again.
+            Datasets whose deletion job must be sent again.
         """
         now = to_milliseconds(self._clock())
-        # The condition repeats what the index said: that may be a moment old.
         stale = (DatasetRow.nudged_at < older_than) & (DatasetRow.lease_until < now)
-        still_open = stale & (DatasetRow.status == status)
-        claimed = []
-        for row in list(DatasetRow.open_index.query(status)):
-            actions: list[Action] = [DatasetRow.nudged_at.set(now)]
-            if try_update(row, actions, still_open):
-                claimed.append(load_dataset(row))
-        return claimed
+        rows = DatasetRow.open_index.query(DELETION_PENDING, filter_condition=stale)
+        # The condition repeats what the index said: that may be a moment old.
+        return self._claim(rows, stale & (DatasetRow.status == DELETION_PENDING))
+
+    def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
+        """Note that rows are announced now; those that have changed since are left out."""
+        actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock()))]
+        # A page of the index must not be read on while its rows change.
+        return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]
+
+    def _place_old(self, lanes: Iterable[str]) -> None:
+        """Enter the uploads of a version that knew no turns; they are the oldest, and go first."""
+        first = next(iter(lanes))
+        for row in list(DatasetRow.open_index.query(UPLOADING, limit=FRONT)):
+            if row.lane is None:
+                missing = DatasetRow.lane.does_not_exist() & (DatasetRow.status == UPLOADING)
+                actions: list[Action] = [
+                    DatasetRow.lane.set(first),
+                    DatasetRow.turn.set(int(row.updated_at)),
+                ]
+                try_update(row, actions, missing)
 
     def label_ids(self, dataset: Dataset) -> set[int]:
         """Return every label id that may have rows, committed or not."""
@@ -234,6 +298,19 @@ def label_ids(blocks: Iterable[str]) -> set[int]:
     """List the ids of label blocks."""
     pairs = (block.split("+") for block in blocks)
     return {int(first) + number for first, count in pairs for number in range(int(count))}
+
+
+def _load_queued(row: DatasetRow) -> QueuedUpload:
+    account_id, _, family = str(row.owner).rpartition("#")
+    return QueuedUpload(
+        account_id=account_id,
+        family=family,
+        dataset_id=int(row.dataset_id),
+        upload_id=row.upload_id or "",
+        lane=row.lane or "",
+        turn=int(row.turn or 0),
+        lease_until=int(row.lease_until),
+    )
 
 
 def load_dataset(row: DatasetRow) -> Dataset:

@@ -72,8 +72,11 @@ class ExampleStore:
 
     def put_chunk(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example], fence: int
-    ) -> None:
+    ) -> bytes:
         """Write one chunk whole, unless a later owner of the dataset has written it.
+
+        Returns:
+            The digests of its examples, one after the other.
 
         Raises:
             LeaseLost: a later owner wrote this chunk.
@@ -88,11 +91,12 @@ class ExampleStore:
             self._artifacts.put(row.artifact, body)
         else:
             row.body = body
-        row.digests = b"".join(example.digest for example in examples)
+        row.digests = digests = b"".join(example.digest for example in examples)
         # A stalled owner must not overwrite what its successor has written.
         free = ExampleChunkRow.fence.does_not_exist() | (ExampleChunkRow.fence <= fence)
         if not try_write(lambda: row.save(condition=free)):
             raise LeaseLost
+        return digests
 
     def read(self, sequence: ExampleSequence, start: int, count: int) -> list[Example]:
         """Read examples by position within a sequence; the caller knows how many there are."""
@@ -248,9 +252,12 @@ class ChunkWriter:
         self._dataset_id = dataset_id
         self._fence = fence
         self._counts = dict(counts)
+        self._committed = {i: c.count(source) for i, c in counts.items()}
         self._check = check
         self._source = source
         self._open: dict[int, list[Example]] = {}
+        self.added: dict[int, bytearray] = {}
+        """Digests of what was added, one after the other, by label id."""
 
     def add(self, example: Example) -> None:
         """Append one example to those of its label.
@@ -286,7 +293,9 @@ class ChunkWriter:
         chunk = self._open.pop(label_id)
         self._check()
         number = (self._counts[label_id].count(self._source) - 1) // CHUNK_EXAMPLES
-        self._examples.put_chunk(self._sequence(label_id), number, chunk, self._fence)
+        digests = self._examples.put_chunk(self._sequence(label_id), number, chunk, self._fence)
+        old = max(0, self._committed[label_id] - number * CHUNK_EXAMPLES)
+        self.added.setdefault(label_id, bytearray()).extend(digests[old * DIGEST_BYTES :])
 
     def _sequence(self, label_id: int) -> ExampleSequence:
         return ExampleSequence(self._dataset_id, self._source, label_id)

@@ -23,9 +23,9 @@ class PartStore:
         size = PART_PICTURES if is_vision else PART_TEXTS
         return PartWriter(self._artifacts, f"{_prefix(dataset.dataset_id)}{upload}", size)
 
-    def waiting(self, dataset_id: int) -> list[str]:
-        """List the parts that wait, by key."""
-        return self._artifacts.keys(_prefix(dataset_id))
+    def waiting(self, dataset_id: int, upload: str = "") -> list[str]:
+        """List the parts that wait, of one upload or of all, by key."""
+        return self._artifacts.keys(_prefix(dataset_id) + (f"{upload}/" if upload else ""))
 
     def items(self, part: str) -> list[str] | None:
         """Read the texts or picture digests (hex) of a part; None when it is done."""

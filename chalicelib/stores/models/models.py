@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+import time
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -23,6 +25,15 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import ModelRow
 
+EXACT_PLACES = 100
+"""Places in the queue that are counted for each answer; those behind are counted now and then."""
+COUNTED_SECONDS = 5.0
+"""How long a process answers from such a count, in seconds."""
+FRONT = 50
+"""Trainings at the front of a lane that are looked at, to find the one whose turn it is."""
+ANNOUNCED_AT_ONCE = 500
+"""Waiting trainings of a lane that one sweep announces again."""
+
 
 @translate_errors
 class ModelStore:
@@ -31,6 +42,7 @@ class ModelStore:
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
+        self._counted: dict[str, tuple[float, list[int]]] = {}
 
     def create(self, model: Model) -> None:
         """Write a new model as QUEUED."""
@@ -57,16 +69,41 @@ class ModelStore:
         rows = ModelRow.query(account_id, consistent_read=True)
         return [load_model(row) for row in rows if not row.deleted]
 
-    def queued_before(self, model: Model) -> int:
-        """Count the trainings of all accounts that stand in front in the queue."""
-        queued_at = to_milliseconds(model.queued_at or model.created_at)
-        earlier = ModelRow.queued_at < queued_at
-        count = ModelRow.open_index.count(open_key(QUEUED, model.is_paid), earlier)
-        if not model.is_paid:
-            count += ModelRow.open_index.count(open_key(QUEUED, True))
-        return count
+    def running(self) -> list[Model]:
+        """List the trainings that have begun, those whose worker has died or gave them back too."""
+        return [load_model(row) for row in ModelRow.open_index.query(RUNNING)]
 
-    def requeue(self, model: Model, request: TrainRequest, is_paid: bool) -> Model | None:
+    def queued(self, is_paid: bool) -> list[Model]:
+        """List the front of those that have not begun, in the order of their turns."""
+        rows = ModelRow.open_index.query(open_key(QUEUED, is_paid), limit=FRONT)
+        return [load_model(row) for row in rows]
+
+    def queued_before(self, model: Model) -> int:
+        """Count the trainings of all accounts that were accepted earlier and still wait.
+
+        Exact up to `EXACT_PLACES`, beyond that at most `COUNTED_SECONDS` old.
+        """
+        until = to_milliseconds(model.queued_at or model.created_at)
+        count = self._waiting(open_key(QUEUED, model.is_paid), until)
+        # Everyone who pays is served before: also those who come later.
+        return count if model.is_paid else count + self._waiting(open_key(QUEUED, True), None)
+
+    def _waiting(self, key: str, until: int | None) -> int:
+        """Count the trainings of a partition, those accepted before a moment or all."""
+        earlier = None if until is None else ModelRow.accepted_at < until
+        # Not `count`, which goes through every page whatever its limit.
+        count = sum(1 for _ in ModelRow.queued_index.query(key, earlier, limit=EXACT_PLACES + 1))
+        if count <= EXACT_PLACES:
+            return count
+        counted_at, moments = self._counted.get(key, (float("-inf"), []))
+        if time.monotonic() - counted_at > COUNTED_SECONDS:
+            moments = [int(row.accepted_at) for row in ModelRow.queued_index.query(key)]
+            self._counted[key] = (time.monotonic(), moments)
+        return max(count, len(moments) if until is None else bisect_left(moments, until))
+
+    def requeue(
+        self, model: Model, request: TrainRequest, is_paid: bool, turn: int
+    ) -> Model | None:
         """Queue a retraining under the next run; None when the model is busy or gone."""
         now = to_milliseconds(self._clock())
         run = model.run + 1
@@ -80,7 +117,9 @@ class ModelStore:
             ModelRow.attempts.set(0),
             ModelRow.lease_until.set(0),
             ModelRow.lease_owner.set(token),
-            ModelRow.queued_at.set(now),
+            ModelRow.turn.set(turn),
+            ModelRow.accepted_at.set(now),
+            ModelRow.served_seconds.set(0),
             ModelRow.updated_at.set(now),
             ModelRow.nudged_at.set(now),
             ModelRow.is_paid.set(is_paid),
@@ -117,7 +156,7 @@ class ModelStore:
         actions: list[Action] = [
             ModelRow.deleted.set(True),
             ModelRow.open.set(DELETING),
-            ModelRow.queued_at.set(to_milliseconds(self._clock())),
+            ModelRow.turn.set(to_milliseconds(self._clock())),
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
         ]
         if try_update(row, actions, idle):
@@ -135,20 +174,31 @@ class ModelStore:
         """Delete the row; a missing one is fine."""
         ModelRow(account_id, model_id).delete()
 
-    def nudge_open(self, older_than: int) -> list[Model]:
-        """Claim trainings that nobody owns and that were not nudged since a moment.
+    def claim_lost(self, dead_before: int, announced_before: int) -> list[Model]:
+        """Claim trainings whose message seems to be lost, to announce them again.
 
         Args:
-            older_than: milliseconds since 1970.
-
-        Returns:
-            Models whose training job must be sent again.
+            dead_before: of those whose worker is gone, what was announced before this moment, in
+                milliseconds since 1970.
+            announced_before: the same of those that wait: a message waits as they do.
         """
-        keys = (open_key(QUEUED, True), open_key(QUEUED, False), RUNNING)
-        return self._nudge(keys, older_than, ModelRow.status.is_in(*OPEN))
+        now = to_milliseconds(self._clock())
+        died = (ModelRow.lease_until > 0) & (ModelRow.lease_until < now)
+        silent = ModelRow.nudged_at < announced_before
+        # One that stepped aside has no lease, and waits as those do that have not begun.
+        lost = (died & (ModelRow.nudged_at < dead_before)) | (silent & (ModelRow.lease_until == 0))
+        found = ModelRow.open_index.query(RUNNING, filter_condition=lost)
+        claimed = self._claim(found, lost & (ModelRow.status == RUNNING))
+        for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
+            self._place_old(key)
+            # The filter, and not a limit of the query: that would count what was announced too.
+            rows = ModelRow.queued_index.query(key, filter_condition=silent)
+            front = [row for row, _ in zip(rows, range(ANNOUNCED_AT_ONCE), strict=False)]
+            claimed += self._claim(front, silent & (ModelRow.status == QUEUED))
+        return claimed
 
-    def nudge_hidden(self, older_than: int) -> list[Model]:
-        """Claim models whose deletion was requested and not nudged since a moment.
+    def claim_hidden(self, older_than: int) -> list[Model]:
+        """Claim models whose deletion was requested and not announced since a moment.
 
         Args:
             older_than: milliseconds since 1970.
@@ -156,20 +206,22 @@ class ModelStore:
         Returns:
             Models whose deletion job must be sent again.
         """
-        is_hidden = ModelRow.deleted == True  # noqa: E712 - a PynamoDB condition
-        return self._nudge((DELETING,), older_than, is_hidden)
+        stale = ModelRow.nudged_at < older_than
+        hidden = stale & (ModelRow.deleted == True)  # noqa: E712 - a PynamoDB condition
+        return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
-    def _nudge(self, keys: Sequence[str], older_than: int, condition: Condition) -> list[Model]:
-        """Claim models of some partitions of the sparse index."""
-        now = to_milliseconds(self._clock())
-        stale = (ModelRow.nudged_at < older_than) & (ModelRow.lease_until < now) & condition
-        claimed = []
-        for key in keys:
-            for row in list(ModelRow.open_index.query(key)):
-                actions: list[Action] = [ModelRow.nudged_at.set(now)]
-                if try_update(row, actions, stale):
-                    claimed.append(load_model(row))
-        return claimed
+    def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
+        """Note that rows are announced now; those that have changed since are left out."""
+        actions: list[Action] = [ModelRow.nudged_at.set(to_milliseconds(self._clock()))]
+        # A page of the index must not be read on while its rows change.
+        return [load_model(row) for row in list(rows) if try_update(row, actions, condition)]
+
+    def _place_old(self, key: str) -> None:
+        """Enter the rows of a version that knew no `accepted_at`; they stand at the front."""
+        for row in list(ModelRow.open_index.query(key, limit=FRONT)):
+            if row.accepted_at is None:
+                missing = ModelRow.accepted_at.does_not_exist() & (ModelRow.open == key)
+                try_update(row, [ModelRow.accepted_at.set(int(row.turn))], missing)
 
 
 DELETING = "DELETING"
@@ -205,7 +257,8 @@ def new_row(model: Model) -> ModelRow:
         request=dump_request(model.request),
         is_paid=model.is_paid,
         epochs=model.epochs,
-        queued_at=created_at,
+        turn=model.turn,
+        accepted_at=created_at,
         nudged_at=created_at,
         open=open_key(model.status, model.is_paid),
     )
@@ -213,6 +266,8 @@ def new_row(model: Model) -> ModelRow:
 
 def load_model(row: ModelRow) -> Model:
     """Make the domain model of a row."""
+    # In rows of a version that knew no turns, the time when they were queued is the turn.
+    queued_at = row.accepted_at or row.turn
     return Model(
         account_id=row.account_id,
         model_id=row.model_id,
@@ -229,8 +284,11 @@ def load_model(row: ModelRow) -> Model:
         run=int(row.run),
         fence=int(row.fence),
         attempts=int(row.attempts),
-        queued_at=None if row.queued_at is None else from_milliseconds(row.queued_at),
+        queued_at=None if queued_at is None else from_milliseconds(queued_at),
         is_paid=bool(row.is_paid),
+        turn=int(row.turn or 0),
+        lease_until=int(row.lease_until),
+        served_seconds=float(row.served_seconds),
         epochs=int(row.epochs),
         failure=row.failure or "",
         stats=None if row.stats is None else TrainStats(**row.stats),
