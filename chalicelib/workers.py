@@ -133,7 +133,7 @@ def run_receive(
     # The first notification after a set-up is a test without records.
     for record in job.get("Records", ()):
         found = record["s3"]["object"]
-        container.incoming.receive(unquote_plus(found["key"]), str(found.get("eTag", "")))
+        container.upload_forms.receive(unquote_plus(found["key"]), str(found.get("eTag", "")))
 
 
 def run_sweep(container: Container, context: Any) -> None:

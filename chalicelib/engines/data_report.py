@@ -6,6 +6,7 @@ Works on answers to examples that the answering head had not seen, of texts or p
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -156,6 +157,25 @@ def confused_labels(truth: Ints, answers: Ints, labels: int) -> list[Confusion]:
         if count > 1 and _poisson_tail(count, expected) < _RARELY:
             found.append(Confusion(label, answer, count, expected))
     return sorted(found, key=lambda one: (-one.times, one.label, one.answer))[:MAX_LISTED]
+
+
+def confusion_records(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, Any]]:
+    """Describe the pairs of labels that are mixed up; `confused_labels` finds them.
+
+    Args:
+        names: of the labels, by index.
+        truth: label indexes as given, int, shape (examples,).
+        answers: answered label indexes, int, shape (examples,).
+    """
+    return [
+        {
+            "label": names[one.label],
+            "predictedLabel": names[one.answer],
+            "count": one.times,
+            "expectedByChance": round(one.expected, 6),
+        }
+        for one in confused_labels(truth, answers, len(names))
+    ]
 
 
 def expected_precision(examples_per_label: float) -> str:

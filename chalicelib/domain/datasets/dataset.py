@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from chalicelib.domain.datasets.label_names import ids_by_name, normal_form
+
 LANGUAGE = "language"
 VISION = "vision"
 IMAGE = "image"
@@ -157,5 +159,7 @@ class DatasetView:
         return next((label for label in self.labels if label.label_id == label_id), None)
 
     def label_named(self, name: str) -> Label | None:
-        """Find a label by its name."""
-        return next((label for label in self.labels if label.name == name), None)
+        """Find a label by its name, however its accents are written."""
+        ids = ids_by_name({label.label_id: label.name for label in self.labels})
+        found = ids.get(normal_form(name))
+        return None if found is None else self.label(found)

@@ -81,6 +81,19 @@ class UploadScan:
         if len(self.rejections) < MAX_REJECTIONS:
             self.rejections.append(item)
 
+    def fill_failed(self, receipt: Receipt) -> Receipt:
+        """Return the receipt of an upload that failed, with what had been read until then.
+
+        Nothing of it was added, so what could have been counts as rejected.
+        """
+        return replace(
+            receipt,
+            seen=self.seen,
+            duplicates=self.duplicates,
+            rejected=self.rejected + self.kept,
+            rejections=tuple(self.rejections),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedExample:

@@ -23,6 +23,26 @@ _PATH = re.compile(re.escape(SCHEME) + "([A-Z2-7]{26})")
 
 
 @dataclass(frozen=True)
+class QueuedUpload:
+    """An upload that is going on, as the order of turns shows it."""
+
+    account_id: str
+    """Owner."""
+    family: str
+    """Family of its dataset."""
+    dataset_id: int
+    """Dataset that it is read into."""
+    upload_id: str
+    """Receipt of the upload."""
+    lane: str
+    """Where it waits; empty of one that a version without turns has accepted."""
+    turn: int
+    """Its number in its lane."""
+    lease_until: int
+    """Until when a worker owns it, in milliseconds since 1970."""
+
+
+@dataclass(frozen=True)
 class UploadedFile:
     """One presigned form and what came by it."""
 

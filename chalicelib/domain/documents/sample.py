@@ -22,7 +22,7 @@ class Sample:
     location: str | None = None
     """URL to read them from, or path of an upload."""
     account_id: str = ""
-    """Who gives the location."""
+    """Who calls."""
 
 
 def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:

@@ -134,6 +134,12 @@ class Model:
     """When the run was queued."""
     is_paid: bool = False
     """Which queue the run stands in."""
+    turn: int = 0
+    """Its number in its lane; see chalicelib/domain/jobs/turns.py."""
+    lease_until: int = 0
+    """Until when a worker owns the run, in milliseconds since 1970."""
+    served_seconds: float = 0
+    """How long workers that gave the run back had worked on it, in seconds."""
     epochs: int = 0
     """Epochs of the run, as answers show them."""
     failure: str = ""

@@ -38,22 +38,32 @@ OUT_OF_MEMORY = "the worker ran out of memory"
 _SHOWN_LABELS = 20
 
 
-def checked_algorithm(dataset_type: str, value: str | None) -> str | None:
+def checked_algorithm(
+    dataset_type: str, value: str | None, former: str | None = None
+) -> str | None:
     """Return the algorithm to train with; None for types that have no choice.
 
+    One that belongs to another type is ignored: a public client always sends the same one.
+
+    Args:
+        dataset_type: what is trained.
+        value: what was sent, if anything.
+        former: the algorithm of the training before, which a retraining keeps.
+
     Raises:
-        InvalidParameter: it is unknown, or belongs to another type.
+        InvalidParameter: there is no such algorithm.
     """
     allowed = ALGORITHMS.get(dataset_type, ())
-    if value is None:
-        return allowed[0] if allowed else None
-    algorithm = ALGORITHM_ALIASES.get(value, value)
+    algorithm = None if value is None else ALGORITHM_ALIASES.get(value, value)
     if algorithm in allowed:
         return algorithm
-    choice = f"use one of {', '.join(allowed)}" if allowed else "leave it out"
-    raise InvalidParameter(
-        "algorithm", f"{value[:100]!r} does not go with datasets of type {dataset_type}; {choice}."
-    )
+    known = [name for names in ALGORITHMS.values() for name in names]
+    if algorithm is not None and algorithm not in known:
+        choice = f"use one of {', '.join(allowed)}" if allowed else "leave it out"
+        raise InvalidParameter(
+            "algorithm", f"{str(value)[:100]!r} is none of {', '.join(known)}; {choice}."
+        )
+    return former or next(iter(allowed), None)
 
 
 def check_trainable(dataset: Dataset) -> None:

@@ -117,15 +117,12 @@ class ExampleService:
             raise LabelNotFound(label_id)
         return view, label
 
-    def label_of(self, view: DatasetView, segment: str) -> Label:
+    def label_of(self, view: DatasetView, number: int) -> Label:
         """Find a label by its id, or by its position in the dataset, from 0.
 
         Raises:
             LabelNotFound: the dataset has no such label.
         """
-        if not (segment.isascii() and segment.isdigit() and len(segment) < 19):
-            raise LabelNotFound(segment[:100])
-        number = int(segment)
         label = view.label(number)
         if label is None and number < len(view.labels):
             label = view.labels[number]

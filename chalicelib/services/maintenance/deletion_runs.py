@@ -77,7 +77,9 @@ class DeletionRunService:
             stores.deletions.note_urls(deletion, urls_until)
         self._strip_cards(dataset)
         stores.contents.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
-        stores.datasets.delete(dataset)
+        if stores.datasets.delete(dataset):
+            stores.room.end_upload(dataset, is_kept=False)
+            stores.room.free(dataset.account_id, dataset.bytes)
         return replace(deletion, urls_until=urls_until)
 
     def _strip_cards(self, dataset: Dataset) -> None:

@@ -11,57 +11,69 @@ from typing import TYPE_CHECKING
 from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.datasets.dataset import DELETION_PENDING, FAMILY_TYPES, UPLOADING, Dataset
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, FAMILY_TYPES, Dataset
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import delete_job, ingest_job, train_job
 from chalicelib.domain.models.model import OPEN
-from chalicelib.stores.jobs.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID
+from chalicelib.stores.jobs.queues import DELETE
+from chalicelib.stores.jobs.turns import INGEST_LANES
 
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
 
 
+ANNOUNCED_SECONDS = 900.0
+"""Work that nobody has begun is announced again after this time: its message waits as it does."""
+
+
 class SweepService:
     """Ends what nobody owns."""
 
-    def __init__(self, stores: Stores, clock: Clock, settings: Settings) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
         self._stores = stores
         self._clock = clock
         self._settings = settings
 
     def run(self) -> int:
         """Resend stale jobs, empty closed accounts, end waiting deletions; return how many."""
-        older_than = to_milliseconds(self._clock()) - round(2000 * self._settings.lease_seconds)
-        sent = self._uploads(older_than) + self._trainings(older_than)
-        sent += self._deletions(older_than) + self._closed_accounts()
+        now = to_milliseconds(self._clock())
+        dead_before = now - round(2000 * self._settings.lease_seconds)
+        announced_before = now - round(1000 * ANNOUNCED_SECONDS)
+        sent = self._announce_uploads(dead_before, announced_before)
+        sent += self._announce_trainings(dead_before, announced_before)
+        sent += self._deletions(dead_before) + self._closed_accounts()
         sent += self._stores.deletions.end_waiting()
         if sent:
             log.info("swept", sent=sent)
         return sent
 
-    def _uploads(self, older_than: int) -> int:
-        """Send stale uploads again."""
-        stale = self._stores.datasets.nudge(UPLOADING, older_than)
-        for dataset in stale:
-            self._stores.queues.send(INGEST, ingest_job(dataset))
-        return len(stale)
+    def _announce_uploads(self, dead_before: int, announced_before: int) -> int:
+        """Announce uploads again that seem to be forgotten."""
+        lost = self._stores.datasets.claim_lost(INGEST_LANES, dead_before, announced_before)
+        for dataset in lost:
+            self._stores.ingest_queue.announce(ingest_job(dataset))
+        return len(lost)
 
-    def _trainings(self, older_than: int) -> int:
-        """Send stale trainings again."""
-        stale = self._stores.models.nudge_open(older_than)
-        for model in stale:
-            queue = TRAIN_PAID if model.is_paid else TRAIN_FREE
-            self._stores.queues.send(queue, train_job(model))
-        return len(stale)
+    def _announce_trainings(self, dead_before: int, announced_before: int) -> int:
+        """Announce trainings again that seem to be forgotten."""
+        lost = self._stores.models.claim_lost(dead_before, announced_before)
+        for model in lost:
+            self._stores.training_queue.announce(train_job(model))
+        return len(lost)
 
     def _deletions(self, older_than: int) -> int:
         """Send stale deletions again, making the record where a call was cut off before it."""
         stale = self._stores.deletions.nudge(older_than)
-        for dataset in self._stores.datasets.nudge(DELETION_PENDING, older_than):
+        for dataset in self._stores.datasets.claim_deleted(older_than):
             stale.append(
                 deletion_of(dataset.account_id, DATASET, str(dataset.dataset_id), dataset.family)
             )
-        for model in self._stores.models.nudge_hidden(older_than):
+        for model in self._stores.models.claim_hidden(older_than):
             stale.append(deletion_of(model.account_id, MODEL, model.model_id))
         for deletion in stale:
             self._start(deletion)
@@ -69,12 +81,12 @@ class SweepService:
 
     def _closed_accounts(self) -> int:
         """Delete the data of accounts whose time to keep it is over, then the accounts."""
-        now, started = self._clock(), 0
-        for account in self._stores.accounts.list_all():
-            if account.delete_after is not None and account.delete_after <= now:
-                started += self._empty(account.account_id)
-                if self._is_empty(account.account_id):
-                    self._stores.accounts.delete(account)
+        started = 0
+        for account in self._stores.accounts.list_due(self._clock()):
+            started += self._empty(account.account_id)
+            if self._is_empty(account.account_id):
+                self._stores.accounts.delete(account)
+                self._stores.turns.delete(account.account_id)
         return started
 
     def _is_empty(self, account_id: str) -> bool:

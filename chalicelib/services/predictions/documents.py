@@ -44,6 +44,7 @@ from chalicelib.errors import (
     MissingParameter,
     PrebuiltNotInstalled,
 )
+from chalicelib.stores.accounts.in_flight import DOCUMENTS, InFlight
 from chalicelib.stores.fetching.sample_files import DOWNLOAD_SECONDS, SampleFiles
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class OcrService:
         self,
         samples: SampleFiles,
         engines: OcrPool,
+        in_flight: InFlight,
         threads: int,
         limit_seconds: float,
     ) -> None:
@@ -73,11 +75,13 @@ class OcrService:
         Args:
             samples: brings documents.
             engines: the installed networks.
+            in_flight: counts the documents that are being read.
             threads: pages of one document that are read at the same time.
             limit_seconds: time of a whole call, for the text of a refusal.
         """
         self._samples = samples
         self._engines = engines
+        self._in_flight = in_flight
         self._threads = max(1, threads)
         self._limit_seconds = limit_seconds
         self._slots = threading.Semaphore(CALLS * self._threads)
@@ -160,9 +164,23 @@ class OcrService:
             UnsupportedType: it is neither PNG, JPEG nor PDF.
             TimedOut: the time is up; the text names the page that was reached.
             PrebuiltNotInstalled: the engine's files are missing.
+            RateExceeded: the account has as many documents being read as it may.
         """
         model.require_type((OCR,))
         tools = self._load(model)
+        with self._in_flight.running(sample.account_id, DOCUMENTS):
+            pages = self._read(model, sample, request, tools, seconds_left)
+        return _finish([finding for page in pages for finding in page], request)
+
+    def _read(
+        self,
+        model: ServedModel,
+        sample: Sample,
+        request: OcrRequest,
+        tools: Tools,
+        seconds_left: Callable[[], float],
+    ) -> list[list[Finding]]:
+        """Bring a document and read its pages."""
         seconds = min(DOWNLOAD_SECONDS, seconds_left())
         content = self._samples.content(sample, MAX_OCR_BYTES, _WHAT, seconds)
         began = time.monotonic()
@@ -173,7 +191,7 @@ class OcrService:
         finally:
             give_back()
         journal.document_read(request.task, len(pages), time.monotonic() - began)
-        return _finish([finding for page in pages for finding in page], request)
+        return pages
 
     def _read_pages(
         self, content: bytes, request: OcrRequest, tools: Tools, seconds_left: Callable[[], float]

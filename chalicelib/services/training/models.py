@@ -8,9 +8,14 @@ from typing import Any
 
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.paging import ListPage
-from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, VISION, DatasetView
 from chalicelib.domain.models.model import PREBUILT, Model
-from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
+from chalicelib.errors import (
+    MetricsNotFound,
+    ModelNotFound,
+    PrebuiltHasCardOnly,
+    PrebuiltNotInstalled,
+)
 from chalicelib.stores.models.curves import CurveStore
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.prebuilt import PrebuiltStore
@@ -44,8 +49,11 @@ class ModelService:
         """Read one model.
 
         Raises:
-            ModelNotFound: the account has no such model.
+            ModelNotFound: the account has no such model; of a prebuilt one, naming its card.
         """
+        if model_id in PREBUILT:
+            family = LANGUAGE if PREBUILT[model_id] in FAMILY_TYPES[LANGUAGE] else VISION
+            raise PrebuiltHasCardOnly(model_id, family)
         is_id = STRING_ID.fullmatch(model_id) is not None
         model = self._models.find(account_id, model_id) if is_id else None
         if model is None:

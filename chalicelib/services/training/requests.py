@@ -32,7 +32,6 @@ from chalicelib.errors import (
     StorageUnavailable,
     TooManyOpen,
 )
-from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
 
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
@@ -42,7 +41,11 @@ class TrainingService:
     """The accepting side of trainings: one training for each accepted request."""
 
     def __init__(
-        self, stores: Stores, encoders: EncoderPool, clock: Clock, settings: Settings
+        self,
+        stores: Stores,
+        encoders: EncoderPool,
+        clock: Clock,
+        settings: Settings,
     ) -> None:
         self._stores = stores
         self._encoders = encoders
@@ -79,15 +82,17 @@ class TrainingService:
             is_paid=account.is_paid,
         )
         # Counted first, so that nothing but the queue can fail once the training is accepted.
-        accepted = self.view(model)
+        position = self.view(model).queue_position
         entry = self._guard(account, view.dataset, model.model_id)
         try:
+            turn = self._stores.training_queue.turn(model.account_id, is_paid=model.is_paid)
+            model = replace(model, turn=turn)
             self._stores.models.create(model)
         except StorageUnavailable:
             self._revert(model, view.dataset, entry)
             raise
         self._enqueue(model)
-        return accepted
+        return ModelView(model, position)
 
     def retrain(self, account: Account, model: Model, request: TrainRequest) -> ModelView:
         """Queue a retraining under the same model id.
@@ -105,15 +110,15 @@ class TrainingService:
                 "Train a new model from another dataset.",
                 code="dataset_deleted",
             )
-        if request.algorithm is None:
-            request = replace(request, algorithm=model.request.algorithm)
-        request = self._checked(self._stores.labels.view(dataset), request)
+        view = self._stores.labels.view(dataset)
+        request = self._checked(view, request, model.request.algorithm)
         if model.status in OPEN:
             raise ModelBusy(model.model_id, model.status, "retrained")
         waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
         position = self.view(waiting).queue_position
         entry = self._guard(account, dataset, model.model_id)
-        queued = self._stores.models.requeue(model, request, account.is_paid)
+        turn = self._stores.training_queue.turn(account.account_id, is_paid=account.is_paid)
+        queued = self._stores.models.requeue(model, request, account.is_paid, turn)
         if queued is None:
             self._stores.guards.remove(account.account_id, dataset, [entry])
             raise ModelBusy(model.model_id, QUEUED, "retrained")
@@ -126,10 +131,12 @@ class TrainingService:
             return ModelView(model)
         return ModelView(model, 1 + self._stores.models.queued_before(model))
 
-    def _checked(self, view: DatasetView, request: TrainRequest) -> TrainRequest:
+    def _checked(
+        self, view: DatasetView, request: TrainRequest, former: str | None = None
+    ) -> TrainRequest:
         """Check everything that a request may get wrong, its own fields first."""
         dataset = view.dataset
-        algorithm = checked_algorithm(dataset.type, request.algorithm)
+        algorithm = checked_algorithm(dataset.type, request.algorithm, former)
         self._check_global(dataset, request.param("withGlobalDatasetId"))
         check_trainable(dataset)
         if dataset.family == LANGUAGE:
@@ -202,8 +209,7 @@ class TrainingService:
 
     def _enqueue(self, model: Model) -> None:
         """Send the job; when the queue fails, the sweep finds the model's row and sends it."""
-        queue = TRAIN_PAID if model.is_paid else TRAIN_FREE
         try:
-            self._stores.queues.send(queue, train_job(model))
+            self._stores.training_queue.announce(train_job(model))
         except StorageUnavailable:
             log.warning("enqueue_failed", job="train", model=model.model_id)

@@ -15,7 +15,7 @@ from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
-from chalicelib.domain.jobs.messages import Job, train_job
+from chalicelib.domain.jobs.messages import Job
 from chalicelib.domain.models.learning import LearnedModel, Learner
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
 from chalicelib.domain.models.training import attempt_cause, out_of_attempts
@@ -23,7 +23,7 @@ from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
 from chalicelib.errors import LeaseLost, StorageUnavailable, TimedOut, TrainingFailed
 from chalicelib.stores.jobs.heartbeats import Heartbeat
-from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID
+from chalicelib.stores.jobs.training_queue import TrainingQueue
 from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.versions import CARD, METRICS
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 REPORT_SECONDS = 0.5
 """Shortest time between two progress reports, in seconds."""
+LOOK_SECONDS = 3.0
+"""Time between two looks at who else waits, in seconds."""
 
 
 class TrainingRunService:
@@ -53,32 +55,41 @@ class TrainingRunService:
             settings: leases and attempts.
         """
         self._stores = stores
+        self._queue = stores.training_queue
         self._learners = learners
         self._clock = clock
         self._settings = settings
 
     def run(self, job: Job, remaining_seconds: Callable[[], float]) -> None:
-        """Train one model; a run that is done, gone or owned by another worker is left alone.
+        """Train the model whose turn it is, be it the one of the message or another.
 
         Args:
             job: as made by `train_job`.
             remaining_seconds: time left of this function's run.
         """
-        model = self._stores.model_leases.acquire(
-            str(job["account_id"]), str(job["model_id"]), int(str(job["run"]))
-        )
+        model = self._queue.acquire(job)
         if model is None:
             return
         if model.attempts > self._settings.max_attempts:
             self._give_up(model, model.last_error)
-            return
+        else:
+            # Perhaps of another account than the message was sent for.
+            with log.bound(account=model.account_id, model=model.model_id):
+                self._attempt(model, remaining_seconds)
+        if model.model_id != job["model_id"]:
+            self._queue.remind(job)
+
+    def _attempt(self, model: Model, remaining_seconds: Callable[[], float]) -> None:
+        """Train, and bring the run to where the outcome wants it."""
+        started = time.monotonic()
         try:
             self._train(model, remaining_seconds)
         except LeaseLost:
             log.warning("training_lease_lost", model=model.model_id)
             self._revert(model)
         except TimedOut:
-            self._continue(model)
+            served = model.served_seconds + time.monotonic() - started
+            self._queue.put_back(model, served)
         except (TrainingFailed, EncoderNotInstalled, BackboneNotInstalled) as failure:
             self._end(model, str(failure))
         except Exception as error:
@@ -91,7 +102,7 @@ class TrainingRunService:
         leases = self._stores.model_leases
         dataset = self._dataset(model)
         with Heartbeat(lambda: leases.renew(model), self._settings.lease_seconds) as heartbeat:
-            control = _RunControl(leases, model, heartbeat, remaining_seconds)
+            control = _RunControl(leases, self._queue, model, heartbeat, remaining_seconds)
             learned = self._learners[model.family].learn(model, dataset, control)
             entries = self._stores.guards.of_run(model)
             heartbeat.check()
@@ -147,12 +158,6 @@ class TrainingRunService:
             )
         return dataset
 
-    def _continue(self, model: Model) -> None:
-        """Give the run to the next function; what was embedded so far is kept."""
-        self._stores.model_leases.release(model, counts=False)
-        queue = TRAIN_PAID if model.is_paid else TRAIN_FREE
-        self._stores.queues.send(queue, train_job(model))
-
     def _end(self, model: Model, message: str) -> None:
         """End the run as FAILED."""
         entries = self._stores.guards.of_run(model)
@@ -183,6 +188,7 @@ class TrainingRunService:
     def _revert(self, model: Model) -> None:
         """Remove what a worker that was stalled may have written for a run that is over."""
         try:
+            self._stores.model_leases.discount(model)
             current = self._stores.models.find(model.account_id, model.model_id)
             if current is None:
                 self._stores.model_files.delete(model.model_id)
@@ -192,14 +198,14 @@ class TrainingRunService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _retry(self, model: Model, error: Exception) -> None:
-        """Give the run back to the queue, or end it when it is out of attempts."""
+        """Leave the run to another attempt, or end it when it is out of attempts."""
         cause = attempt_cause(model.family, error)
         log.error("training_interrupted", error, model=model.model_id)
         try:
             if model.attempts >= self._settings.max_attempts:
                 self._give_up(model, cause)
             else:
-                self._stores.model_leases.release(model, cause)
+                self._stores.model_leases.fail_attempt(model, cause)
         except StorageUnavailable:
             log.warning("release_failed", model=model.model_id)
 
@@ -210,16 +216,35 @@ class _RunControl:
     def __init__(
         self,
         leases: ModelLeases,
+        queue: TrainingQueue,
         model: Model,
         heartbeat: Heartbeat,
         remaining_seconds: Callable[[], float],
     ) -> None:
         self._leases = leases
+        self._queue = queue
         self._model = model
         self._beat = heartbeat
-        self.remaining_seconds = remaining_seconds
+        self._remaining_seconds = remaining_seconds
+        self._began = self._looked_at = time.monotonic()
+        self._steps_aside = False
         self._reported_at = 0.0
         self._shown = model.progress
+
+    def remaining_seconds(self) -> float:
+        """Time until the function is stopped, in seconds; 0 when another training must come first.
+
+        A learner then keeps what it has learnt, as at the end of a function's time.
+        """
+        now = time.monotonic()
+        if not self._steps_aside and now - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = now
+            served = self._model.served_seconds + now - self._began
+            try:
+                self._steps_aside = self._queue.must_step_aside(self._model, served)
+            except StorageUnavailable:
+                log.warning("queue_not_read", model=self._model.model_id)
+        return 0.0 if self._steps_aside else self._remaining_seconds()
 
     def check(self) -> None:
         """Return while the run is owned.

@@ -18,9 +18,9 @@ from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, VISION, LabelCounts
-from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.datasets.growth import check_room
-from chalicelib.domain.datasets.receipt import IngestPlan
+from chalicelib.domain.datasets.example import DIGEST_BYTES, Example
+from chalicelib.domain.datasets.label_names import ids_by_name
+from chalicelib.domain.datasets.receipt import IngestPlan, UploadScan
 from chalicelib.domain.datasets.upload import Upload, UploadedFile, claimed_file, out_of_attempts
 from chalicelib.domain.jobs.cancellation import Cancellation
 from chalicelib.domain.jobs.messages import Job, embed_job, features_job
@@ -33,7 +33,8 @@ from chalicelib.errors import (
     TimedOut,
 )
 from chalicelib.stores.aws.objects import raw_key
-from chalicelib.stores.datasets.examples import ChunkWriter
+from chalicelib.stores.datasets.digest_index import STEP
+from chalicelib.stores.datasets.examples import ChunkWriter, ExampleSequence
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.leases import Addition, OwnedDataset
 from chalicelib.stores.datasets.receipts import parse_receipt_key
@@ -52,8 +53,21 @@ class Reader(Protocol):
     download_seconds: float
     """Longest time that a `path` may take to download, in seconds."""
 
-    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> IngestPlan:
-        """Decide what becomes of a file; `check` is called often and raises to stop.
+    def read(
+        self,
+        owned: OwnedDataset,
+        file: BinaryIO,
+        check: Callable[[], None],
+        begin: Callable[[UploadScan], object],
+    ) -> IngestPlan:
+        """Decide what becomes of a file.
+
+        Args:
+            owned: the dataset that it is read into.
+            file: seekable, read from its start.
+            check: called often; raises to stop.
+            begin: takes the counts before the first example, to know how far a file was read
+                that is refused.
 
         Raises:
             InvalidUpload: the file is of no use, or breaks a limit of the dataset.
@@ -86,44 +100,65 @@ class IngestService:
             settings: leases and attempts.
         """
         self._stores = stores
+        self._queue = stores.ingest_queue
         self._readers = readers
         self._clock = clock
         self._settings = settings
 
-    def run(self, job: Job, remaining_seconds: float = 0.0) -> None:
-        """Read one upload; a job that is done, ended or owned by another worker is left alone.
+    def run(self, job: Job) -> None:
+        """Read the upload whose turn it is, be it the one of the message or another.
 
         Args:
             job: as made by `ingest_job`.
-            remaining_seconds: stop without harm after this time; 0 means no limit.
         """
-        owned = self._stores.dataset_leases.acquire_upload(
-            str(job["account_id"]),
-            str(job["family"]),
-            int(str(job["dataset_id"])),
-            str(job["upload_id"]),
-        )
-        if owned is None:
-            return
+        owned = self._queue.acquire(job)
+        if owned is not None:
+            # Perhaps of another account than the message was sent for.
+            dataset = owned.dataset
+            with log.bound(account=dataset.account_id, dataset=dataset.dataset_id):
+                self._attempt(owned)
+            if dataset.upload_id != job["upload_id"]:
+                self._queue.remind(job)
+
+    def run_now(self, job: Job, remaining_seconds: float) -> None:
+        """Read one upload within a call; one that is owned by a worker is left alone.
+
+        Args:
+            job: as made by `ingest_job`.
+            remaining_seconds: stop without harm after this time.
+        """
+        owned = self._queue.own(job)
+        if owned is not None:
+            self._attempt(owned, remaining_seconds)
+
+    def _attempt(self, owned: OwnedDataset, remaining_seconds: float = 0.0) -> None:
+        """Read an upload and end it, or leave it to another attempt; 0 s means no limit."""
         if owned.lease.attempts > self._settings.max_attempts:
             self._give_up(owned, owned.lease.last_error)
             return
+        scans: list[UploadScan | None] = [None]
         try:
-            self._read(owned, remaining_seconds)
+            self._read(owned, remaining_seconds, scans.append)
         except LeaseLost:
             log.warning("ingest_lease_lost", dataset=owned.dataset.dataset_id)
+            self._stores.dataset_leases.discount(owned)
         except TimedOut:
-            self._stores.dataset_leases.release(owned.dataset, owned.lease, counts=False)
+            self._stores.dataset_leases.put_back(owned)
         except StorageUnavailable as error:
             self._retry(owned, error)
             raise
         except ServiceError as refusal:
-            self._fail(owned, str(refusal), refusal.detail)
+            self._fail(owned, str(refusal), refusal.detail, scans[-1])
         except Exception as error:
             self._retry(owned, error)
             raise
 
-    def _read(self, owned: OwnedDataset, remaining_seconds: float) -> None:
+    def _read(
+        self,
+        owned: OwnedDataset,
+        remaining_seconds: float,
+        begin: Callable[[UploadScan], object],
+    ) -> None:
         """Read the file under a heartbeat."""
         began = time.monotonic()
         with self._heartbeat(owned) as heartbeat, tempfile.TemporaryFile() as file:
@@ -131,16 +166,18 @@ class IngestService:
             attempt = _Attempt(self._stores, self._reader(owned), owned, cancellation)
             try:
                 attempt.fetch(file)
-                reading = attempt.decide(file, self._settings.max_stored_bytes)
+                reading = attempt.decide(file, begin)
                 attempt.reserve_ids(reading)
                 attempt.name_labels(reading)
                 attempt.commit(reading, attempt.write(reading))
+                attempt.index()
             except (LeaseLost, ServiceError):
                 attempt.revert_if_deleted()
                 raise
         rows = (reading.seen, reading.kept, reading.rejected)
         dataset, seconds = owned.dataset, time.monotonic() - began
         journal.upload_done(dataset.dataset_id, dataset.type, rows, seconds)
+        self._stores.room.end_upload(dataset, is_kept=True)
         self._drop_raw(owned)
         self._fan_out(owned)
 
@@ -168,23 +205,27 @@ class IngestService:
         dataset = owned.dataset
         job = features_job if dataset.family == VISION else embed_job
         try:
-            for part in self._stores.parts.waiting(dataset.dataset_id):
+            for part in self._stores.parts.waiting(dataset.dataset_id, dataset.receipt_id):
                 self._stores.queues.send(EMBED, job(dataset, part))
         except StorageUnavailable:
             log.warning("fan_out_failed", dataset=dataset.dataset_id)
 
-    def _fail(self, owned: OwnedDataset, message: str, detail: str = "") -> None:
-        """End the upload as FAILED, with a receipt that says why."""
+    def _fail(
+        self, owned: OwnedDataset, message: str, detail: str = "", scan: UploadScan | None = None
+    ) -> None:
+        """End the upload as FAILED, with a receipt that says why, and what had been read."""
         dataset = owned.dataset
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
         full = message if detail in message else f"{message}: {detail}"
         receipt = replace(receipt, status="FAILED", message=full)
+        receipt = receipt if scan is None else scan.fill_failed(receipt)
         try:
             # An end whose reply was lost must keep the receipt that it has.
             self._stores.dataset_leases.renew(dataset, owned.lease)
             self._discard(owned)
             self._stores.receipts.put(receipt, owned.lease.fence)
             self._stores.dataset_leases.fail_upload(owned, message)
+            self._stores.room.end_upload(dataset, is_kept=False)
             journal.upload_failed(dataset.dataset_id, dataset.type)
             self._drop_raw(owned)
         except LeaseLost:
@@ -199,14 +240,14 @@ class IngestService:
             self._stores.parts.discard(owned.dataset.dataset_id, owned.dataset.receipt_id)
 
     def _retry(self, owned: OwnedDataset, error: Exception) -> None:
-        """Give the job back to the queue, or end it when it is out of attempts."""
+        """Leave the upload to another attempt, or end it when it is out of attempts."""
         cause = f"{type(error).__name__}: {error}"
         log.error("ingest_failed", error, dataset=owned.dataset.dataset_id)
         try:
             if owned.lease.attempts >= self._settings.max_attempts:
                 self._give_up(owned, cause)
             else:
-                self._stores.dataset_leases.release(owned.dataset, owned.lease, cause)
+                self._stores.dataset_leases.fail_attempt(owned, cause)
         except StorageUnavailable:
             log.warning("release_failed", dataset=owned.dataset.dataset_id)
 
@@ -231,6 +272,7 @@ class _Attempt:
         self._reader = reader
         self._owned = owned
         self._cancellation = cancellation
+        self._added: Mapping[int, bytearray] = {}
 
     def fetch(self, file: BinaryIO) -> None:
         """Bring the raw file here; one from elsewhere is kept for later attempts."""
@@ -243,7 +285,7 @@ class _Attempt:
                 )
             return
         if incoming is not None:
-            self._stores.incoming.read(incoming, file)
+            self._stores.uploaded_files.read(incoming, file)
             size_bytes = file.tell()
         else:
             size_bytes = self._download(file)
@@ -255,7 +297,7 @@ class _Attempt:
         if incoming is not None:
             self._delete_copied(incoming)
 
-    def decide(self, file: BinaryIO, max_stored_bytes: int) -> IngestPlan:
+    def decide(self, file: BinaryIO, begin: Callable[[UploadScan], object]) -> IngestPlan:
         """Decide what becomes of the file; refuse what the account has no room for.
 
         Only now its real size is known.
@@ -265,10 +307,9 @@ class _Attempt:
             TooManyOpen: with it the account would store more than is allowed.
         """
         owned, check = self._owned, self._cancellation.check
-        reading = self._reader.read(owned, file, check)
+        reading = self._reader.read(owned, file, check, begin)
         check()
-        stored, _ = self._stores.datasets.load(owned.dataset.account_id)
-        check_room(max(0, stored - owned.upload.size_bytes), reading.bytes, max_stored_bytes)
+        self._stores.room.resize_upload(owned.dataset, reading.bytes)
         return reading
 
     def reserve_ids(self, reading: IngestPlan) -> None:
@@ -315,6 +356,7 @@ class _Attempt:
                 parts.add(found.waiting)
         parts.close()
         written = writer.close()
+        self._added = writer.added
         check()
         return written
 
@@ -333,6 +375,18 @@ class _Attempt:
         )
         self._stores.dataset_leases.commit_upload(dataset, lease, addition)
 
+    def index(self) -> None:
+        """Enter what is committed now into the indexes of labels that have many examples."""
+        dataset, source = self._owned.dataset, self._owned.upload.source
+        before = {c.label_id: c.count(source) for c in dataset.counts}
+        try:
+            for label_id, digests in self._added.items():
+                if len(digests) > STEP * DIGEST_BYTES:
+                    sequence = ExampleSequence(dataset.dataset_id, source, label_id)
+                    self._stores.digests.extend(sequence, before.get(label_id, 0), bytes(digests))
+        except StorageUnavailable:
+            log.warning("index_not_written", dataset=dataset.dataset_id)
+
     def revert_if_deleted(self) -> None:
         """Remove what was written after the dataset's deletion had waited long enough."""
         dataset = self._owned.dataset
@@ -349,23 +403,28 @@ class _Attempt:
     def _download(self, file: BinaryIO) -> int:
         """Download the file behind a URL within the time there is; return its size in bytes."""
         seconds = min(self._reader.download_seconds, self._cancellation.remaining_seconds)
-        path, most = self._owned.upload.path, self._reader.max_bytes
+        path, most, check = (
+            self._owned.upload.path,
+            self._reader.max_bytes,
+            self._cancellation.check,
+        )
         try:
-            return self._stores.downloads.fetch(path, file, most, seconds).size_bytes
+            fetched = self._stores.downloads.fetch(path, file, most, seconds, go_on=check)
         except DownloadFailed:
             # Out of time is no fault of the file: the queue goes on with it.
-            self._cancellation.check()
+            check()
             raise
+        return fetched.size_bytes
 
     def _delete_copied(self, incoming: UploadedFile) -> None:
         """Delete an uploaded file that was copied; what stays, the bucket's rules remove."""
         try:
-            self._stores.incoming.delete(incoming)
+            self._stores.uploaded_files.delete(incoming)
         except StorageUnavailable:
             log.warning("incoming_left", upload=incoming.upload_id)
 
     def _label_ids(self, reading: IngestPlan) -> Mapping[str, int]:
         """Map label names to ids, old and new."""
         names = self._stores.labels.names(c.label_id for c in self._owned.dataset.counts)
-        ids = {name: label_id for label_id, name in names.items()}
+        ids = ids_by_name(names)
         return ids | dict(zip(reading.new_labels, self._owned.upload.label_ids, strict=True))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, MAX_IMAGE_NAME_CHARACTERS
 from chalicelib.domain.datasets.dataset import DETECTION, FEEDBACK, SOURCES, Dataset
 from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample
+from chalicelib.domain.datasets.label_names import ids_by_name
+from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample, UploadScan
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.picture_scan import (
     FeedbackRules,
@@ -47,7 +48,13 @@ class PictureReader:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
 
-    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> IngestPlan:
+    def read(
+        self,
+        owned: OwnedDataset,
+        file: BinaryIO,
+        check: Callable[[], None],
+        begin: Callable[[UploadScan], object],
+    ) -> IngestPlan:
         """Decide what happens to each picture or box, and store the pictures that are kept.
 
         Raises:
@@ -59,7 +66,7 @@ class PictureReader:
         try:
             rules = self._rules(owned, file, check)
             with PictureWriter(self._stores.pictures, dataset.dataset_id, stored) as writer:
-                decision = scan_pictures(file, rules, Sink(_keep_with(writer), check))
+                decision = scan_pictures(file, rules, Sink(_keep_with(writer), check, begin))
         except InvalidZip as problem:
             raise _invalid_zip(dataset, problem) from problem
         return _reading(decision)
@@ -90,9 +97,10 @@ class PictureReader:
         dataset, source = owned.dataset, owned.upload.source
         examples = self._stores.examples
         names = self._stores.labels.names(c.label_id for c in dataset.counts)
+        counts = {c.label_id: c for c in dataset.counts}
         known = {
-            names[c.label_id]: frozenset(examples.digests(dataset.dataset_id, source, [c]))
-            for c in dataset.counts
+            name: frozenset(examples.digests(dataset.dataset_id, source, [counts[label_id]]))
+            for name, label_id in ids_by_name(names).items()
         }
         rules = PictureRules(
             type=dataset.type,

@@ -7,7 +7,8 @@ from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
 from chalicelib.domain.datasets.dataset import UPLOAD, Dataset
-from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample
+from chalicelib.domain.datasets.label_names import ids_by_name
+from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample, UploadScan
 from chalicelib.formats.texts.language_scan import ScanRules, TextScan, kept_rows, scan
 from chalicelib.stores.datasets.examples import ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore
@@ -26,14 +27,20 @@ class TextReader:
         self._labels = labels
         self._examples = examples
 
-    def read(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> IngestPlan:
+    def read(
+        self,
+        owned: OwnedDataset,
+        file: BinaryIO,
+        check: Callable[[], None],
+        begin: Callable[[UploadScan], object],
+    ) -> IngestPlan:
         """Decide what happens to each row of a file.
 
         Raises:
             InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
         """
         rules = self._rules(owned.dataset)
-        decision = scan(file, rules)
+        decision = scan(file, rules, begin)
         return IngestPlan(
             examples=lambda: _examples(file, rules, decision),
             new_labels=decision.new_labels,
@@ -51,9 +58,10 @@ class TextReader:
     def _rules(self, dataset: Dataset) -> ScanRules:
         """Collect what the dataset has, so that duplicates are found."""
         names = self._labels.names(c.label_id for c in dataset.counts)
+        counts = {c.label_id: c for c in dataset.counts}
         known = {
-            names[c.label_id]: frozenset(self._examples.digests(dataset.dataset_id, UPLOAD, [c]))
-            for c in dataset.counts
+            name: frozenset(self._examples.digests(dataset.dataset_id, UPLOAD, [counts[label_id]]))
+            for name, label_id in ids_by_name(names).items()
         }
         return ScanRules(
             language=dataset.language,

@@ -16,6 +16,7 @@ from chalicelib.domain.common.limits import INCOMING_SECONDS, MAX_ARCHIVE_BYTES_
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import UploadedFile, owner_and_id
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+from chalicelib.stores.jobs.room import RoomStore
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,12 @@ class IssuedForm:
     """Largest file that the form takes."""
 
 
-class IncomingService:
+class UploadFormService:
     """Issues forms and notes what arrives by them."""
 
-    def __init__(self, incoming: UploadedFileStore, clock: Clock) -> None:
+    def __init__(self, incoming: UploadedFileStore, room: RoomStore, clock: Clock) -> None:
         self._incoming = incoming
+        self._room = room
         self._clock = clock
 
     def issue(self, account: Account, name: str | None) -> IssuedForm:
@@ -46,6 +48,7 @@ class IncomingService:
 
         Raises:
             InvalidParameter: the name is not allowed.
+            TooManyOpen: the account has too many forms that are unused.
         """
         expires_at = self._clock() + timedelta(seconds=INCOMING_SECONDS)
         incoming = UploadedFile(
@@ -54,6 +57,7 @@ class IncomingService:
             name=checked_name(name) if name else "",
             expires_at=to_milliseconds(expires_at),
         )
+        self._room.add_form(account.account_id, incoming.upload_id, incoming.expires_at)
         url, fields = self._incoming.create(incoming)
         return IssuedForm(
             url, fields, incoming.path, from_milliseconds(incoming.expires_at),

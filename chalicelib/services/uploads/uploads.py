@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from chalicelib.domain.datasets.dataset import (
     DatasetView,
 )
 from chalicelib.domain.datasets.fields import checked_language, checked_name, checked_type
-from chalicelib.domain.datasets.growth import check_room, check_takes_file
+from chalicelib.domain.datasets.growth import check_takes_file
 from chalicelib.domain.datasets.receipt import Receipt
 from chalicelib.domain.datasets.upload import (
     Upload,
@@ -39,8 +39,9 @@ from chalicelib.errors import (
     DatasetNotYetAvailable,
     DownloadFailed,
     InvalidParameter,
+    RateExceeded,
+    ServiceError,
     StorageUnavailable,
-    TooManyOpen,
 )
 from chalicelib.formats.texts.encoding import HEAD_BYTES
 from chalicelib.formats.upload_files import (
@@ -49,9 +50,9 @@ from chalicelib.formats.upload_files import (
     explain_head,
     max_path_bytes,
 )
+from chalicelib.stores.accounts.in_flight import DOWNLOADS
 from chalicelib.stores.aws.objects import raw_key
 from chalicelib.stores.datasets.receipts import receipt_key
-from chalicelib.stores.jobs.queues import INGEST
 
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
@@ -71,6 +72,7 @@ class UploadService:
         ingest: Callable[[Job, float], None],
     ) -> None:
         self._stores = stores
+        self._queue = stores.ingest_queue
         self._clock = clock
         self._settings = settings
         self._ingest = ingest
@@ -109,9 +111,12 @@ class UploadService:
         started = time.monotonic()
         dataset, job = self._accept(account, family, source, fields)
         remaining_seconds -= time.monotonic() - started
+        downloads = self._stores.in_flight.running(account.account_id, DOWNLOADS)
         try:
-            if remaining_seconds > 0:
-                self._ingest(job, remaining_seconds)
+            # A download that may not begin now is left to the queue, like one out of time.
+            with suppress(RateExceeded), downloads if source.path else nullcontext():
+                if remaining_seconds > 0:
+                    self._ingest(job, remaining_seconds)
         except StorageUnavailable:
             log.warning("sync_ingest_failed", dataset=dataset.dataset_id)
         try:
@@ -172,15 +177,16 @@ class UploadService:
         check_takes_file(dataset)
         source = self._found(account, dataset.family, source)
         receipt = Receipt(new_string_id(), dataset.dataset_id, self._clock())
-        upload = self._described(dataset.family, receipt, source)
+        upload = self._described(account, dataset.family, receipt, source)
         upload = replace(upload, adds=True, source=becomes)
-        self._check_room(account, upload.size_bytes)
         user = receipt_key(receipt)
-        self._keep(upload, source, user)
-        started = self._stores.datasets.start_upload(dataset, user, upload)
-        if started is None:
-            self._discard_kept(upload, source, user)
-            raise DatasetNotYetAvailable
+        with self._reserved(replace(dataset, upload_id=user), upload.size_bytes):
+            self._keep(upload, source, user)
+            turn = self._queue.turn(account)
+            started = self._stores.datasets.start_upload(dataset, user, upload, turn)
+            if started is None:
+                self._discard_kept(upload, source, user)
+                raise DatasetNotYetAvailable
         self._note(receipt)
         self._enqueue(ingest_job(started))
         return self._stores.labels.view(started)
@@ -196,8 +202,7 @@ class UploadService:
         _check(family, source)
         dataset_id = self._stores.ids.reserve("datasets")
         receipt = Receipt(new_string_id(), dataset_id, self._clock())
-        upload = self._described(family, receipt, source)
-        self._check_room(account, upload.size_bytes)
+        upload = self._described(account, family, receipt, source)
         dataset = Dataset(
             account_id=account.account_id,
             family=family,
@@ -213,22 +218,45 @@ class UploadService:
             upload_id=receipt_key(receipt),
             reserved_bytes=upload.size_bytes,
         )
-        try:
-            self._keep(upload, source, dataset.upload_id)
-            self._stores.datasets.create(dataset, upload)
-        except StorageUnavailable:
-            self._revert(dataset, upload, source)
-            raise
+        with self._reserved(dataset, upload.size_bytes):
+            try:
+                self._keep(upload, source, dataset.upload_id)
+                self._stores.datasets.create(dataset, upload, self._queue.turn(account))
+            except StorageUnavailable:
+                self._revert(dataset, upload, source)
+                raise
         self._note(receipt)
         return dataset, ingest_job(dataset)
 
-    def _described(self, family: str, receipt: Receipt, source: UploadSource) -> Upload:
-        """Say where the file's bytes are, or check that its URL can be read."""
+    @contextmanager
+    def _reserved(self, dataset: Dataset, size_bytes: int) -> Iterator[None]:
+        """Count an upload against its account's limits, unless what accepts it fails.
+
+        Raises:
+            TooManyOpen: the account has too much going on, or stores too much.
+        """
+        room, key = self._stores.room, (dataset.account_id, dataset.family, dataset.dataset_id)
+        room.reserve_upload(*key, dataset.receipt_id, size_bytes)
+        try:
+            yield
+        except ServiceError:
+            room.end_upload(dataset, is_kept=False)
+            raise
+
+    def _described(
+        self, account: Account, family: str, receipt: Receipt, source: UploadSource
+    ) -> Upload:
+        """Say where the file's bytes are, or check that its URL can be read.
+
+        Raises:
+            RateExceeded: the account has as many downloads going on as it may.
+        """
         if source.incoming is not None:
             found = source.incoming
             return Upload(path=found.path, etag=found.etag, size_bytes=source.size_bytes)
         if source.path is not None:
-            probe = self._stores.downloads.check(source.path, max_path_bytes(family))
+            with self._stores.in_flight.running(account.account_id, DOWNLOADS):
+                probe = self._stores.downloads.check(source.path, max_path_bytes(family))
             explanation = explain_head(family, probe.head) if probe.head else EMPTY
             if explanation:
                 raise DownloadFailed(explanation)
@@ -245,10 +273,10 @@ class UploadService:
         """
         if source.path is None or not is_upload_path(source.path):
             return source
-        incoming, size_bytes = self._stores.incoming.find(account.account_id, source.path)
+        incoming, size_bytes = self._stores.uploaded_files.find(account.account_id, source.path)
         check_path_bytes(family, size_bytes)
         head = io.BytesIO()
-        self._stores.incoming.read(incoming, head, HEAD_BYTES)
+        self._stores.uploaded_files.read(incoming, head, HEAD_BYTES)
         explanation = explain_head(family, head.getvalue()) if size_bytes else EMPTY
         if explanation:
             raise DownloadFailed(explanation)
@@ -271,10 +299,10 @@ class UploadService:
             DownloadFailed: it was used already.
         """
         try:
-            self._stores.incoming.claim(incoming, user)
+            self._stores.uploaded_files.claim(incoming, user)
         except StorageUnavailable:
             with suppress(StorageUnavailable):
-                self._stores.incoming.release(incoming, user)
+                self._stores.uploaded_files.release(incoming, user)
             raise
 
     def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource) -> None:
@@ -290,18 +318,7 @@ class UploadService:
         if upload.raw:
             self._stores.artifacts.delete(upload.raw)
         if source.incoming is not None:
-            self._stores.incoming.release(source.incoming, user)
-
-    def _check_room(self, account: Account, size_bytes: int) -> None:
-        """Refuse when the account stores too much or has too many uploads going on."""
-        stored, going_on = self._stores.datasets.load(account.account_id)
-        if going_on >= self._settings.max_open_uploads:
-            raise TooManyOpen(
-                f"{going_on} uploads are going on, the limit is "
-                f"{self._settings.max_open_uploads}. Wait until one has finished.",
-                retry_after_seconds=10,
-            )
-        check_room(stored, size_bytes, self._settings.max_stored_bytes)
+            self._stores.uploaded_files.release(source.incoming, user)
 
     def _note(self, receipt: Receipt) -> None:
         """Write the receipt of an accepted upload; when it fails, the ingest writes it later."""
@@ -313,7 +330,7 @@ class UploadService:
     def _enqueue(self, job: Job) -> None:
         """Send the job; when the queue fails, the sweep finds the dataset's row and sends it."""
         try:
-            self._stores.queues.send(INGEST, job)
+            self._queue.announce(job)
         except StorageUnavailable:
             log.warning("enqueue_failed", job="ingest", dataset=job["dataset_id"])
 

@@ -62,10 +62,34 @@ def test_algorithm_of_a_type(dataset_type: str, sent: str | None, used: str | No
     assert used == checked_algorithm(dataset_type, sent)
 
 
-def test_algorithm_where_there_is_no_choice() -> None:
-    """A type without algorithms takes none."""
-    with pytest.raises(InvalidParameter, match="leave it out"):
-        checked_algorithm("text-sentiment", "intent")
+@pytest.mark.parametrize(
+    ("dataset_type", "sent", "used"),
+    [
+        ("text-sentiment", "intent", None),
+        ("image", "object-detection-v1", None),
+        ("text-intent", "object-detection-v1", "intent"),
+        ("image-detection", "multilingual-intent", "object-detection"),
+    ],
+)
+def test_algorithm_of_another_type_is_ignored(
+    dataset_type: str, sent: str, used: str | None
+) -> None:
+    """A command-line client always sends object-detection-v1; the type's default is used."""
+    assert used == checked_algorithm(dataset_type, sent)
+
+
+def test_retraining_keeps_the_algorithm() -> None:
+    """Without one of the type's own, the training before decides."""
+    assert checked_algorithm("text-intent", None, "multilingual-intent") == "multilingual-intent"
+    assert checked_algorithm("text-intent", "retail-execution", "intent") == "intent"
+    assert checked_algorithm("text-intent", "intent", "multilingual-intent") == "intent"
+
+
+@pytest.mark.parametrize("dataset_type", ["text-intent", "text-sentiment", "image-detection"])
+def test_unknown_algorithm_is_refused(dataset_type: str) -> None:
+    """What no type knows is a mistake, whatever the type."""
+    with pytest.raises(InvalidParameter, match=r"'magic' is none of intent, .*retail-execution"):
+        checked_algorithm(dataset_type, "magic")
 
 
 @pytest.mark.parametrize(

@@ -25,18 +25,22 @@ def _sweep(world: World) -> list[str]:
 
 
 def test_young_work_is_left_alone(world: World) -> None:
-    """What was asked for a moment ago, or is being worked on, is not sent again."""
+    """What waits for its turn or is being worked on is not sent again; a dead worker's work is."""
     view = world.dataset(ROWS)
     world.upload(ROWS)
     model = world.train(view).model
     world.messages()
 
     assert _sweep(world) == []
-    world.clock.advance(seconds=119)
+    world.clock.advance(minutes=14)
     world.stores.model_leases.acquire(model.account_id, model.model_id, 1)
+    assert _sweep(world) == []
+    world.clock.advance(seconds=59)
+    assert _sweep(world) == []
     world.clock.advance(seconds=2)
 
-    assert _sweep(world) == [INGEST]
+    assert _sweep(world) == [INGEST, TRAIN_FREE]
+    assert _sweep(world) == []
 
 
 def test_lost_messages_are_sent_again(world: World) -> None:
@@ -50,7 +54,7 @@ def test_lost_messages_are_sent_again(world: World) -> None:
     world.container.deletions.delete_dataset(world.account, LANGUAGE, gone.dataset.dataset_id)
     world.container.deletions.delete_model(world.account, model.model_id)
     world.messages()
-    world.clock.advance(minutes=3)
+    world.clock.advance(minutes=16)
 
     sent = _sweep(world)
 
@@ -77,7 +81,7 @@ def test_queue_that_was_down_at_the_request(world: World, monkeypatch: pytest.Mo
     uploaded = world.upload(ROWS)
     model = world.train(view).model
     monkeypatch.setattr(world.stores.queues, "send", send)
-    world.clock.advance(minutes=3)
+    world.clock.advance(minutes=16)
     world.settle()
 
     assert world.get(uploaded).dataset.status == "SUCCEEDED"
@@ -97,11 +101,11 @@ def test_sweep_that_could_not_send_tries_again(
         raise StorageUnavailable
 
     monkeypatch.setattr(world.stores.queues, "send", refuse)
-    world.clock.advance(minutes=3)
+    world.clock.advance(minutes=16)
     with pytest.raises(StorageUnavailable):
         world.container.sweeping.run()
     monkeypatch.setattr(world.stores.queues, "send", send)
-    world.clock.advance(minutes=3)
+    world.clock.advance(minutes=16)
     world.settle()
 
     assert world.get(view).dataset.status == "SUCCEEDED"

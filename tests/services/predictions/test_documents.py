@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -42,13 +43,16 @@ from tests.tricks import Tricks
 
 MODEL = ServedModel("OCRModel", "ocr", "SUCCEEDED", "prebuilt")
 TEXT = OcrRequest("text")
+ALL = Mock(running=lambda *_: nullcontext())
+"""Lets as much go on as there is."""
 PAPER = Image.new("RGB", (100, 60), "white")
 PICTURE = encoded(PAPER, "PNG")
 
 
 def a_service(engine=None, threads=2, downloads=None):
     """Build the service around a stand-in engine."""
-    return OcrService(SampleFiles(downloads, None), TinyPool(engine or TinyEngine()), threads, 25.0)
+    samples, engines = SampleFiles(downloads, None, ALL), TinyPool(engine or TinyEngine())
+    return OcrService(samples, engines, ALL, threads, 25.0)
 
 
 def read(content, request=TEXT, engine=None, seconds=float("inf"), threads=2):
@@ -87,7 +91,7 @@ def test_models(prebuilt):
         prebuilt.find("2", "tabulatev2")
     with pytest.raises(ModelNotFound):
         prebuilt.find("2", "nothing")
-    without = OcrService(SampleFiles(None, None), TinyPool(None), 2, 25.0)
+    without = OcrService(SampleFiles(None, None, ALL), TinyPool(None), ALL, 2, 25.0)
     with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install"):
         without.require_networks(MODEL)
 
@@ -408,7 +412,8 @@ def test_tables_of_a_form(wants_tables):
 
 def test_templates():
     """Sent or named, but one of the two."""
-    sent = {"keys": [{"key": {"entity": "a", "keyVariations": ["A b"]}}]}
+    key = {"entity": "a", "keyVariations": ["A b"]}
+    sent = {"version": "1.0", "keys": [{"key": key}], "tableRecognition": False}
 
     assert OcrService.template(sent, None).keys[0].entity == "a"
     assert OcrService.template(json.dumps(sent).encode(), None).keys[0].entity == "a"

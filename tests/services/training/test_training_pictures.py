@@ -66,22 +66,23 @@ def test_one_box_is_enough(world: World) -> None:
         ("image-detection", "object-detection-v1", "object-detection"),
         ("image-detection", "object-detection-v2", "object-detection"),
         ("image-detection", "retail-execution", "retail-execution"),
-        ("image-detection", "intent", ""),
+        ("image-detection", "intent", "object-detection"),
         ("image", None, None),
-        ("image", "object-detection", ""),
+        ("image", "object-detection", None),
+        ("image", "magic", ""),
         ("image-multi-label", None, None),
-        ("image-multi-label", "retail-execution", ""),
+        ("image-multi-label", "retail-execution", None),
     ],
 )
 def test_algorithms(world: World, kind: str, sent: str | None, used: str | None) -> None:
-    """An algorithm goes with detection only; aliases of old clients are understood."""
+    """Those of other types are ignored; aliases of old clients are understood."""
     is_detection = kind == "image-detection"
     files = detection_files(1) if is_detection else label_folders({"a": 1, "b": 1})
     view = world.pictures(files, kind)
     request = TrainRequest(algorithm=sent)
 
     if used == "":
-        with pytest.raises(InvalidParameter, match="does not go with datasets of type"):
+        with pytest.raises(InvalidParameter, match="'magic' is none of"):
             world.train(view, request)
     else:
         assert world.train(view, request).model.request.algorithm == used

@@ -112,12 +112,13 @@ def test_file_is_read_again_after_trouble(world: World, monkeypatch: pytest.Monk
     put = world.stores.examples.put_chunk
     broken = [1]
 
-    def put_chunk(*args: object) -> None:
+    def put_chunk(*args: object) -> bytes:
         """Break once, after the first chunk was written."""
-        put(*args)
+        digests = put(*args)
         if broken:
             broken.pop()
             raise StorageUnavailable
+        return digests
 
     monkeypatch.setattr(world.stores.examples, "put_chunk", put_chunk)
     view = world.upload(ROWS)

@@ -243,6 +243,18 @@ def test_file_that_is_no_archive(world: World) -> None:
     assert world.objects() == []
 
 
+def test_receipt_of_failed_feedback_names_every_reason(world: World) -> None:
+    """Bulk feedback that brings nothing counts its boxes, and says why of each."""
+    view = world.pictures(detection_files(2), "image-detection")
+    rows = [("new.png", [a_box("moon", 1, 1, 9, 9), a_box("sun", 1, 1, 9, 9)])]
+    files = {"new.png": draw(size=(96, 96), salt=50), "annotations.csv": annotations(rows)}
+
+    found = receipt(world, feedback(world, view, files))
+
+    assert (found.status, found.seen, found.rejected) == ("FAILED", 2, 2)
+    assert ["moon" in found.rejections[0].reason, "sun" in found.rejections[1].reason] == [True] * 2
+
+
 def test_failed_put_leaves_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a refused archive had stored is removed; the old pictures stay."""
     view = world.pictures(PETS)

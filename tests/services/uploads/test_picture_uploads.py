@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from chalicelib.errors import (
     DatasetNotYetAvailable,
     DownloadFailed,
     InvalidParameter,
+    RateExceeded,
     ServiceError,
     TooLarge,
     TooManyOpen,
@@ -36,8 +38,9 @@ PETS = label_folders({"cat": 2, "dog": 2})
 
 
 @contextmanager
-def served(files: dict[str, bytes], seconds: float = 0.0) -> Iterator[int]:
-    """Serve files on loopback; the body comes that much after its headers."""
+def served(files: dict[str, bytes], seconds: float = 0.0, at_once: int = 0) -> Iterator[int]:
+    """Serve files on loopback; the body comes that much after its headers, but for the first."""
+    pauses = chain(repeat(0.0, at_once), repeat(seconds))
 
     class Handler(BaseHTTPRequestHandler):
         """Answers with a file, or 404."""
@@ -48,7 +51,7 @@ def served(files: dict[str, bytes], seconds: float = 0.0) -> Iterator[int]:
             self.send_response(404 if content is None else 200)
             self.send_header("Content-Length", str(len(content or b"")))
             self.end_headers()
-            time.sleep(seconds)
+            time.sleep(next(pauses))
             self.wfile.write(content or b"")
 
         def log_message(self, *words: object) -> None:
@@ -275,3 +278,59 @@ def test_feedback_that_is_no_archive(world: World) -> None:
         world.container.uploads.add_feedback(
             world.account, a_model(view), UploadSource(content=draw())
         )
+
+
+def test_deletion_frees_the_worker_that_downloads(world: World) -> None:
+    """A server that keeps a worker waiting keeps it no longer than the dataset is there."""
+    files = {"/pets.zip": make_zip(PETS)}
+    with served(files, seconds=60, at_once=1) as port:
+        world = allowing(world, port, lease_seconds=1.0)
+        world.one_call_at_a_time()
+        view = create(world, UploadSource(path=f"http://127.0.0.1:{port}/pets.zip"))
+        [message] = world.messages()
+        worker = threading.Thread(target=world.deliver, args=(message,))
+        worker.start()
+        time.sleep(1)
+        assert worker.is_alive()
+
+        dataset = view.dataset
+        world.container.deletions.delete_dataset(world.account, VISION, dataset.dataset_id)
+        worker.join(5)
+
+        assert not worker.is_alive()
+    assert world.objects() == []
+
+
+def test_download_that_may_not_begin_is_left_to_the_queue(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A synchronous upload beyond the account's downloads is accepted, and read by a worker."""
+
+    @contextmanager
+    def refused() -> Iterator[None]:
+        """Refuse what would begin now."""
+        raise RateExceeded("8 downloads are going on.", 2)
+        yield
+
+    with served({"/pets.zip": make_zip(PETS)}) as port:
+        world = allowing(world, port)
+        answers = iter([nullcontext(), refused()])
+        monkeypatch.setattr(world.stores.in_flight, "running", lambda *_: next(answers))
+        source = UploadSource(path=f"http://127.0.0.1:{port}/pets.zip")
+        view = world.container.uploads.create_sync(
+            world.account, VISION, source, UploadFields("pets"), 25
+        )
+
+        assert view.dataset.status == "UPLOADING"
+        world.read_files()
+        assert world.get(view).dataset.available
+
+
+def test_address_is_not_looked_at_beyond_the_limit(world: World) -> None:
+    """An upload by URL is refused while as many downloads go on as the account may have."""
+    with served({"/pets.zip": make_zip(PETS)}) as port:
+        world = allowing(world, port, max_downloads=0)
+        with pytest.raises(RateExceeded, match="0 downloads of this account are going on"):
+            create(world, UploadSource(path=f"http://127.0.0.1:{port}/pets.zip"))
+
+    assert world.rows(DatasetRow) == []

@@ -19,7 +19,7 @@ ROWS = some_rows({"book": 6, "cancel": 5})
 
 def sent(world: World, content: bytes, name: str | None = "mine.csv") -> str:
     """Issue a form, put a file by it, and return its path."""
-    form = world.container.incoming.issue(world.account, name)
+    form = world.container.upload_forms.issue(world.account, name)
     world.stores.clients.s3.put_object(
         Bucket=world.settings.bucket, Key=form.fields["key"], Body=content
     )
@@ -125,7 +125,7 @@ def test_a_use_whose_reply_was_lost_is_undone(
 ) -> None:
     """When it is not known whether the file was taken, the same path works at the next try."""
     view, path = world.dataset(ROWS), sent(world, a_csv([("another one", "book")]))
-    store, source = world.stores.incoming, UploadSource(path=path)
+    store, source = world.stores.uploaded_files, UploadSource(path=path)
     claim = store.claim
 
     def lose(*given: object) -> None:

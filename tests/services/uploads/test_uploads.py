@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.common.limits import MAX_DATASET_BYTES, MAX_TEXT_FILE_BYTES
+from chalicelib.domain.datasets import growth
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.errors import (
@@ -22,7 +23,7 @@ from chalicelib.errors import (
 )
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import DatasetRow
-from tests.builders import World, a_source, some_rows
+from tests.builders import World, a_model, a_source, some_rows
 
 ROWS = some_rows({"book": 5, "cancel": 5})
 FIELDS = UploadFields("intents", "text-intent")
@@ -130,7 +131,7 @@ def test_stored_bytes_limit(world: World) -> None:
     """A file that would bring an account over its bytes is refused, with the numbers."""
     world = world.another(replace(world.settings, max_stored_bytes=400))
     world.dataset(some_rows({"a": 5, "b": 5}))
-    stored, _ = world.stores.datasets.load(world.account.account_id)
+    stored = world.rows(DatasetRow)[0].size_bytes
 
     with pytest.raises(TooManyOpen, match=f"stores {stored} bytes and this file has"):
         world.upload(some_rows({"c": 40}))
@@ -159,6 +160,45 @@ def test_put_adds_to_old_and_new_labels(world: World) -> None:
     newest, first = world.container.receipts.list(view, 0, 25).items
     assert (newest.seen, newest.kept, newest.duplicates, newest.rejected) == (5, 4, 1, 0)
     assert (first.seen, first.kept, first.duplicates, first.rejected) == (11, 10, 1, 0)
+
+
+def test_receipt_of_a_failed_upload_counts_what_was_read(world: World) -> None:
+    """A file of which no row can be used names the first 100 reasons, and all are counted."""
+    view = world.container.uploads.create_sync(
+        world.account, LANGUAGE, a_source([("only one cell",)] * 150), FIELDS, 25
+    )
+
+    [receipt] = world.container.receipts.list(view, 0, 25).items
+    assert (receipt.status, receipt.seen, receipt.kept, receipt.rejected) == ("FAILED", 150, 0, 150)
+    assert [item.row for item in receipt.rejections] == list(range(1, 101))
+    assert receipt.rejections[0].reason
+
+
+def test_receipt_of_a_failed_put_adds_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that could have been kept count as rejected, since nothing was added."""
+    monkeypatch.setattr(growth, "MAX_LABELS", 2)
+    view = world.dataset(ROWS)
+    world.clock.advance(seconds=1)
+    world.container.uploads.add(
+        world.account, view, a_source([*ROWS[:1], ("x", "new"), ("only one cell",)])
+    )
+    world.work()
+
+    receipt = world.container.receipts.list(world.get(view), 0, 25).items[0]
+    assert receipt.message.startswith("The dataset would have 3 labels")
+    assert (receipt.seen, receipt.kept, receipt.duplicates, receipt.rejected) == (3, 0, 1, 2)
+    assert [item.row for item in receipt.rejections] == [3]
+
+
+def test_receipt_of_a_broken_file_counts_the_rows_before_the_fault(world: World) -> None:
+    """A file that breaks off in the middle was read until there."""
+    whole = b'{"text": "a", "label": "x"}\n{"text": "", "label": "x"}\n'
+    source = UploadSource(content=whole + b'{"text": "b", "la', file_name="a.json")
+    view = world.container.uploads.create_sync(world.account, LANGUAGE, source, FIELDS, 25)
+
+    [receipt] = world.container.receipts.list(view, 0, 25).items
+    assert (receipt.status, receipt.seen, receipt.rejected) == ("FAILED", 2, 2)
+    assert [item.row for item in receipt.rejections] == [2]
 
 
 def test_put_that_fails_keeps_the_old_data(world: World) -> None:
@@ -233,3 +273,36 @@ def test_upload_whose_row_could_not_be_written(
 
     assert world.rows(DatasetRow) == []
     assert world.objects() == []
+
+
+def test_label_is_one_however_its_accent_is_typed(world: World) -> None:
+    """Files, single examples and feedback find the label in both spellings; texts stay as sent."""
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    view = world.dataset(
+        [(f"{decomposed} {n}", decomposed if n % 2 else composed) for n in range(6)]
+    )
+    world.container.uploads.add(world.account, view, a_source([("one more", decomposed)]))
+    world.work()
+    view = world.get(view)
+    example = world.container.examples.add_text(world.account, view, "again", None, decomposed)
+    model = a_model(view)
+    said = world.container.feedback.add_text(world.account, model, "so it is", decomposed)
+
+    [label] = world.get(view).labels
+    assert (label.name, label.examples) == (composed, 9)
+    assert example.label.label_id == said.label.label_id == label.label_id
+    page = world.container.examples.list_dataset(world.account, world.get(view), "all", 0, 9)
+    assert page.items[0].location == f"{decomposed} 0"
+
+
+def test_label_of_before_is_found_in_both_spellings(world: World) -> None:
+    """A label that was stored decomposed keeps id and name, and new rows join it."""
+    view = world.dataset([("first", "cafe")])
+    [label] = view.labels
+    world.stores.labels.put("1#language", view.dataset.dataset_id, {label.label_id: "cafe\u0301"})
+    other = world.another()
+    other.container.uploads.add(world.account, other.get(view), a_source([("more", "caf\u00e9")]))
+    other.work()
+
+    [kept] = other.get(view).labels
+    assert (kept.label_id, kept.name, kept.examples) == (label.label_id, "cafe\u0301", 2)

@@ -37,7 +37,9 @@ def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
             }
             for pair in report.conflicts
         ],
-        "confusedLabels": _confusions(texts, folds),
+        "confusedLabels": reports.confusion_records(
+            texts.labels, folds.truth, folds.probabilities.argmax(axis=1)
+        ),
         "duplicatesAcrossSplit": report.duplicates_across_split,
         "duplicatesKeptTogether": report.duplicates_kept_together,
         "examined": _examined(folds),
@@ -88,21 +90,6 @@ def _suspect_record(
         "suggestion": texts.labels[suspect.suggestion],
         "confidence": round(suspect.confidence, 6),
     }
-
-
-def _confusions(texts: TrainingTexts, folds: OutOfFold) -> list[dict[str, Any]]:
-    """Name labels that are mixed up more often than by chance."""
-    answers = folds.probabilities.argmax(axis=1)
-    found = reports.confused_labels(folds.truth, answers, len(texts.labels))
-    return [
-        {
-            "label": texts.labels[one.label],
-            "predictedLabel": texts.labels[one.answer],
-            "count": one.times,
-            "expectedByChance": round(one.expected, 6),
-        }
-        for one in found
-    ]
 
 
 def _example(texts: TrainingTexts, place: int) -> dict[str, Any]:

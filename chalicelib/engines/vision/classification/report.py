@@ -14,7 +14,11 @@ from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
 from chalicelib.engines.calibration import fit_temperature, probabilities
-from chalicelib.engines.vision.linear_head.report import duplicates_record, share_record
+from chalicelib.engines.vision.linear_head.report import (
+    duplicates_record,
+    present_labels,
+    share_record,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -183,14 +187,5 @@ def _confusions(training: LinearHeadTraining, folds: ImageFolds) -> list[dict[st
     """Name labels that are mixed up more often than by chance."""
     if not len(folds.truth):
         return []
-    names, present = training.data.pictures.labels, training.targets.present
-    found = reports.confused_labels(folds.truth, folds.logits.argmax(axis=1), len(present))
-    return [
-        {
-            "label": names[present[one.label]],
-            "predictedLabel": names[present[one.answer]],
-            "count": one.times,
-            "expectedByChance": round(one.expected, 6),
-        }
-        for one in found
-    ]
+    names = present_labels(training)
+    return reports.confusion_records(names, folds.truth, folds.logits.argmax(axis=1))

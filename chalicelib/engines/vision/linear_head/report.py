@@ -91,6 +91,12 @@ def card_document(
     }
 
 
+def present_labels(training: LinearHeadTraining) -> list[str]:
+    """Name the labels that a head tells apart: those that have pictures."""
+    names = training.data.pictures.labels
+    return [names[label] for label in training.targets.present]
+
+
 def share_record(hits: int, total: int) -> dict[str, float]:
     """Return a share with its 95 % interval, and the number of trials."""
     interval = metrics.wilson_interval(hits, total)

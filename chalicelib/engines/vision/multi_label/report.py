@@ -13,7 +13,11 @@ import numpy as np
 from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
-from chalicelib.engines.vision.linear_head.report import duplicates_record, share_record
+from chalicelib.engines.vision.linear_head.report import (
+    duplicates_record,
+    present_labels,
+    share_record,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -241,13 +245,5 @@ def _confusions(training: LinearHeadTraining, folds: MultiLabelFolds) -> list[di
         for answer in np.flatnonzero(invented[row])
     ]
     table = np.array(pairs, np.int64).reshape(-1, 2)
-    names, present = training.data.pictures.labels, training.targets.present
-    return [
-        {
-            "label": names[present[one.label]],
-            "predictedLabel": names[present[one.answer]],
-            "count": one.times,
-            "expectedByChance": round(one.expected, 6),
-        }
-        for one in reports.confused_labels(table[:, 0], table[:, 1], len(present))
-    ]
+    names = present_labels(training)
+    return reports.confusion_records(names, table[:, 0], table[:, 1])
