@@ -5,6 +5,7 @@ Nothing else reads the environment.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ METRICS_MODES = ("off", "emf")
 LOG_STREAMS = ("", "stderr", "stdout")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TEXT_PROFILES = ("fast", "accurate")
+_ORIGIN = re.compile(r"\*|https?://[^/\s*]+")
 
 
 class SettingsError(ValueError):
@@ -48,14 +50,26 @@ class Settings:
     """Folder of installed encoders and prebuilt models."""
     models_from_bucket: str = ""
     """Key of the catalogue of model files in the bucket; empty when all of them are installed."""
+    allow_origins: tuple[str, ...] = ()
+    """Origins whose pages may read answers, such as `https://shop.example`; `*` for every one."""
     download_allow: tuple[str, ...] = ()
     """Hosts, addresses or ranges that downloads may reach although they are not public."""
+    rate_factor: float = 1.0
+    """What the rates of all plans are multiplied by; 0 switches them off."""
     example_calls_per_month: int = 30
     """Calls that return examples, per account and month."""
     max_open_trainings: int = 5
     """Trainings of one account that may be QUEUED or RUNNING."""
+    max_running_trainings: int = 3
+    """Trainings of one account that workers may run at the same time."""
     max_open_uploads: int = 20
     """Uploads of one account that may be going on."""
+    max_running_uploads: int = 4
+    """Uploads of one account that workers may read at the same time."""
+    max_downloads: int = 8
+    """Files of one account that calls may read from URLs at the same time."""
+    max_documents: int = 12
+    """Documents of one account that may be read at the same time."""
     max_stored_bytes: int = 10 * 1024**3
     """Bytes that one account may store."""
     lease_seconds: float = 60.0
@@ -103,12 +117,20 @@ class Settings:
             audience_hosts=cls.audience_hosts + _list(reader.text("PRESAGE_AUDIENCE_HOSTS", "")),
             model_dir=reader.text("PRESAGE_MODEL_DIR", cls.model_dir),
             models_from_bucket=reader.text("PRESAGE_MODELS_FROM_BUCKET", ""),
+            allow_origins=reader.origins("PRESAGE_ALLOW_ORIGINS"),
             download_allow=_list(reader.text("PRESAGE_DOWNLOAD_ALLOW", "")),
+            rate_factor=reader.number("PRESAGE_RATE_FACTOR", cls.rate_factor),
             example_calls_per_month=reader.integer(
                 "PRESAGE_EXAMPLE_CALLS", cls.example_calls_per_month
             ),
             max_open_trainings=reader.integer("PRESAGE_OPEN_TRAININGS", cls.max_open_trainings),
+            max_running_trainings=reader.integer(
+                "PRESAGE_RUNNING_TRAININGS", cls.max_running_trainings
+            ),
             max_open_uploads=reader.integer("PRESAGE_OPEN_UPLOADS", cls.max_open_uploads),
+            max_running_uploads=reader.integer("PRESAGE_RUNNING_UPLOADS", cls.max_running_uploads),
+            max_downloads=reader.integer("PRESAGE_RUNNING_DOWNLOADS", cls.max_downloads),
+            max_documents=reader.integer("PRESAGE_RUNNING_DOCUMENTS", cls.max_documents),
             max_stored_bytes=reader.integer("PRESAGE_STORED_BYTES", cls.max_stored_bytes),
             lease_seconds=reader.number("PRESAGE_LEASE_SECONDS", cls.lease_seconds),
             max_attempts=reader.integer("PRESAGE_MAX_ATTEMPTS", cls.max_attempts),
@@ -137,6 +159,15 @@ class _EnvironmentReader:
     def text(self, name: str, default: str) -> str:
         """Read a text; an empty variable counts as absent."""
         return self._environment.get(name) or default
+
+    def origins(self, name: str) -> tuple[str, ...]:
+        """Read origins as browsers write them: scheme, host and port, in small letters."""
+        found = tuple(part.lower().removesuffix("/") for part in _list(self.text(name, "")))
+        for wrong in (part for part in found if not _ORIGIN.fullmatch(part)):
+            self._problems.append(
+                f"{name} must be origins such as https://shop.example, or *, not {wrong!r}"
+            )
+        return found
 
     def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
         value = self.text(name, default)

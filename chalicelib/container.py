@@ -12,8 +12,10 @@ from pathlib import Path
 
 from chalicelib import log, metrics
 from chalicelib.config import Settings
+from chalicelib.domain.accounts.rates import RateLimits
 from chalicelib.domain.accounts.usage import Allowances
 from chalicelib.domain.common.clock import Clock, system_clock
+from chalicelib.domain.common.saving import FindUnsaved, all_is_saved
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.models.learning import Learner
 from chalicelib.engines.ocr.interface import PPOCR, OcrNotInstalled
@@ -43,7 +45,7 @@ from chalicelib.services.training.vision_learner import VisionLearner
 from chalicelib.services.uploads.ingest import IngestService, Reader
 from chalicelib.services.uploads.picture_reader import PictureReader
 from chalicelib.services.uploads.text_reader import TextReader
-from chalicelib.services.uploads.upload_forms import IncomingService
+from chalicelib.services.uploads.upload_forms import UploadFormService
 from chalicelib.services.uploads.uploads import UploadService
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores
@@ -66,6 +68,8 @@ class Container:
         metrics.configure(settings.metrics, settings.name)
         self.settings = settings
         self.clock = clock
+        self.unsaved: FindUnsaved = all_is_saved
+        """Tells what the storage cannot keep; a stack that knows puts its own here."""
         self.stores = Stores(settings, clock)
         source, model_dir = self.stores.model_source, Path(settings.model_dir)
         self.encoders = EncoderPool(model_dir, source, settings.threads)
@@ -109,7 +113,14 @@ class Container:
     def tokens(self) -> TokenService:
         """Gives out and checks tokens."""
         s = self.stores
-        return TokenService(s.accounts, s.refresh_tokens, s.secrets, self.clock, self.settings)
+        return TokenService(
+            s.accounts, s.refresh_tokens, s.secrets, self.clock, self.settings, self.rates
+        )
+
+    @cached_property
+    def rates(self) -> RateLimits:
+        """Refuses calls that come too fast."""
+        return RateLimits(self.stores.rates, self.clock, self.settings.rate_factor)
 
     @cached_property
     def served_models(self) -> ServedModels:
@@ -136,12 +147,12 @@ class Container:
     @cached_property
     def uploads(self) -> UploadService:
         """Accepts files."""
-        return UploadService(self.stores, self.clock, self.settings, self.ingest.run)
+        return UploadService(self.stores, self.clock, self.settings, self.ingest.run_now)
 
     @cached_property
-    def incoming(self) -> IncomingService:
+    def upload_forms(self) -> UploadFormService:
         """Gives out forms for large files."""
-        return IncomingService(self.stores.incoming, self.clock)
+        return UploadFormService(self.stores.uploaded_files, self.stores.room, self.clock)
 
     @cached_property
     def ingest(self) -> IngestService:
@@ -231,7 +242,7 @@ class Container:
     def ocr(self) -> OcrService:
         """Reads documents."""
         s, threads, seconds = self.stores, self.settings.ocr_threads, self.settings.sync_seconds
-        return OcrService(s.sample_files, self.readers, threads, seconds)
+        return OcrService(s.sample_files, self.readers, s.in_flight, threads, seconds)
 
     @cached_property
     def deletions(self) -> DeletionService:

@@ -154,6 +154,18 @@ class RouteNotFound(NotFound):
         super().__init__("There is no such path; GET /v2/docs lists the operations.")
 
 
+class EntitiesNotOffered(NotFound):
+    """The old service had a beta of named entities."""
+
+    code = "not_offered"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Named entities are not offered. Texts are classified by POST /v2/language/intent and "
+            "POST /v2/language/sentiment."
+        )
+
+
 class DatasetNotFound(NotFound):
     """No dataset of the caller has this id."""
 
@@ -179,6 +191,18 @@ class MetricsNotFound(NotFound):
 
     def __init__(self, model_id: object) -> None:
         super().__init__(f"Model {model_id} has no metrics yet; they are there once it SUCCEEDED.")
+
+
+class PrebuiltHasCardOnly(ModelNotFound):
+    """A prebuilt model is nobody's own: it has a card, and no training, metrics or feedback."""
+
+    def __init__(self, model_id: str, family: str) -> None:
+        NotFound.__init__(
+            self,
+            f"Model {model_id} is prebuilt: it has no training, metrics or feedback of its own. "
+            "What it was made from and how well it does stands in its card: "
+            f"GET /v2/{family}/models/{model_id}/card",
+        )
 
 
 class PrebuiltNotInstalled(NotFound):
@@ -381,6 +405,12 @@ class ExampleQuotaExceeded(QuotaExceeded):
     code = "example_quota_exceeded"
 
 
+class RateExceeded(QuotaExceeded):
+    """Too many calls of a cost class in a short time."""
+
+    code = "rate_exceeded"
+
+
 class TooManyOpen(QuotaExceeded):
     """Too much unfinished or stored work of one account."""
 
@@ -395,6 +425,33 @@ class StorageUnavailable(ServiceError):
 
     def __init__(self, retry_after_seconds: int = 2) -> None:
         super().__init__(f"The storage is busy. Try again in {retry_after_seconds} seconds.")
+        self.retry_after_seconds = retry_after_seconds
+
+
+class NothingIsSaved(StorageUnavailable):
+    """What the storage takes now would be gone with its next stop, so no new data is taken."""
+
+    code = "nothing_is_saved"
+
+    def __init__(self, since: str, retry_after_seconds: int = 60) -> None:
+        super().__init__(retry_after_seconds)
+        self.message = (
+            f"New data is not taken now: nothing could be saved since {since}. Reading, predicting "
+            f"and deleting go on. Try again in {retry_after_seconds} seconds."
+        )
+
+
+class MachineBusy(ServiceError):
+    """Other work left no processor for this; nothing is wrong with what was sent."""
+
+    status = 503
+    code = "machine_busy"
+
+    def __init__(self, what: str, retry_after_seconds: int = 10) -> None:
+        super().__init__(
+            f"{what} was not read: other work keeps the processors busy. "
+            f"Try again in {retry_after_seconds} seconds."
+        )
         self.retry_after_seconds = retry_after_seconds
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.web.operations.fields import ModelId, Url
 from chalicelib.web.operations.files import upload_source
@@ -42,8 +43,10 @@ OPERATIONS = (
         families=(VISION,),
         view=add_bulk_feedback,
         locate=model_in_body,
+        cost=UPLOADS,
         summary="Add an archive of misdetected pictures with their right boxes as feedback.",
         form=BulkFeedbackForm,
+        takes_data=True,
         files=("data",),
         answer=records.DatasetRecord,
         statuses=(409, 429),

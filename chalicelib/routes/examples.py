@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from chalicelib.domain.accounts.rates import PICTURES
 from chalicelib.domain.common.limits import EXAMPLES_PAGE
 from chalicelib.domain.datasets.dataset import (
     DELETION_PENDING,
@@ -94,7 +95,8 @@ def readable_dataset(call: Call) -> DatasetView:
 def locate_label(call: Call) -> tuple[DatasetView, Label]:
     """Load dataset and label of the path; the label by its id or its position."""
     view = readable_dataset(call)
-    return view, call.container.examples.label_of(view, call.request.parameters["label_id"])
+    number = locate.number_id(call.request.parameters["label_id"], LabelNotFound)
+    return view, call.container.examples.label_of(view, number)
 
 
 def find_label(call: Call) -> tuple[DatasetView, Label] | None:
@@ -113,7 +115,8 @@ def list_label_examples(call: Call) -> ListAnswer:
 def list_label_examples_deprecated(call: Call) -> ListAnswer:
     """List a label's examples by its id alone. Spec: GET …/examples?labelId=, deprecated."""
     view, label = call.located
-    successor = f"/v2/{call.family}/examples/{view.dataset.dataset_id}/label/{label.label_id}"
+    path = f"{call.family}/examples/{view.dataset.dataset_id}/label/{label.label_id}"
+    successor = f"{call.request.version}/{path}"
     return _label_page(call, {"Link": f'<{successor}>; rel="successor-version"'})
 
 
@@ -166,6 +169,7 @@ OPERATIONS = (
         locate=dataset_in_path,
         summary="Add a single text to a dataset.",
         form=NewExampleForm,
+        takes_data=True,
         answer=records.ExampleRecord,
         statuses=(409, 429),
     ),
@@ -176,8 +180,10 @@ OPERATIONS = (
         families=(VISION,),
         view=add_picture,
         locate=dataset_in_path,
+        cost=PICTURES,
         summary="Add a single picture to a dataset of type image.",
         form=NewPictureForm,
+        takes_data=True,
         files=("data",),
         answer=records.ExampleRecord,
         statuses=(409, 429),

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from chalicelib.domain.accounts.rates import PICTURES
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.web.http.request import MULTIPART
@@ -67,6 +68,7 @@ OPERATIONS = (
         locate=model_in_body,
         summary="Add a misclassified text with its right label to the model's dataset.",
         form=FeedbackForm,
+        takes_data=True,
         answer=records.ExampleRecord,
         statuses=(409, 429),
     ),
@@ -77,8 +79,10 @@ OPERATIONS = (
         families=(VISION,),
         view=add_picture_feedback,
         locate=model_in_body,
+        cost=PICTURES,
         summary="Add a misclassified picture with its right label to the model's dataset.",
         form=PictureFeedbackForm,
+        takes_data=True,
         files=("data",),
         answer=records.ExampleRecord,
         statuses=(409, 429),

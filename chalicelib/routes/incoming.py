@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.common.clock import date_text
 from chalicelib.web.operations.fields import Name
 from chalicelib.web.operations.operation import Call, Operation
@@ -19,7 +20,7 @@ class IncomingForm(msgspec.Struct):
 def issue_upload(call: Call) -> records.UploadRecord:
     """Issue a presigned form; its `path` is given as `path` or `sampleLocation` afterwards."""
     form: IncomingForm = call.form
-    issued = call.container.incoming.issue(call.account, form.name)
+    issued = call.container.upload_forms.issue(call.account, form.name)
     return records.UploadRecord(
         url=issued.url,
         fields=issued.fields,
@@ -35,8 +36,10 @@ OPERATIONS = (
         method="POST",
         path="/v2/uploads",
         view=issue_upload,
+        cost=UPLOADS,
         summary="Get a form that takes a file too large for a call, up to 2 GB.",
         form=IncomingForm,
+        takes_data=True,
         answer=records.UploadRecord,
     ),
 )

@@ -77,7 +77,7 @@ OPERATIONS = (
         answer=records.TokenRecord,
         is_public=True,
         takes_urlencoded=True,
-        statuses=(401,),
+        statuses=(401, 429),
         headers={"Cache-Control": "no-store", "Pragma": "no-cache"},
     ),
     Operation(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from chalicelib.domain.accounts.rates import DOCUMENTS
 from chalicelib.domain.common.limits import MAX_ANSWER_BYTES
 from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.domain.documents.form_template import FORM_TYPES, FormTemplate
@@ -112,6 +113,7 @@ OPERATIONS = (
         families=(VISION,),
         view=run_ocr,
         locate=find_model,
+        cost=DOCUMENTS,
         summary="Read text, tables, contacts or the fields of a form from a picture or PDF.",
         form=OcrForm,
         files=("sampleContent", "formTemplate"),

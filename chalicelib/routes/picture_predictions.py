@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from chalicelib.domain.accounts.rates import PICTURES
 from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.web.operations.fields import Base64, Count, ModelId, Url
 from chalicelib.web.operations.files import FORM_RULES, JSON_RULES, sample_of
@@ -55,6 +56,7 @@ def _operation(name: str, path: str, view: Any, summary: str, answer: type) -> O
         families=(VISION,),
         view=view,
         locate=served_in_body,
+        cost=PICTURES,
         summary=summary,
         form=PictureForm,
         files=("sampleContent",),

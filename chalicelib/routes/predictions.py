@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from chalicelib.domain.accounts.rates import TEXTS
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.texts import checked_text
+from chalicelib.errors import EntitiesNotOffered
 from chalicelib.web.operations.fields import Count, Document, ModelId
 from chalicelib.web.operations.locate import served_in_body
 from chalicelib.web.operations.operation import Call, Operation
@@ -36,6 +40,11 @@ def predict_sentiment(call: Call) -> records.PredictionRecord:
     return _predict(call, "text-sentiment")
 
 
+def predict_entities(call: Call) -> NoReturn:
+    """Say that named entities are not offered; some client code asks. Contract section 5."""
+    raise EntitiesNotOffered
+
+
 def _predict(call: Call, kind: str) -> records.PredictionRecord:
     form: TextForm = call.form
     prediction = call.container.predictions.answer(
@@ -53,6 +62,7 @@ OPERATIONS = (
         families=(LANGUAGE,),
         view=predict_intent,
         locate=served_in_body,
+        cost=TEXTS,
         summary="Predict the intent of a text.",
         form=TextForm,
         answer=records.PredictionRecord,
@@ -66,10 +76,22 @@ OPERATIONS = (
         families=(LANGUAGE,),
         view=predict_sentiment,
         locate=served_in_body,
+        cost=TEXTS,
         summary="Predict the sentiment of a text.",
         form=TextForm,
         answer=records.PredictionRecord,
         is_metered=True,
         statuses=(409, 429),
+    ),
+    Operation(
+        name="predict_entities",
+        method="POST",
+        path="/v2/language/entities",
+        aliases=("/v2/language/ner",),
+        view=predict_entities,
+        summary="Named entities are not offered: always a 404 that says so.",
+        is_public=True,
+        status=EntitiesNotOffered.status,
+        is_deprecated=True,
     ),
 )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
+from urllib.parse import quote
 
 from chalicelib import __version__
+from chalicelib.domain.common.clock import date_text
 from chalicelib.web.openapi.document import document
 from chalicelib.web.openapi.page import page
 from chalicelib.web.operations.operation import Call, Operation, TextAnswer
 from chalicelib.web.records import records
 
+DOCS = "/v2/docs"
 HTML = "text/html; charset=utf-8"
 
 
@@ -20,7 +24,11 @@ def get_health(call: Call) -> records.HealthRecord:
         records.EnginePartRecord(part.name, part.state, part.title, part.sha256)
         for part in container.health.parts()
     ]
-    return records.HealthRecord("ok", __version__, container.engines(), parts)
+    record = records.HealthRecord("ok", __version__, container.engines(), parts)
+    if found := container.unsaved():
+        since = date_text(found.since)
+        record.unsaved = records.UnsavedRecord(since, found.datasets, found.models)
+    return record
 
 
 def get_document(call: Call) -> dict[str, Any]:
@@ -33,13 +41,30 @@ def get_docs(call: Call) -> TextAnswer:
     return TextAnswer(page(document(call.catalogue)), HTML)
 
 
+def get_root(call: Call) -> TextAnswer:
+    """Lead whoever opens the bare address to the docs. Contract section 1, Success."""
+    place = call.request.path.rstrip("/") + DOCS
+    return TextAnswer(f'<a href="{escape(place)}">{DOCS}</a>', HTML, {"Location": quote(place)})
+
+
 OPERATIONS = (
+    Operation(
+        name="get_root",
+        method="GET",
+        path="/",
+        view=get_root,
+        summary="Redirects to the docs.",
+        status=302,
+        headers={"Location": DOCS},
+        media_type=HTML,
+        is_public=True,
+    ),
     Operation(
         name="get_health",
         method="GET",
         path="/v2/health",
         view=get_health,
-        summary="Whether the service runs, and the state of its engines.",
+        summary="Whether the service runs, the state of its engines, and what cannot be saved.",
         answer=records.HealthRecord,
         is_public=True,
     ),
@@ -55,7 +80,7 @@ OPERATIONS = (
     Operation(
         name="get_docs",
         method="GET",
-        path="/v2/docs",
+        path=DOCS,
         view=get_docs,
         summary="This description as a page.",
         media_type=HTML,

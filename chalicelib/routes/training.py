@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import InvalidParameter
-from chalicelib.formats.texts.json_depth import is_too_deep
+from chalicelib.formats.texts.json_limits import is_too_deep
 from chalicelib.web.operations.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
 from chalicelib.web.operations.forms import convert
 from chalicelib.web.operations.locate import dataset_in_body, model_in_body, model_in_path

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.web.operations.fields import Language, Name, PictureType, TextType, Url
@@ -102,8 +103,10 @@ def _operation(family: str, name: str, path: str, view: Any, summary: str) -> Op
         path=path,
         families=(family,),
         view=view,
+        cost=UPLOADS,
         summary=summary,
         form=UploadForm if family == LANGUAGE else PictureUploadForm,
+        takes_data=True,
         files=("data",),
         answer=records.DatasetRecord,
         statuses=(429,),
@@ -146,8 +149,10 @@ OPERATIONS = (
         families=BOTH,
         view=add_to_dataset,
         locate=dataset_in_path,
+        cost=UPLOADS,
         summary="Upload a file whose examples are added to a dataset.",
         form=AddForm,
+        takes_data=True,
         files=("data",),
         answer=records.DatasetRecord,
         statuses=(409, 429),

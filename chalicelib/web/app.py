@@ -12,6 +12,7 @@ from chalice.app import Chalice, Request, Response
 from chalicelib import log, metrics
 from chalicelib.errors import BadRequest, MethodNotAllowed, RouteNotFound, ServiceError
 from chalicelib.web.http.access_log import call_ids, write_access
+from chalicelib.web.http.cors import cors_headers, preflight
 from chalicelib.web.http.request import read_request, whole_event
 from chalicelib.web.http.responses import error_response, reshape
 from chalicelib.web.operations.operation import Call, Operation, run
@@ -39,7 +40,7 @@ class PresageApp(Chalice):
         self.api.binary_types.extend(BINARY_TYPES)
         self.register_middleware(reshape, "http")
         for operation in self.operations:
-            for family, path in operation.routes():
+            for family, path in operation.served():
                 self._register(operation, family, path)
 
     @property
@@ -83,16 +84,28 @@ class PresageApp(Chalice):
         name = str(getattr(context, "function_name", ""))
         with log.bound(**call_ids(event, context)), metrics.cold_start(name):
             answer = self._answer(event, context)
+            self._allow_origin(event, answer)
             known = event["requestContext"]["resourcePath"] in self.routes
             write_access(event, answer, time.perf_counter() - began, is_known=known)
         return answer
 
     def _answer(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Answer a whole event."""
+        path = event["requestContext"]["resourcePath"]
+        if event["requestContext"]["httpMethod"] == "OPTIONS" and path in self.routes:
+            return dict(preflight(self.routes[path]).to_dict())
         problem = self._routing_problem(event)
         if problem is not None:
             return dict(error_response(problem).to_dict(self.api.binary_types))
         return dict(super().__call__(event, context))
+
+    def _allow_origin(self, event: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Let pages of other origins read an answer, where the settings name them."""
+        sent = event["headers"].items()
+        origin = next((value for name, value in sent if name.lower() == "origin"), "")
+        # Nothing is built for whoever has no use for it.
+        if origin or (self._container and self._container.settings.allow_origins):
+            answer["headers"] |= cors_headers(self.container.settings.allow_origins, origin)
 
     def _routing_problem(self, event: dict[str, Any]) -> ServiceError | None:
         """Find out that no operation answers this event, before Chalice looks."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-URL = "/v2/language/datasets/7/examples"
+from tests.api.prepared import DATASET_ID, DELIVERY, EXAMPLES, NEXT_ID, raising
+
+URL = f"/v2/language/datasets/{DATASET_ID}/examples"
 
 
-def test_page_links_to_the_next(call, services):
+def test_page_links_to_the_next(call):
     """Each page that is not the last names the next one, with the caller's own query."""
     answer = call("GET", URL + "?source=all&count=2", x_forwarded_proto="https")
 
-    assert [item["id"] for item in answer.json["data"]] == [0, 1]
-    link = "<https://api.example.test/v2/language/datasets/7/examples?source=all&count=2&offset=2>"
+    assert len({item["id"] for item in answer.json["data"]}) == 2
+    link = f"<https://api.example.test{URL}?source=all&count=2&offset=2>"
     assert f'{link}; rel="next"' == answer.headers["Link"]
-    assert services.calls[-1][1][2] == "all"
     assert "Link" not in call("GET", URL + "?offset=2").headers
 
 
@@ -38,13 +39,13 @@ def test_link_is_a_path_when_the_host_cannot_be_trusted(call):
         ("source=both", "'both' is none of upload, feedback, all."),
     ],
 )
-def test_wrong_pages_are_400_and_cost_nothing(call, services, query, text):
+def test_wrong_pages_are_400_and_cost_nothing(call, world, query, text):
     """Offsets and counts that are no whole numbers are refused before the call is counted."""
     answer = call("GET", f"{URL}?{query}")
 
     assert answer.status == 400
     assert text in answer.json["message"]
-    assert services.examples_used == 0
+    assert world.used(EXAMPLES) == 0
 
 
 @pytest.mark.parametrize("query", [f"offset={2**63}", "offset=" + "9" * 5000, "offset=100"])
@@ -55,51 +56,56 @@ def test_offset_past_the_end_is_an_empty_page(call, query):
     assert (answer.status, answer.json) == (200, {"object": "list", "data": []})
 
 
-def test_count_over_the_maximum_is_clamped(call, services):
+def test_count_over_the_maximum_is_clamped(call, world):
     """A larger count returns the maximum."""
-    call("GET", f"{URL}?count={2**70}")
+    world.dataset_of(101)
+    answer = call("GET", f"/v2/language/datasets/{NEXT_ID}/examples?count={2**70}")
 
-    assert services.calls[-1][1][-1] == 100
+    assert len(answer.json["data"]) == 100
 
 
-def test_calls_are_counted_when_they_succeed(call, services, storage_down):
+def test_calls_are_counted_when_they_succeed(call, world, storage_down, monkeypatch):
     """Only answers with 200 count to the 30; the 31st is refused."""
-    services.examples_used = 29
-    services.failure = storage_down()
+    world.use(EXAMPLES, 29)
+    monkeypatch.setattr(world.stores.examples, "read_many", raising(storage_down()))
     assert call("GET", URL).status == 503
-    services.failure = None
+    monkeypatch.undo()
 
     assert call("GET", URL).status == 200
     refused = call("GET", URL)
 
     assert (refused.status, refused.headers["Retry-After"]) == (429, "60")
-    assert services.examples_used == 30
+    assert world.used(EXAMPLES) == 30
 
 
-@pytest.mark.parametrize("label", ["72", "1"])
+@pytest.mark.parametrize("label", [DELIVERY, "1"])
 def test_label_is_found_by_id_or_position(call, label):
     """The last segment is the label's id, or its position in the dataset."""
-    assert call("GET", f"/v2/language/examples/7/label/{label}").status == 200
+    assert call("GET", f"/v2/language/examples/{DATASET_ID}/label/{label}").status == 200
 
 
 @pytest.mark.parametrize(
-    "url", ["/v2/language/examples/7/label/x", "/v2/language/examples/8/label/72"]
+    "url",
+    [f"/v2/language/examples/{DATASET_ID}/label/x", f"/v2/language/examples/8/label/{DELIVERY}"],
 )
-def test_unknown_label_is_404(call, services, url):
+def test_unknown_label_is_404(call, world, url):
     """An unknown dataset or label is a 404 that is not counted."""
-    assert (call("GET", url).status, services.examples_used) == (404, 0)
+    assert (call("GET", url).status, world.used(EXAMPLES)) == (404, 0)
 
 
 def test_deprecated_list_says_so(call):
     """The old list carries its deprecation and its successor."""
-    answer = call("GET", "/v2/language/examples?labelId=72&count=1")
+    answer = call("GET", f"/v2/language/examples?labelId={DELIVERY}&count=1")
 
     assert answer.status == 200
     assert answer.headers["Deprecation"] == "@1606953600"
     assert "GMT" in answer.headers["Sunset"]
     successor, following = answer.headers["Link"].split(", ")
-    assert successor == '</v2/language/examples/7/label/72>; rel="successor-version"'
-    assert following.endswith('?labelId=72&count=1&offset=1>; rel="next"')
+    assert (
+        successor
+        == f'</v2/language/examples/{DATASET_ID}/label/{DELIVERY}>; rel="successor-version"'
+    )
+    assert following.endswith(f'?labelId={DELIVERY}&count=1&offset=1>; rel="next"')
 
 
 @pytest.mark.parametrize(("query", "status"), [("", 400), ("?labelId=x", 400), ("?labelId=5", 404)])
@@ -108,29 +114,34 @@ def test_deprecated_list_needs_a_label(call, query, status):
     assert call("GET", "/v2/language/examples" + query).status == status
 
 
-def test_examples_of_a_dataset_being_deleted_are_gone(call, services):
+def test_examples_of_a_dataset_being_deleted_are_gone(call, world):
     """404, and not 429, even when the month's calls are used up."""
-    services.dataset_status, services.examples_used = "DELETION_PENDING", 30
+    world.set_dataset("DELETION_PENDING")
+    world.use(EXAMPLES, 30)
 
     assert call("GET", URL).status == 404
 
 
-def test_single_text_is_added(call, services):
+def test_single_text_is_added(call, world):
     """A text is added by label id, and the document is never trimmed."""
-    answer = call.form("POST", URL, ("document", b" where ", None), ("labelId", b"72", None))
+    answer = call.form(
+        "POST", URL, ("document", b" where ", None), ("labelId", str(DELIVERY).encode(), None)
+    )
 
     assert answer.json["object"] == "example"
-    assert services.calls[-1][1][2:] == (" where ", 72, None)
+    assert answer.json["name"] == " where "
+    listed = call("GET", f"{URL}?source=all&offset=12").json["data"]
+    assert [(item["name"], item["label"]["id"]) for item in listed] == [(" where ", DELIVERY)]
 
 
-def test_list_whose_answer_fails_is_not_counted(call, services, monkeypatch):
+def test_list_whose_answer_fails_is_not_counted(call, world, monkeypatch):
     """A bug while the examples are written costs no call of the month."""
 
     def fail(*given):
         raise ValueError
 
     monkeypatch.setattr("chalicelib.routes.examples.describe.example", fail)
-    before = services.examples_used
-    answer = call("GET", "/v2/language/datasets/7/examples")
+    before = world.used(EXAMPLES)
+    answer = call("GET", URL)
 
-    assert (answer.status, services.examples_used) == (500, before)
+    assert (answer.status, world.used(EXAMPLES)) == (500, before)

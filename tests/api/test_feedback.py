@@ -1,13 +1,24 @@
-"""Feedback: a misclassified text with its right label."""
+"""Feedback: a misclassified text or picture with its right label."""
 
 from __future__ import annotations
 
-from chalicelib.domain.datasets.example import PictureFile
+from tests.api.prepared import (
+    ALBUM_ID,
+    DATASET_ID,
+    IMAGE_MODEL_ID,
+    MODEL_ID,
+    PICTURE,
+    REFUND,
+)
 
-MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
+
+def feedback(call, family, dataset_id):
+    """List the feedback of a dataset: name and label."""
+    items = call("GET", f"/v2/{family}/datasets/{dataset_id}/examples?source=feedback").json["data"]
+    return [(item["name"], item["label"]["name"]) for item in items]
 
 
-def test_feedback_is_added(call, services):
+def test_feedback_is_added(call):
     """Text and label reach the service, a sent `name` is ignored."""
     answer = call.json(
         "POST",
@@ -19,7 +30,8 @@ def test_feedback_is_added(call, services):
     )
 
     assert (answer.status, answer.json["object"]) == (200, "example")
-    assert services.calls[-1][1][2:] == (" where ", "refund")
+    assert (answer.json["name"], answer.json["label"]["id"]) == (" where ", REFUND)
+    assert feedback(call, "language", DATASET_ID) == [(" where ", "refund")]
 
 
 def test_missing_label_is_named(call):
@@ -29,25 +41,23 @@ def test_missing_label_is_named(call):
     assert answer.json["message"] == "The 'expectedLabel' parameter is required."
 
 
-def test_feedback_picture_is_added(call, services):
+def test_feedback_picture_is_added(call, world):
     """File, names and label reach the service, the file's name without its folders."""
-    answer = call.form(
-        "POST",
-        "/v2/vision/feedback",
-        ("modelId", MODEL_ID.encode(), None),
-        ("expectedLabel", b" refund ", None),
-        ("name", b"mine.png", None),
-        ("data", b"picture", "C:\\pictures\\a.png"),
-    )
+    fields = (("modelId", IMAGE_MODEL_ID.encode(), None), ("expectedLabel", b" red ", None))
+    name, file = ("name", b"mine.png", None), ("data", PICTURE, "C:\\pictures\\a.png")
+    answer = call.form("POST", "/v2/vision/feedback", *fields, name, file)
 
     assert (answer.status, answer.json["object"]) == (200, "example")
-    sent = PictureFile(b"picture", "a.png", "mine.png")
-    assert services.calls[-1][1][2:] == (sent, "refund")
+    assert feedback(call, "vision", ALBUM_ID) == [("mine.png", "red")]
+    assert PICTURE in world.contents(f"datasets/{ALBUM_ID}/images/")
+    world.restore()
+    call.form("POST", "/v2/vision/feedback", *fields, file)
+    assert feedback(call, "vision", ALBUM_ID) == [("a.png", "red")]
 
 
-def test_feedback_picture_needs_its_file(call, services):
+def test_feedback_picture_needs_its_file(call, world):
     """Without a file the refusal says how to send one, in a form and in JSON."""
-    fields = {"modelId": MODEL_ID, "expectedLabel": "refund", "data": "aGk="}
+    fields = {"modelId": IMAGE_MODEL_ID, "expectedLabel": "red", "data": "aGk="}
     by_json = call.json("POST", "/v2/vision/feedback", **fields)
     parts = [(name, value.encode(), None) for name, value in fields.items() if name != "data"]
     by_form = call.form("POST", "/v2/vision/feedback", *parts)
@@ -55,4 +65,4 @@ def test_feedback_picture_needs_its_file(call, services):
     for answer in (by_json, by_form):
         assert answer.status == 400
         assert answer.json["message"].startswith("The 'data' parameter is required: send")
-    assert services.calls == []
+    assert feedback(call, "vision", ALBUM_ID) == []

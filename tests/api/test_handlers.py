@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import app as module
+from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.services.training.runs import TrainingRunService
 from chalicelib.workers import JobFailed
-
-
-class Jobs:
-    """Services that remember their jobs."""
-
-    def __init__(self) -> None:
-        self.done: list[tuple[str, Any]] = []
-
-    def container(self) -> SimpleNamespace:
-        """Arrange them as the container does."""
-
-        def named(name: str) -> SimpleNamespace:
-            return SimpleNamespace(run=lambda *facts: self.done.append((name, facts)))
-
-        names = ("ingest", "training_runs", "deletion_runs", "sweeping")
-        return SimpleNamespace(**{name: named(name) for name in names})
+from tests.api.conftest import asked
+from tests.api.prepared import DATASET_ID, MODEL_ID, NEXT_ID, Prepared, raising
+from tests.builders import some_rows
 
 
 @pytest.fixture
-def jobs():
-    """Remembering services behind the handlers."""
-    found = Jobs()
-    module.app.container = found.container()
-    yield found.done
+def hosted(world: Prepared) -> Iterator[Prepared]:
+    """The services behind the handlers."""
+    module.app.container = world.container
+    yield world
     module.app.container = None
 
 
@@ -43,49 +32,100 @@ def sqs(*bodies: str) -> dict[str, Any]:
     return {"Records": [{"body": body, "receiptHandle": "h"} for body in bodies]}
 
 
-CONTEXT = SimpleNamespace(get_remaining_time_in_millis=lambda: 12_500)
+CONTEXT = SimpleNamespace(get_remaining_time_in_millis=lambda: 612_500)
+
+
+SWEEP = {
+    **dict.fromkeys(("version", "account", "region", "detail", "source", "time", "id"), ""),
+    "detail-type": "Scheduled Event",
+    "resources": [],
+}
+
+
+def upload(world: Prepared) -> None:
+    """Send texts."""
+    world.upload(some_rows({"a": 1}), fields=UploadFields("new", "text-intent"))
+
+
+def retrain(world: Prepared) -> None:
+    """Ask for a training."""
+    model = world.container.models.get(world.account.account_id, MODEL_ID)
+    world.container.training.retrain(world.account, model, model.request)
+
+
+def delete(world: Prepared) -> None:
+    """Delete a dataset."""
+    world.container.deletions.delete_dataset(world.account, "language", DATASET_ID)
+
+
+def examples(world: Prepared, dataset_id: int) -> int:
+    """Count the examples of a dataset."""
+    return world.container.datasets.get(
+        world.account.account_id, "language", dataset_id
+    ).dataset.total
+
+
+def version(world: Prepared) -> str:
+    """Tell which version of the model predicts."""
+    return world.container.served_models.find(world.account.account_id, MODEL_ID).version
 
 
 @pytest.mark.parametrize(
-    ("handler", "service"),
+    ("handler", "begin", "is_done"),
     [
-        ("ingest_upload", "ingest"),
-        ("train_paid", "training_runs"),
-        ("train_free", "training_runs"),
-        ("delete_object", "deletion_runs"),
+        ("ingest_upload", upload, lambda world: examples(world, NEXT_ID) == 1),
+        ("train_paid", retrain, lambda world: version(world) != "r1-1"),
+        ("train_free", retrain, lambda world: version(world) != "r1-1"),
+        ("delete_object", delete, lambda world: not world.objects(f"datasets/{DATASET_ID}/")),
     ],
 )
-def test_messages_are_handed_on(jobs, handler, service):
+def test_messages_are_handed_on(hosted, handler, begin, is_done):
     """The message's JSON reaches the service of its queue."""
-    job = {"job": "ingest", "model_id": "A" * 26}
+    begin(hosted)
+    [job] = hosted.sent()
+    assert not is_done(hosted)
 
     getattr(module, handler)(sqs(json.dumps(job)), CONTEXT)
 
-    ((name, facts),) = jobs
-    assert (name, facts[0]) == (service, job)
+    assert is_done(hosted)
 
 
-def test_trainings_know_the_time_that_is_left(jobs):
+def test_parts_of_uploads_are_handed_on(hosted):
+    """Vectors are made by a handler of their own."""
+    upload(hosted)
+    [job] = hosted.sent()
+    module.ingest_upload(sqs(json.dumps(job)), CONTEXT)
+    [part] = hosted.sent()
+
+    module.embed_texts(sqs(json.dumps(part)), CONTEXT)
+
+    assert hosted.objects(f"datasets/{NEXT_ID}/embeddings/")
+
+
+def test_trainings_know_the_time_that_is_left(hosted, monkeypatch):
     """The function's remaining time is given in seconds."""
-    module.train_paid(sqs("{}"), CONTEXT)
+    runs = asked(monkeypatch, TrainingRunService, "run")
+    retrain(hosted)
+    [job] = hosted.sent()
 
-    assert jobs[0][1][1]() == 12.5
+    module.train_paid(sqs(json.dumps(job)), CONTEXT)
+
+    [(_, sent, seconds_left)] = runs
+    assert (sent, seconds_left()) == (job, 612.5)
 
 
-def test_sweep_runs_on_schedule(jobs):
+def test_sweep_runs_on_schedule(hosted):
     """The schedule calls the sweep."""
-    event = {
-        **dict.fromkeys(("version", "account", "region", "detail", "source", "time", "id"), ""),
-        "detail-type": "Scheduled Event",
-        "resources": [],
-    }
+    upload(hosted)
+    [lost] = hosted.sent()
+    hosted.clock.advance(minutes=20)
 
-    module.sweep(event, CONTEXT)
+    module.sweep(SWEEP, CONTEXT)
 
-    assert [name for name, _ in jobs] == ["sweeping"]
+    assert hosted.sent() == [lost]
 
 
-def test_job_has_its_line(jobs, lines):
+def test_job_has_its_line(hosted, lines):
     """The line of a job names message, run, function and object, and how long it had waited."""
     sent = str(int((time.time() - 30) * 1000))
     record = {
@@ -106,10 +146,8 @@ def test_job_has_its_line(jobs, lines):
 
 
 @pytest.mark.parametrize("body", ["secret", "[1]", '{"job": "secret"'])
-def test_message_that_cannot_be_read_fails_without_its_text(jobs, lines, body):
+def test_message_that_cannot_be_read_fails_without_its_text(hosted, lines, body):
     """It goes back to the queue; neither our line nor the error for the host repeats it."""
-    module.app.container.training_runs.run = lambda job, left: job["model_id"]
-
     with pytest.raises(JobFailed) as failure:
         module.train_free(sqs(body), CONTEXT)
 
@@ -121,20 +159,14 @@ def test_message_that_cannot_be_read_fails_without_its_text(jobs, lines, body):
     assert failure.value.__suppress_context__
 
 
-def test_failed_sweep_is_logged(jobs, lines):
+def test_failed_sweep_is_logged(hosted, lines, monkeypatch):
     """A sweep that fails says where, and the next one goes on."""
-
-    def broken():
-        raise RuntimeError("secret")
-
-    module.app.container.sweeping.run = broken
-    event = {
-        **dict.fromkeys(("version", "account", "region", "detail", "source", "time", "id"), "")
-    }
-
-    with pytest.raises(JobFailed):
-        module.sweep({**event, "detail-type": "Scheduled Event", "resources": []}, CONTEXT)
+    with monkeypatch.context() as patch:
+        patch.setattr(hosted.stores.datasets, "claim_lost", raising(RuntimeError("secret")))
+        with pytest.raises(JobFailed):
+            module.sweep(SWEEP, CONTEXT)
 
     (line,) = lines()
     assert (line["event"], line["exception"]) == ("sweep_failed", "RuntimeError")
     assert "secret" not in str(line)
+    module.sweep(SWEEP, CONTEXT)

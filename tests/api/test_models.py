@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
+from tests.api.prepared import DATASET_ID, MODEL_ID
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,6 @@ MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
         (f"/models/{MODEL_ID}", "metrics"),
         (f"/train/{MODEL_ID}", "training"),
         (f"/models/{MODEL_ID}/card", "card"),
-        ("/deletion/TFEMMROASQSHPFHUY6WNX2ZLWY", "deletion"),
     ],
 )
 @pytest.mark.parametrize("family", ["vision", "language"])
@@ -22,12 +21,21 @@ def test_single_records(call, family, url, kind):
     assert kind == call("GET", f"/v2/{family}{url}").json["object"]
 
 
+@pytest.mark.parametrize("family", ["vision", "language"])
+def test_single_deletion(call, family):
+    """A deletion is read below both families, and says how far it is."""
+    made = call("DELETE", f"/v2/language/datasets/{DATASET_ID}").json
+
+    record = call("GET", f"/v2/{family}/deletion/{made['id']}").json
+    assert (record["object"], record["status"]) == ("deletion", "QUEUED")
+
+
 @pytest.mark.parametrize(
     ("url", "kind"),
     [
         (f"/v2/language/models/{MODEL_ID}/lc", "learningcurve"),
-        ("/v2/language/datasets/7/models", "model"),
-        ("/v2/language/datasets/7/receipts", "receipt"),
+        (f"/v2/language/datasets/{DATASET_ID}/models", "model"),
+        (f"/v2/language/datasets/{DATASET_ID}/receipts", "receipt"),
         ("/v2/apiusage", "apiusage"),
     ],
 )
@@ -47,10 +55,11 @@ def test_unknown_ids(call, url):
     assert call("GET", "/v2/language" + url).status == 404
 
 
-def test_model_is_deleted(call, services):
+def test_model_is_deleted(call, world):
     """A deletion call returns 200 and a Deletion record."""
     assert call("DELETE", f"/v2/vision/models/{MODEL_ID}").status == 200
-    assert services.calls[-1] == ("delete", (MODEL_ID,))
+    assert call("GET", f"/v2/vision/models/{MODEL_ID}").status == 404
+    assert len(world.sent()) == 1
 
 
 def test_usage_agrees_with_the_headers(call):

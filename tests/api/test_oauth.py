@@ -11,49 +11,56 @@ FORM = "application/x-www-form-urlencoded"
 
 
 @pytest.mark.parametrize("url", ["/v2/oauth2/token", "/v1/oauth2/token", "/oauth2/token"])
-def test_assertion_is_exchanged(call, services, url):
+def test_assertion_is_exchanged(call, world, url):
     """All three paths give exactly the members named, never stored by a cache."""
-    body = urlencode({"grant_type": JWT, "assertion": "a.b.c"}).encode()
+    body = urlencode({"grant_type": JWT, "assertion": world.assertion()}).encode()
 
     answer = call("POST", url, body, FORM, authorization="")
 
     assert list(answer.json) == ["access_token", "token_type", "expires_in"]
     assert answer.headers["Cache-Control"] == "no-store"
-    assert services.calls[-1] == ("assertion", ("a.b.c", None, ""))
+    bearer = f"Bearer {answer.json['access_token']}"
+    assert call("GET", "/v2/apiusage", authorization=bearer).status == 200
 
 
-def test_the_gateways_own_host_is_handed_on(call, services, event):
+def test_the_gateways_own_host_is_handed_on(call, world, event):
     """The host that the gateway names may be the audience; the caller's header is not it."""
-    body = urlencode({"grant_type": JWT, "assertion": "a.b.c"}).encode()
-    sent = event("POST", "/v2/oauth2/token", body, FORM, host="evil.example")
     own = "a1b2c3.execute-api.eu-central-1.amazonaws.com"
+    assertion = world.assertion(aud=f"https://{own}/v2/oauth2/token")
+    body = urlencode({"grant_type": JWT, "assertion": assertion}).encode()
+    sent = event("POST", "/v2/oauth2/token", body, FORM, host="evil.example")
+    assert call.send(sent).status == 401
     sent["requestContext"]["domainName"] = own
 
     assert call.send(sent).status == 200
-    assert services.calls[-1] == ("assertion", ("a.b.c", None, own))
+    other = world.assertion(aud="https://evil.example/v2/oauth2/token")
+    refused = urlencode({"grant_type": JWT, "assertion": other}).encode()
+    assert call("POST", "/v2/oauth2/token", refused, FORM, host="evil.example").status == 401
 
 
-def test_offline_scope_adds_a_refresh_token(call):
+def test_offline_scope_adds_a_refresh_token(call, world):
     """`refresh_token` is there only with scope=offline."""
     answer = call.json(
-        "POST", "/v2/oauth2/token", grant_type=JWT, assertion="a.b.c", scope="offline"
+        "POST", "/v2/oauth2/token", grant_type=JWT, assertion=world.assertion(), scope="offline"
     )
 
-    assert answer.json["refresh_token"] == "refresh"
+    assert answer.json["refresh_token"]
+    plain = call.json("POST", "/v2/oauth2/token", grant_type=JWT, assertion=world.assertion())
+    assert "refresh_token" not in plain.json
 
 
 @pytest.mark.parametrize("valid_for", ["30", 30])
-def test_refresh_token_is_exchanged(call, services, valid_for):
+def test_refresh_token_is_exchanged(call, world, valid_for):
     """The other grant takes the refresh token and the seconds asked for."""
-    call.json(
+    answer = call.json(
         "POST",
         "/v2/oauth2/token",
         grant_type="refresh_token",
-        refresh_token="r",
+        refresh_token=world.refresh_token(),
         valid_for=valid_for,
     )
 
-    assert ("refresh", ("r", valid_for)) == services.calls[-1]
+    assert (answer.status, answer.json["expires_in"]) == (200, 30)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +96,9 @@ def test_broken_forms_are_400(call, body):
 
 
 @pytest.mark.parametrize("word", ["token", "tokens"])
-def test_refresh_token_is_revoked(call, word):
+def test_refresh_token_is_revoked(call, world, word):
     """A living token is revoked without a body, an unknown one is a 404."""
-    done = call("DELETE", f"/v2/oauth2/{word}/living.refresh-token")
+    done = call("DELETE", f"/v2/oauth2/{word}/{world.refresh_token()}")
 
     assert (done.status, done.text) == (204, "")
     assert call("DELETE", f"/v2/oauth2/{word}/unknown").status == 404

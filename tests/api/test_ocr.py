@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 
 from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.domain.documents.sample import Sample
-from chalicelib.errors import DownloadFailed, TimedOut, UnsupportedType
+from tests.api.prepared import MODEL_ID, PREDICTIONS, raising
+from tests.pictures import draw
 
 URL = "/v2/vision/ocr"
-BYTES = b"%PDF-1.7 " + bytes(range(256))
+BYTES = draw(size=(100, 60))
 ENCODED = base64.b64encode(BYTES).decode()
 GOOD = {"sampleBase64Content": ENCODED}
 AS_FORM = {**GOOD, "task": "form"}
-MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
 TEMPLATE = {
     "version": "1.0",
     "keys": [{"key": {"entity": "total", "keyVariations": ["Total"], "entityTypes": []}}],
     "headerCells": [],
     "tableRecognition": True,
 }
-BOX = {"minX": 1, "minY": 2, "maxX": 30, "maxY": 40}
+BOX = {"minX": 5, "minY": 0, "maxX": 95, "maxY": 12}
 
 
 def part(name, value, file_name=None):
@@ -31,15 +32,14 @@ def part(name, value, file_name=None):
     return name, value if isinstance(value, bytes) else value.encode(), file_name
 
 
-def asked(services):
-    """What the service was asked last: model, sample, wish."""
-    name, (model_id, sample, wish, seconds) = services.calls[-1]
-    assert name == "read"
-    assert 20 < seconds <= 25
-    return model_id, sample, wish
+def asked(reading):
+    """What the service was asked last: model, sample, request."""
+    _, model, sample, request, seconds_left = reading[-1]
+    assert 20 < seconds_left() <= 25
+    return model.model_id, sample, request
 
 
-def test_text_is_the_default(call, services):
+def test_text_is_the_default(call, reading, world):
     """A form with a file and a model, as old clients send it: scalars with file names too."""
     answer = call.form(
         "POST",
@@ -55,7 +55,7 @@ def test_text_is_the_default(call, services):
         "task": "text",
         "probabilities": [
             {
-                "probability": 0.875,
+                "probability": 0.99,
                 "label": "EXIT",
                 "boundingBox": BOX,
                 "attributes": {"pageNumber": 1, "language": "English"},
@@ -65,46 +65,49 @@ def test_text_is_the_default(call, services):
         "sampleId": " tag ",
     }
     assert list(answer.json) == ["task", "probabilities", "object", "sampleId"]
-    model_id, sample, wish = asked(services)
-    assert (model_id, sample, wish.task, wish.template) == (
+    model_id, sample, request = asked(reading)
+    assert (model_id, sample, request.task, request.template) == (
         "OCRModel",
-        Sample(content=BYTES),
+        Sample(content=BYTES, account_id=world.account.account_id),
         "text",
         None,
     )
 
 
-def test_no_prediction_is_counted(call, services):
+def test_no_prediction_is_counted(call, world):
     """Neither counted nor announced, whether it succeeds or not."""
     for fields in ({"sampleBase64Content": ENCODED}, {}):
         answer = call.json("POST", URL, modelId="OCRModel", **fields)
         assert not [name for name in answer.headers if "ratelimit" in name.lower()]
-    assert services.predictions_used == 10
+    assert world.used(PREDICTIONS) == 10
 
 
 @pytest.mark.parametrize("model_id", ["OCRModel", "tabulatev2"])
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
-def test_models_and_tasks_are_not_paired(call, services, model_id, task):
+def test_models_and_tasks_are_not_paired(call, world, reading, model_id, task):
     """Either model answers every task; JSON carries address or base64."""
     fields = {"formType": "w2"} if task == "form" else {}
-    url = "https://example.test/page.pdf"
+    url = world.tricks.url("/picture.png")
 
     answer = call.json(
         "POST", URL, modelId=model_id, task=task, sampleLocation=url, sampleId="é", **fields
     )
 
     assert (answer.status, answer.json["task"], answer.json["sampleId"]) == (200, task, "é")
-    assert asked(services)[:2] == (model_id, Sample(location=url, account_id="2"))
+    assert asked(reading)[:2] == (
+        model_id,
+        Sample(location=url, account_id=world.account.account_id),
+    )
     encoded = call.json(
         "POST", URL, modelId=model_id, task=task, sampleBase64Content=ENCODED, **fields
     )
     assert encoded.status == 200
-    assert asked(services)[1] == Sample(content=BYTES)
+    assert asked(reading)[1] == Sample(content=BYTES, account_id=world.account.account_id)
 
 
 @pytest.mark.parametrize("file_name", [None, "template.json", "/a/b/formTemplate"])
 @pytest.mark.parametrize("text", [json.dumps(TEMPLATE), "\ufeff" + json.dumps(TEMPLATE, indent=2)])
-def test_template_in_a_form(call, services, file_name, text):
+def test_template_in_a_form(call, reading, file_name, text):
     """The template is a file or an inline text, told by the name of the part alone."""
     answer = call.form(
         "POST",
@@ -116,24 +119,24 @@ def test_template_in_a_form(call, services, file_name, text):
     )
 
     assert answer.status == 200, answer
-    template = asked(services)[2].template
+    template = asked(reading)[2].template
     assert [key.entity for key in template.keys] == ["total"]
     assert template.finds_tables
 
 
 @pytest.mark.parametrize("sent", [TEMPLATE, json.dumps(TEMPLATE), json.dumps(TEMPLATE, indent=1)])
-def test_template_in_json(call, services, sent):
+def test_template_in_json(call, reading, sent):
     """JSON carries the template as an object or as a text."""
     answer = call.json(
         "POST", URL, modelId="OCRModel", task="form", sampleBase64Content=ENCODED, formTemplate=sent
     )
 
     assert answer.status == 200, answer
-    assert asked(services)[2].template.keys[0].variations == ("Total",)
+    assert asked(reading)[2].template.keys[0].variations == ("Total",)
 
 
 @pytest.mark.parametrize("form_type", [*FORM_TYPES, 1040])
-def test_standard_forms(call, services, form_type):
+def test_standard_forms(call, reading, form_type):
     """Six templates ship; a number may be written as one."""
     answer = call.json(
         "POST",
@@ -145,11 +148,11 @@ def test_standard_forms(call, services, form_type):
     )
 
     assert answer.status == 200, answer
-    assert asked(services)[2].template.keys
+    assert asked(reading)[2].template.keys
 
 
 @pytest.mark.parametrize("task", ["text", "table", "contact"])
-def test_other_tasks_ignore_what_belongs_to_forms(call, services, task):
+def test_other_tasks_ignore_what_belongs_to_forms(call, reading, task):
     """Old clients may send it always."""
     answer = call.json(
         "POST",
@@ -162,7 +165,7 @@ def test_other_tasks_ignore_what_belongs_to_forms(call, services, task):
     )
 
     assert answer.status == 200
-    assert asked(services)[2].template is None
+    assert asked(reading)[2].template is None
 
 
 @pytest.mark.parametrize(
@@ -187,22 +190,22 @@ def test_other_tasks_ignore_what_belongs_to_forms(call, services, task):
         ({"sampleLocation": 5}, "expected a text, got 5."),
     ],
 )
-def test_wrong_fields_are_named(call, services, fields, words):
+def test_wrong_fields_are_named(call, world, reading, fields, words):
     """A 400 names field, value and remedy, before anything is read."""
     answer = call.json("POST", URL, modelId="OCRModel", **fields)
 
     assert answer.status == 400, answer
     assert words in answer.json["message"]
-    assert services.calls == []
+    assert reading == world.engine.pages == []
 
 
-def test_order_of_the_checks(call, services):
+def test_order_of_the_checks(call, reading):
     """401 comes before 404, 404 before 400, 400 before the work."""
 
     def status(**fields):
         return call.json("POST", URL, **fields).status
 
-    services.failure = UnsupportedType("The file is a GIF image.")
+    gif = base64.b64encode(b"GIF89a" + bytes(20)).decode()
     assert call("POST", URL, b"{}", "application/json", authorization="").status == 401
     assert status(modelId="A" * 26) == 404
     assert status(modelId="Nothing") == 404
@@ -210,8 +213,9 @@ def test_order_of_the_checks(call, services):
     assert status() == 400
     assert status(modelId="OCRModel") == 400
     assert status(modelId=5, sampleBase64Content=ENCODED) == 400
-    assert status(modelId="OCRModel", sampleBase64Content=ENCODED) == 415
-    assert services.calls[-1][0] == "read"
+    assert reading == []
+    assert status(modelId="OCRModel", sampleBase64Content=gif) == 415
+    assert len(reading) == 1
 
 
 def test_model_of_another_type(call):
@@ -223,14 +227,20 @@ def test_model_of_another_type(call):
     assert "type ocr" in answer.json["message"]
 
 
-def test_end_of_the_time(call, services):
+def test_end_of_the_time(call, world, monkeypatch):
     """A 504 names the page that was reached, and when to try again."""
-    services.failure = TimedOut("page 3 of 8 was reached.")
 
+    def read(pixels, check):
+        """Go on until the time is up."""
+        while True:
+            check()
+
+    world.reads(read)
+    monkeypatch.setattr(world.container, "settings", replace(world.settings, sync_seconds=0.2))
     answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=ENCODED)
 
     assert (answer.status, answer.json["code"]) == (504, "timed_out")
-    assert "page 3 of 8" in answer.json["message"]
+    assert "page 1 of 1" in answer.json["message"]
     assert int(answer.headers["Retry-After"]) > 0
 
 
@@ -251,20 +261,19 @@ def test_only_below_vision(call):
     assert call.json("POST", f"{URL}/", modelId="OCRModel").status in (400, 404)
 
 
-def test_busy_storage(call, services, storage_down):
+def test_busy_storage(call, world, storage_down, monkeypatch):
     """A storage that does not answer is a 503 with the time to wait."""
-    services.failure = storage_down()
+    monkeypatch.setattr(world.stores.sample_files, "content", raising(storage_down()))
 
     answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=ENCODED)
 
     assert (answer.status, answer.headers["Retry-After"]) == (503, "2")
 
 
-def test_failed_download(call, services):
+def test_failed_download(call, world):
     """An address that cannot be read is a 400 whose detail says why."""
-    services.failure = DownloadFailed("The server answered with status 404.", "the document")
-
-    answer = call.json("POST", URL, modelId="OCRModel", sampleLocation="https://a.test/x.pdf")
+    url = world.tricks.url("/missing.pdf")
+    answer = call.json("POST", URL, modelId="OCRModel", sampleLocation=url)
 
     assert answer.json == {
         "message": "Failed to download the document from the public URL.",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from app import app
+from chalicelib.domain.common.saving import Unsaved
+from tests.api.prepared import DATASET_ID, MODEL_ID, PREDICTIONS, USED, raising
+
 PREDICT = "/v2/language/intent"
-MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
 
 
 @pytest.mark.parametrize(
@@ -31,7 +36,7 @@ def test_token_is_asked_for_first(call, header, message):
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 def test_scheme_word_has_no_case(call, scheme):
     """The scheme word is case-insensitive."""
-    assert call("GET", "/v2/apiusage", authorization=f"{scheme} good").status == 200
+    assert call("GET", "/v2/apiusage", authorization=f"{scheme} {call.token}").status == 200
 
 
 def test_unknown_model_comes_before_wrong_fields(call):
@@ -49,22 +54,55 @@ def test_unknown_dataset_comes_before_content_type(call):
     assert call("PUT", "/v2/language/datasets/99/upload", b"x", "text/plain").status == 404
 
 
-def test_wrong_fields_come_before_state(call, services):
+def test_wrong_fields_come_before_state(call, world):
     """400 comes before 409: a model that cannot predict is not named to a broken request."""
-    services.model_status = "QUEUED"
+    world.set_model("QUEUED")
 
     assert call.json("POST", PREDICT, modelId=MODEL_ID, document=" ").status == 400
     assert call.json("POST", PREDICT, modelId=MODEL_ID, document="a").status == 409
 
 
-def test_state_comes_before_allowance(call, services):
+def test_state_comes_before_allowance(call, world):
     """409 comes before 429."""
-    services.predictions_used = 2000
-    services.model_status = "RUNNING"
+    world.use(PREDICTIONS, 2000)
+    world.set_model("RUNNING")
 
     assert call.json("POST", PREDICT, modelId=MODEL_ID, document="a").status == 409
-    services.model_status = "SUCCEEDED"
+    world.set_model("SUCCEEDED")
     assert call.json("POST", PREDICT, modelId=MODEL_ID, document="a").status == 429
+
+
+def test_unsaved_data_comes_after_what_the_caller_can_mend(call, world, monkeypatch):
+    """While nothing can be saved, new data is 503 behind 401, 404 and 400, and all else goes on."""
+    found = Unsaved(datetime(2026, 11, 21, 9, 30, tzinfo=UTC), 2, 1)
+    monkeypatch.setattr(world.container, "unsaved", lambda: found)
+    add = f"/v2/language/datasets/{DATASET_ID}/examples"
+    whole = {"document": "a", "label": "b"}
+
+    refused = call.json("POST", add, **whole)
+
+    assert (refused.status, refused.json["code"]) == (503, "nothing_is_saved")
+    assert "2026-11-21T09:30:00" in refused.json["message"]
+    assert call.json("POST", add).status == 400
+    assert call.json("POST", "/v2/language/datasets/999/examples", **whole).status == 404
+    assert call.json("POST", PREDICT, modelId=MODEL_ID, document="a").status == 200
+
+
+def test_every_call_that_brings_data_says_so():
+    """Uploads, examples, feedback and forms for files are what a full disk refuses."""
+    assert {operation.name for operation in app.operations if operation.takes_data} == {
+        "upload_dataset",
+        "upload_pictures",
+        "upload_dataset_sync",
+        "upload_pictures_sync",
+        "add_to_dataset",
+        "add_bulk_feedback",
+        "issue_upload",
+        "add_example",
+        "add_picture",
+        "add_feedback",
+        "add_picture_feedback",
+    }
 
 
 def test_unknown_path_and_method_have_the_same_shape(call):
@@ -109,9 +147,11 @@ def test_event_without_optional_members_is_answered(call):
     assert call.send(event).json["status"] == "ok"
 
 
-def test_failure_nobody_foresaw_is_a_500_without_a_trace(call, services):
+def test_failure_nobody_foresaw_is_a_500_without_a_trace(call, world, monkeypatch):
     """The caller learns nothing about the inside of the service."""
-    services.failure = ZeroDivisionError("secret detail")
+    monkeypatch.setattr(
+        world.container.encoders, "vectors", raising(ZeroDivisionError("secret detail"))
+    )
 
     answer = call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
 
@@ -120,9 +160,9 @@ def test_failure_nobody_foresaw_is_a_500_without_a_trace(call, services):
     assert answer.headers["X-RateLimit-Remaining"] == "1990"
 
 
-def test_busy_storage_is_a_503_with_retry_after(call, services, storage_down):
+def test_busy_storage_is_a_503_with_retry_after(call, world, storage_down, monkeypatch):
     """A storage that does not answer is said so, with the time to wait."""
-    services.failure = storage_down()
+    monkeypatch.setattr(world.container.encoders, "vectors", raising(storage_down()))
 
     answer = call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
 
@@ -154,7 +194,7 @@ def test_other_content_types_of_writes_are_415(call):
 
 def test_families_are_strict_for_datasets_and_shared_for_models(call):
     """A language dataset below /vision is 404; a language model is not."""
-    assert call("GET", "/v2/vision/datasets/7").status == 404
+    assert call("GET", f"/v2/vision/datasets/{DATASET_ID}").status == 404
     assert call("GET", f"/v2/vision/models/{MODEL_ID}").status == 200
     assert call("GET", f"/v2/vision/train/{MODEL_ID}").status == 200
 
@@ -171,25 +211,29 @@ def test_ids_that_can_be_none_answer_like_unknown_ones(call, segment):
     assert len(answer.json["message"]) <= 124
 
 
-def test_every_request_is_logged_in_one_line_without_texts(call, lines):
+def test_every_request_is_logged_in_one_line_without_texts(call, world, lines):
     """The log names request, account, route and status, never token or text."""
     call.json("POST", PREDICT, modelId=MODEL_ID, document="private words")
 
     prediction, request = lines()
-    assert (request["event"], request["request_id"], request["account"]) == ("request", "r-1", "2")
+    assert (request["event"], request["request_id"], request["account"]) == (
+        "request",
+        "r-1",
+        world.account.account_id,
+    )
     assert (request["method"], request["route"]) == ("POST", "/v2/language/intent")
     assert request["status"] == 200
     assert (prediction["event"], prediction["outcome"]) == ("prediction", "counted")
-    assert (prediction["request_id"], prediction["account"]) == ("r-1", "2")
+    assert (prediction["request_id"], prediction["account"]) == ("r-1", world.account.account_id)
     assert (prediction["model"], prediction["month"]) == (MODEL_ID, "2026-11")
     assert "private" not in str(lines())
-    assert "good" not in str(lines())
+    assert call.token not in str(lines())
 
 
 @pytest.mark.parametrize(
     ("url", "method", "status", "route"),
     [
-        ("/v2/language/datasets/7", "GET", 200, "/v2/language/datasets/{dataset_id}"),
+        (f"/v2/language/datasets/{DATASET_ID}", "GET", 200, "/v2/language/datasets/{dataset_id}"),
         ("/v2/oauth2/token/secret.token", "DELETE", 404, "/v2/oauth2/token/{token}"),
         ("/v2/secret/path", "GET", 404, "other"),
         ("/v2/apiusage", "SECRET", 405, "/v2/apiusage"),
@@ -204,24 +248,61 @@ def test_refused_requests_are_logged_too(call, lines, url, method, status, route
     assert "secret" not in str(line).lower()
 
 
-def test_outcome_of_a_prediction_is_logged(call, services, lines, storage_down):
+def test_outcome_of_a_prediction_is_logged(call, world, lines, storage_down, monkeypatch):
     """A prediction that fails is given back, one beyond the allowance refused."""
     body = {"modelId": MODEL_ID, "document": "private"}
-    services.failure = storage_down()
+    monkeypatch.setattr(world.container.encoders, "vectors", raising(storage_down()))
     call.json("POST", PREDICT, **body)
-    services.failure, services.predictions_used = None, 2000
+    monkeypatch.undo()
+    world.use(PREDICTIONS, 2000)
     call.json("POST", PREDICT, **body)
 
     found = [line["outcome"] for line in lines() if line["event"] == "prediction"]
     assert found == ["given_back", "refused"]
 
 
-def test_unforeseen_failure_is_logged_without_its_text(call, services, lines):
+def test_unforeseen_failure_is_logged_without_its_text(call, world, lines, monkeypatch):
     """The place of a bug is logged, and nothing that its message repeats."""
-    services.failure = ValueError("private words")
+    monkeypatch.setattr(world.container.encoders, "vectors", raising(ValueError("private words")))
     call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
 
     (line,) = [line for line in lines() if line["event"] == "unforeseen_failure"]
     assert (line["level"], line["exception"], line["request_id"]) == ("ERROR", "ValueError", "r-1")
-    assert "conftest.py" in line["trace"][0]
+    assert "prepared.py" in line["trace"][0]
     assert "private" not in str(line)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "cost"),
+    [
+        ("GET", f"/v2/language/datasets/{DATASET_ID}", "records"),
+        ("GET", "/v2/language/datasets/99", "records"),
+        ("POST", PREDICT, "texts"),
+        ("POST", "/v1/vision/predict", "pictures"),
+        ("POST", "/v2/vision/ocr", "documents"),
+        ("POST", "/v2/language/datasets/upload", "uploads"),
+    ],
+)
+def test_rate_comes_right_after_the_token(call, world, monkeypatch, method, path, cost):
+    """A caller who is too fast is told so before anything is looked for or read or counted."""
+    drawn = []
+    monkeypatch.setattr(world.stores.rates, "draw", lambda *facts: drawn.append(facts[:2]) or 0)
+    answer = call(method, path, b"{", "text/plain")
+
+    assert (answer.status, answer.json["code"]) == (429, "rate_exceeded")
+    assert answer.headers["Retry-After"] == "1"
+    assert drawn == [(world.account.account_id, cost)]
+    assert world.used(PREDICTIONS) == USED
+    assert call(method, path, authorization="Bearer wrong").status == 401
+    assert call("GET", "/v2/health", authorization="").status == 200
+
+
+def test_tokens_have_a_rate_too(call, world, monkeypatch):
+    """Who asks for tokens too fast is refused after the assertion was found good."""
+    monkeypatch.setattr(world.stores.rates, "draw", lambda *_: 0)
+    fields = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer"}
+
+    good = call.json("POST", "/v2/oauth2/token", **fields, assertion=world.assertion())
+    assert (good.status, good.json["code"]) == (429, "rate_exceeded")
+    bad = call.json("POST", "/v2/oauth2/token", **fields, assertion="a.b.c")
+    assert bad.status == 401

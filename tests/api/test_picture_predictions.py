@@ -5,24 +5,26 @@ from __future__ import annotations
 import base64
 
 import pytest
+from PIL import Image
 
-from chalicelib.domain.documents.sample import Sample
+from tests.api.prepared import BOX_MODEL_ID, IMAGE_MODEL_ID, PICTURE, PREDICTIONS, raising
+from tests.pictures import encoded
 
-MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
-BYTES = bytes(range(256))
+MODELS = {"predict": IMAGE_MODEL_ID, "detect": BOX_MODEL_ID}
+TEXT = base64.b64encode(PICTURE).decode()
 LABELS = {
     "probabilities": [
-        {"label": "delivery", "probability": 0.75},
-        {"label": "refund", "probability": 0.25},
+        {"label": "red", "probability": 0.75},
+        {"label": "blue", "probability": 0.25},
     ],
     "object": "predictresponse",
 }
 BOXES = {
     "probabilities": [
         {
-            "label": "bear",
-            "probability": 0.875,
-            "boundingBox": {"minX": 1, "minY": 2, "maxX": 30, "maxY": 40},
+            "label": "red",
+            "probability": 0.75,
+            "boundingBox": {"minX": 0, "minY": 0, "maxX": 36, "maxY": 32},
         }
     ],
     "object": "predictresponse",
@@ -30,47 +32,47 @@ BOXES = {
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("predict", LABELS), ("detect", BOXES)])
-def test_file_in_a_form(call, services, kind, expected):
+def test_file_in_a_form(call, kind, expected):
     """A file part is the picture; the answer carries the rate-limit headers after this call."""
     answer = call.form(
         "POST",
         f"/v2/vision/{kind}",
-        ("modelId", f" {MODEL_ID} ".encode(), None),
-        ("sampleContent", BYTES, "/a/b.jpg"),
+        ("modelId", f" {MODELS[kind]} ".encode(), None),
+        ("sampleContent", PICTURE, "/a/b.jpg"),
         ("sampleId", b" tag ", None),
     )
 
     assert answer.json == {**expected, "sampleId": " tag "}
     assert answer.headers["X-RateLimit-Remaining"] == "1989"
-    (name, (sample, *_)) = services.calls[-1]
-    assert (name, sample) == (kind, Sample(content=BYTES))
 
 
-def test_address_and_text_in_json(call, services):
+def test_address_and_text_in_json(call, world):
     """JSON carries an address or the file's bytes as base64, and numbers as either kind."""
-    url, text = "https://example.test/cat.png", base64.b64encode(BYTES).decode()
+    url, at = "/v2/vision/predict", world.tricks.url("/picture.png")
 
-    call.json("POST", "/v2/vision/predict", modelId=MODEL_ID, sampleLocation=url, numResults="3")
-    assert services.calls[-1] == ("predict", (Sample(location=url, account_id="2"), 3))
-    answer = call.json("POST", "/v2/vision/predict", modelId=MODEL_ID, sampleBase64Content=text)
+    for count in ("1", 1):
+        answer = call.json("POST", url, modelId=IMAGE_MODEL_ID, sampleLocation=at, numResults=count)
+        assert answer.json["probabilities"] == [{"label": "red", "probability": 1}]
+    assert world.tricks.paths[-2:] == ["/picture.png"] * 2
+    answer = call.json("POST", url, modelId=IMAGE_MODEL_ID, sampleBase64Content=TEXT)
     assert answer.json == LABELS
-    assert services.calls[-1] == ("predict", (Sample(content=BYTES), None))
 
 
-def test_long_base64_text_in_a_form(call, services):
+def test_long_base64_text_in_a_form(call):
     """A picture of 5 MB as base64 with line breaks fits into a form's field."""
-    content = BYTES * 20_000
-    text = base64.encodebytes(content)
+    content = encoded(Image.new("RGB", (1320, 1300), "red"), compress_level=0)
+    assert len(content) > 256 * 20_000
 
     answer = call.form(
         "POST",
         "/v2/vision/detect",
-        ("modelId", MODEL_ID.encode(), None),
-        ("sampleBase64Content", text, None),
+        ("modelId", BOX_MODEL_ID.encode(), None),
+        ("sampleBase64Content", base64.encodebytes(content), None),
     )
 
     assert answer.status == 200
-    assert services.calls[-1] == ("detect", (Sample(content=content),))
+    [found] = answer.json["probabilities"]
+    assert found["boundingBox"] == {"minX": 0, "minY": 0, "maxX": 1320, "maxY": 1300}
 
 
 @pytest.mark.parametrize(
@@ -83,37 +85,39 @@ def test_long_base64_text_in_a_form(call, services):
         ({"sampleLocation": 5}, "expected a text, got 5."),
     ],
 )
-def test_wrong_fields_are_named(call, services, fields, text):
+def test_wrong_fields_are_named(call, world, fields, text):
     """A 400 names field, value and remedy, and costs no prediction."""
-    answer = call.json("POST", "/v2/vision/predict", modelId=MODEL_ID, **fields)
+    answer = call.json("POST", "/v2/vision/predict", modelId=IMAGE_MODEL_ID, **fields)
 
     assert answer.status == 400
     assert text in answer.json["message"]
     assert answer.headers["X-RateLimit-Remaining"] == "1990"
-    assert services.predictions_used == 10
+    assert world.used(PREDICTIONS) == 10
 
 
-def test_order_of_the_checks(call, services):
+def test_order_of_the_checks(call, world):
     """401 comes before 404, 404 before 400, 400 before 409, 409 before 429."""
-    services.model_status, services.predictions_used = "RUNNING", 2000
-    url, sample = "/v2/vision/predict", base64.b64encode(BYTES).decode()
+    world.set_model("RUNNING", IMAGE_MODEL_ID)
+    world.use(PREDICTIONS, 2000)
+    url = "/v2/vision/predict"
 
     def status(**fields: object) -> int:
         return call.json("POST", url, **fields).status
 
     assert call("POST", url, b"{}", "application/json", authorization="").status == 401
     assert status(modelId="A" * 26) == 404
-    assert status(modelId=MODEL_ID) == 400
-    assert status(modelId=MODEL_ID, sampleBase64Content=sample) == 409
-    services.model_status = "SUCCEEDED"
-    assert status(modelId=MODEL_ID, sampleBase64Content=sample) == 429
+    assert status(modelId=IMAGE_MODEL_ID) == 400
+    assert status(modelId=IMAGE_MODEL_ID, sampleBase64Content=TEXT) == 409
+    world.set_model("SUCCEEDED", IMAGE_MODEL_ID)
+    assert status(modelId=IMAGE_MODEL_ID, sampleBase64Content=TEXT) == 429
 
 
-def test_failed_work_is_given_back(call, services):
+def test_failed_work_is_given_back(call, world, monkeypatch):
     """A picture that cannot be answered costs no prediction."""
-    services.failure = RuntimeError("broken")
+    monkeypatch.setattr("tests.tiny_vision.TinyModel.predict", raising(RuntimeError("broken")))
 
-    answer = call.json("POST", "/v2/vision/detect", modelId=MODEL_ID, sampleBase64Content="AAAA")
+    answer = call.json("POST", "/v2/vision/detect", modelId=BOX_MODEL_ID, sampleBase64Content=TEXT)
 
     assert answer.status == 500
     assert answer.headers["X-RateLimit-Remaining"] == "1990"
+    assert world.used(PREDICTIONS) == 10

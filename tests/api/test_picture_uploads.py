@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from chalicelib.errors import (
@@ -16,12 +14,18 @@ from chalicelib.errors import (
     TooManyOpen,
     UnsupportedType,
 )
+from tests.api.prepared import (
+    BOX_MODEL_ID,
+    NEXT_ID,
+    SCENES_ID,
+    raising,
+)
+from tests.pictures import detection_files, label_folders, make_zip
 
 URL = "/v2/vision/datasets/upload"
 BULK = "/v2/vision/bulkfeedback"
-MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
-FILE = ("data", b"PK\x05\x06", "/home/me/pets.zip")
-MODEL = ("modelId", MODEL_ID.encode(), "model.txt")
+FILE = ("data", make_zip(label_folders({"cat": 1, "dog": 1})), "/home/me/pets.zip")
+MODEL = ("modelId", BOX_MODEL_ID.encode(), "model.txt")
 NO_SOURCE = "Uploading a dataset requires either the 'data' field or the 'path' field."
 DUPLICATED = "The 'data' parameter cannot be duplicated, nor sent along with the 'path' parameter."
 REFUSALS = [
@@ -37,29 +41,40 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize("url", [URL, f"{URL}/sync", f"{URL}/"])
-def test_archive_is_handed_on(call, services, url):
+def test_archive_is_handed_on(call, world, url):
     """Bytes, base name and fields reach the service; type may be left out."""
     answer = call.form("POST", url, FILE, ("name", b" pets ", None), ("language", b"de", None))
+    is_sync = url.endswith("sync")
+    if not is_sync:
+        assert world.contents(f"datasets/{NEXT_ID}/raw") == [FILE[1]]
+    world.work()
 
-    family, source, fields = services.calls[-1][1][1:4]
-    assert (family, source.content, source.file_name) == ("vision", FILE[1], "pets.zip")
-    assert (fields.type, fields.name, fields.language) == (None, "pets", None)
-    assert answer.json["statusMsg"] == "UPLOADING"
+    found = call("GET", f"/v2/vision/datasets/{NEXT_ID}").json
+    assert answer.json["statusMsg"] == ("SUCCEEDED" if is_sync else "UPLOADING")
+    assert (found["type"], found["name"], found["language"]) == ("image", "pets", "N/A")
+    assert [label["name"] for label in found["labelSummary"]["labels"]] == ["cat", "dog"]
 
 
-def test_type_is_handed_on(call, services):
+def test_base_name_is_handed_on(call):
+    """Without a name the dataset is called like the archive, without its folders."""
+    assert call.form("POST", URL, FILE).json["name"] == "pets"
+
+
+def test_type_is_handed_on(call, world):
     """The type reaches the service as it was sent, in a JSON body too."""
-    call.json("POST", URL, path="https://x.example.test/a.zip", type="image-detection")
+    path = world.tricks.url("/archive.zip")
+    answer = call.json("POST", URL, path=path, type="image-detection")
 
-    source, fields = services.calls[-1][1][2:4]
-    assert (source.path, fields.type) == ("https://x.example.test/a.zip", "image-detection")
+    assert (answer.json["type"], answer.json["statusMsg"]) == ("image-detection", "UPLOADING")
+    assert world.tricks.paths[-1] == "/archive.zip"
 
 
-def test_synchronous_upload_knows_its_time(call, services):
+def test_synchronous_upload_knows_its_time(call, ingested):
     """The service is told how long the gateway still waits."""
     call.form("POST", f"{URL}/sync", FILE)
 
-    assert 24 < services.calls[-1][1][-1] <= 25
+    [(_, _, seconds)] = ingested
+    assert 24 < seconds <= 25
 
 
 @pytest.mark.parametrize(
@@ -80,31 +95,36 @@ def test_source_must_be_one(call, method, url, more):
 
 @pytest.mark.parametrize(("refusal", "status"), REFUSALS)
 @pytest.mark.parametrize(("method", "url"), [("POST", URL), ("POST", f"{URL}/sync"), ("PUT", BULK)])
-def test_every_refusal_has_its_status(call, services, method, url, refusal, status):
+def test_every_refusal_has_its_status(
+    call, world, paths, monkeypatch, method, url, refusal, status
+):
     """What the service refuses becomes the answer, which the document names."""
-    services.failure = refusal
+    monkeypatch.setattr(world.stores.room, "reserve_upload", raising(refusal))
     answer = call.form(method, url, FILE, MODEL)
 
-    document = json.loads(call("GET", "/v2/openapi.json").text)
-    described = document["paths"][url][method.lower()]["responses"]
+    described = paths[url][method.lower()]["responses"]
     assert (answer.status, answer.json["message"]) == (status, refusal.message)
     assert str(status) in described or (status == 409 and url != BULK)
 
 
-def test_feedback_is_handed_on(call, services):
+def test_feedback_is_handed_on(call, world):
     """The located model and the archive reach the service; the answer is UPLOADING."""
-    answer = call.form("PUT", BULK, FILE, MODEL)
+    archive = make_zip(detection_files(1, ("red",), salt=1))
+    answer = call.form("PUT", BULK, ("data", archive, "boxes.zip"), MODEL)
+    assert (answer.json["id"], answer.json["statusMsg"]) == (SCENES_ID, "UPLOADING")
+    assert world.contents(f"datasets/{SCENES_ID}/raw") == [archive]
+    world.work()
 
-    model, source = services.calls[-1][1][1:3]
-    assert (model.model_id, source.content) == (MODEL_ID, FILE[1])
-    assert answer.json["statusMsg"] == "UPLOADING"
+    url = f"/v2/vision/datasets/{SCENES_ID}/examples?source=feedback"
+    assert [item["name"] for item in call("GET", url).json["data"]] == ["scene-1-0.jpg"]
 
 
-def test_feedback_by_address(call, services):
+def test_feedback_by_address(call, world):
     """The archive may lie at an address."""
-    call.json("PUT", BULK, modelId=MODEL_ID, path="https://x.example.test/a.zip")
+    answer = call.json("PUT", BULK, modelId=BOX_MODEL_ID, path=world.tricks.url("/archive.zip"))
 
-    assert services.calls[-1][1][2].path == "https://x.example.test/a.zip"
+    assert answer.json["statusMsg"] == "UPLOADING"
+    assert world.tricks.paths[-1] == "/archive.zip"
 
 
 def test_order_of_the_checks_of_feedback(call):
@@ -118,9 +138,8 @@ def test_order_of_the_checks_of_feedback(call):
     assert call.form("POST", BULK, FILE, MODEL).status == 405
 
 
-def test_document_names_the_fields_of_each_family(call):
+def test_document_names_the_fields_of_each_family(paths):
     """Below /vision the type may be left out and there is no language."""
-    paths = json.loads(call("GET", "/v2/openapi.json").text)["paths"]
     form = "multipart/form-data"
 
     def schema(path: str, method: str) -> dict:

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import pytest
 
+from tests.api.prepared import MODEL_ID, PREDICTIONS, raising
+
 URL = "/v2/language/intent"
-MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
 
 
 @pytest.mark.parametrize("kind", ["intent", "sentiment"])
-def test_prediction_carries_the_headers(call, services, kind):
+def test_prediction_carries_the_headers(call, world, kind):
     """The answer is ordered and the headers agree with the count after this call."""
-    answer = call.json("POST", f"/v2/language/{kind}", modelId=MODEL_ID, document="where is it")
+    label = {"intent": "delivery", "sentiment": "positive"}[kind]
+    model_id = MODEL_ID if kind == "intent" else world.mood()
+    answer = call.json("POST", f"/v2/language/{kind}", modelId=model_id, document=f"{label} please")
 
-    assert answer.json == {
-        "probabilities": [
-            {"label": "delivery", "probability": 0.75},
-            {"label": "refund", "probability": 0.25},
-        ],
-        "object": "predictresponse",
-    }
+    found = answer.json["probabilities"]
+    assert [set(item) for item in found] == [{"label", "probability"}] * len(found)
+    assert found[0]["label"] == label
+    assert found[0]["probability"] > found[1]["probability"]
+    assert answer.json["object"] == "predictresponse"
     assert (
         answer.headers["X-RateLimit-Limit"],
         answer.headers["X-RateLimit-Remaining"],
         answer.headers["X-RateLimit-Reset"],
     ) == ("2000", "1989", "2026-12-01 00:00:00.0")
-    assert services.calls[-1] == ("predict", (f"text-{kind}", "where is it", None))
+    assert world.used(PREDICTIONS) == 11
 
 
-def test_multipart_is_read_like_json(call, services):
+def test_multipart_is_read_like_json(call, world, monkeypatch):
     """Numbers are decimal strings, a part with a file name is a field all the same."""
+    read, vectors = [], world.container.encoders.vectors
+    monkeypatch.setattr(
+        world.container.encoders,
+        "vectors",
+        lambda names, text: read.append(text) or vectors(names, text),
+    )
     answer = call.form(
         "POST",
         URL,
@@ -41,7 +48,7 @@ def test_multipart_is_read_like_json(call, services):
 
     assert len(answer.json["probabilities"]) == 1
     assert answer.json["sampleId"] == " tag "
-    assert services.calls[-1] == ("predict", ("text-intent", "  é \n", 1))
+    assert read == ["  é \n"]
 
 
 @pytest.mark.parametrize(
@@ -60,14 +67,14 @@ def test_multipart_is_read_like_json(call, services):
         ({"document": "a", "sampleId": {}}, "expected a text, got an object."),
     ],
 )
-def test_wrong_fields_are_named(call, services, fields, text):
+def test_wrong_fields_are_named(call, world, fields, text):
     """A 400 names field, limit and value, and costs no prediction."""
     answer = call.json("POST", URL, modelId=MODEL_ID, **fields)
 
     assert answer.status == 400
     assert text in answer.json["message"]
     assert answer.headers["X-RateLimit-Remaining"] == "1990"
-    assert services.predictions_used == 10
+    assert world.used(PREDICTIONS) == 10
 
 
 @pytest.mark.parametrize("model_id", ["x", "A" * 26, "a/b", "", "é", "A" * 500])
@@ -79,27 +86,27 @@ def test_unknown_models_are_404_with_headers(call, model_id):
     assert answer.headers["X-RateLimit-Remaining"] == "1990"
 
 
-def test_failed_prediction_is_given_back(call, services, storage_down):
+def test_failed_prediction_is_given_back(call, world, storage_down, monkeypatch):
     """What was reserved comes back when the work fails, and the headers show it."""
-    services.failure = storage_down()
+    monkeypatch.setattr(world.container.encoders, "vectors", raising(storage_down()))
 
     answer = call.json("POST", URL, modelId=MODEL_ID, document="a")
 
-    assert (answer.headers["X-RateLimit-Remaining"], services.predictions_used) == ("1990", 10)
+    assert (answer.headers["X-RateLimit-Remaining"], world.used(PREDICTIONS)) == ("1990", 10)
 
 
-def test_used_up_allowance_is_429_with_all_headers(call, services):
+def test_used_up_allowance_is_429_with_all_headers(call, world):
     """The 429 carries the three headers, Retry-After, and counts nothing."""
-    services.predictions_used = 2000
+    world.use(PREDICTIONS, 2000)
 
     answer = call.json("POST", URL, modelId=MODEL_ID, document="a")
 
     assert (answer.status, answer.json["code"]) == (429, "prediction_quota_exceeded")
     assert (answer.headers["X-RateLimit-Remaining"], answer.headers["Retry-After"]) == ("0", "60")
-    assert services.predictions_used == 2000
+    assert world.used(PREDICTIONS) == 2000
 
 
-def test_prediction_whose_answer_fails_is_given_back(call, services, monkeypatch):
+def test_prediction_whose_answer_fails_is_given_back(call, world, monkeypatch):
     """A bug while the answer is written costs no prediction, and the headers say so."""
 
     def fail(*given):
@@ -108,5 +115,5 @@ def test_prediction_whose_answer_fails_is_given_back(call, services, monkeypatch
     monkeypatch.setattr("chalicelib.routes.predictions.describe.prediction", fail)
     answer = call.json("POST", "/v2/language/intent", modelId=MODEL_ID, document="a")
 
-    assert (answer.status, services.predictions_used) == (500, 10)
+    assert (answer.status, world.used(PREDICTIONS)) == (500, 10)
     assert answer.headers["X-RateLimit-Remaining"] == "1990"

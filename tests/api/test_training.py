@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-MODEL_ID = "7JYVH57NDS3MB7HS76ZPVQQXJA"
+from tests.api.prepared import DATASET_ID, MODEL_ID
 
 
 @pytest.mark.parametrize("url", ["/v2/language/train", "/v2/language/datasets/train"])
-def test_training_is_queued(call, services, url):
+def test_training_is_queued(call, world, url):
     """Both paths queue a training; decimal strings become numbers, unknown members go."""
     params = json.dumps(
         {"trainSplitRatio": "0.7", "withFeedback": "true", "profile": "fast", "other": [1]}
@@ -20,14 +20,17 @@ def test_training_is_queued(call, services, url):
         "POST",
         url,
         ("name", b"Shop", None),
-        ("datasetId", b"7", None),
+        ("datasetId", str(DATASET_ID).encode(), None),
         ("epochs", b"3", None),
         ("learningRate", b"0.001", None),
         ("algorithm", b"multilingual-intent", None),
         ("trainParams", params.encode(), "params.json"),
     )
 
-    request = services.calls[-1][1][-1]
+    [job] = world.sent()
+    assert job["model_id"] == answer.json["modelId"]
+    model = world.container.models.get(world.account.account_id, job["model_id"])
+    request = model.request
     assert (request.epochs, request.learning_rate, request.algorithm) == (
         3,
         0.001,
@@ -62,7 +65,9 @@ def test_training_is_queued(call, services, url):
 )
 def test_wrong_parameters_are_named(call, params, text):
     """Each member is named with what was expected and what came."""
-    answer = call.json("POST", "/v2/language/train", name="n", datasetId=7, trainParams=params)
+    answer = call.json(
+        "POST", "/v2/language/train", name="n", datasetId=DATASET_ID, trainParams=params
+    )
 
     assert answer.status == 400
     assert text in answer.json["message"]
@@ -71,7 +76,9 @@ def test_wrong_parameters_are_named(call, params, text):
 @pytest.mark.parametrize(("sent", "echo"), [(None, None), ("null", None), ({}, {}), ("{}", {})])
 def test_absent_parameters_are_null(call, sent, echo):
     """`trainParams` is null when it was not sent."""
-    answer = call.json("POST", "/v2/language/train", name="n", datasetId=7, trainParams=sent)
+    answer = call.json(
+        "POST", "/v2/language/train", name="n", datasetId=DATASET_ID, trainParams=sent
+    )
 
     assert echo == answer.json["trainParams"]
 
@@ -88,7 +95,9 @@ def test_absent_parameters_are_null(call, sent, echo):
 )
 def test_ranges_are_kept(call, field, value):
     """Epochs and learning rate outside their ranges are refused."""
-    answer = call.json("POST", "/v2/language/train", name="n", datasetId=7, **{field: value})
+    answer = call.json(
+        "POST", "/v2/language/train", name="n", datasetId=DATASET_ID, **{field: value}
+    )
 
     assert (answer.status, answer.json["code"]) == (400, "invalid_parameter")
 
@@ -102,9 +111,10 @@ def test_dataset_of_the_body_is_located(call, value, status):
 
 
 @pytest.mark.parametrize("url", ["/v2/language/retrain", "/v2/language/datasets/retrain"])
-def test_retraining_keeps_the_model(call, services, url):
+def test_retraining_keeps_the_model(call, world, url):
     """Both paths queue a retraining of the model that the body names."""
     answer = call.json("POST", url, modelId=MODEL_ID, epochs="5")
 
-    request = services.calls[-1][1][-1]
-    assert (answer.json["modelId"], request.epochs, request.algorithm) == (MODEL_ID, 5, None)
+    request = world.container.models.get(world.account.account_id, MODEL_ID).request
+    assert (answer.json["modelId"], request.epochs) == (MODEL_ID, 5)
+    assert request.algorithm == "multilingual-intent"

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 import pytest
 
+from tests.api.prepared import DATASET_ID, NEXT_ID
+from tests.tricks import ROWS
+
 URL = "/v2/language/datasets/upload"
 FILE = ("data", b"a,b\n", "/home/me/shop.csv")
 
 
 @pytest.mark.parametrize("url", [URL, URL + "/sync"])
-def test_file_is_handed_on(call, services, url):
-    """Bytes, base name and fields reach the service; the answer is UPLOADING and empty."""
+def test_file_is_handed_on(call, world, url):
+    """Bytes, base name and fields reach the service; the answer is UPLOADING and empty.
+
+    A synchronous upload answers what was read, unless its time runs out.
+    """
     answer = call.form("POST", url, FILE, ("type", b"text-intent", None))
 
-    family, source, fields = services.calls[-1][1][1:4]
-    assert (
-        family,
-        source.content,
-        source.file_name,
-        source.path,
-    ) == ("language", b"a,b\n", "shop.csv", None)
-    assert (fields.type, fields.name) == ("text-intent", None)
-    assert (
-        answer.json["statusMsg"],
-        answer.json["labelSummary"]["labels"],
-        answer.json["totalExamples"],
-    ) == ("UPLOADING", [], 0)
+    shown = answer.json["statusMsg"], answer.json["labelSummary"]["labels"]
+    if url == URL:
+        assert (*shown, answer.json["totalExamples"]) == ("UPLOADING", [], 0)
+        assert world.contents(f"datasets/{NEXT_ID}/raw") == [FILE[1]]
+        [job] = world.sent()
+        assert (job["family"], job["dataset_id"]) == ("language", NEXT_ID)
+    else:
+        assert (shown[0], answer.json["totalExamples"]) == ("SUCCEEDED", 1)
+        assert [label["name"] for label in shown[1]] == ["b"]
+    assert (answer.json["type"], answer.json["name"]) == ("text-intent", "shop")
 
 
-def test_address_is_handed_on(call, services):
+def test_address_is_handed_on(call, world):
     """A JSON body may name a path."""
-    call.json("POST", URL, path="https://x.example.test/a.csv", type="text-intent", name="n")
+    url = world.tricks.url("/honest.csv")
+    made = call.json("POST", URL, path=url, type="text-intent", name="n").json
+    world.work()
 
-    source, fields = services.calls[-1][1][2:4]
-    assert (source.path, source.content, fields.name) == ("https://x.example.test/a.csv", None, "n")
+    found = call("GET", f"/v2/language/datasets/{made['id']}").json
+    assert (made["name"], found["statusMsg"]) == ("n", "SUCCEEDED")
+    assert found["totalExamples"] == ROWS.count(b"\n")
 
 
 @pytest.mark.parametrize(
@@ -64,17 +70,22 @@ def test_source_must_be_there(call, parts):
     )
 
 
-def test_synchronous_upload_knows_its_time(call, services):
+def test_synchronous_upload_knows_its_time(call, ingested):
     """The service is told how long the gateway still waits."""
-    call.form("POST", URL + "/sync", FILE)
+    call.form("POST", URL + "/sync", FILE, ("type", b"text-intent", None))
 
-    assert 24 < services.calls[-1][1][-1] <= 25
+    [(_, _, seconds)] = ingested
+    assert 24 < seconds <= 25
 
 
-def test_more_data_is_added(call, services):
+def test_more_data_is_added(call, world):
     """PUT hands the located dataset and the file on."""
-    assert call.form("PUT", "/v2/language/datasets/7/upload", FILE).status == 200
-    assert services.calls[-1][1][1].dataset.dataset_id == 7
+    answer = call.form("PUT", f"/v2/language/datasets/{DATASET_ID}/upload", FILE)
+    world.work()
+
+    labels = call("GET", f"/v2/language/datasets/{DATASET_ID}").json["labelSummary"]["labels"]
+    assert (answer.status, answer.json["id"]) == (200, DATASET_ID)
+    assert [(label["name"], label["numExamples"]) for label in labels][2:] == [("b", 1)]
 
 
 def test_name_without_control_characters(call):

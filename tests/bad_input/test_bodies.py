@@ -95,10 +95,11 @@ def test_file_and_path_together_are_a_400(live, victim):
 
 
 def test_scalar_twice_is_answered(victim):
-    """A repeated scalar is no error of the server's."""
+    """A repeated scalar of two values is refused, and of one value taken."""
     parts = [("modelId", b"A" * 26, None), ("modelId", b"B" * 26, None), ("document", b"x", None)]
 
-    victim.form("POST", INTENT, *parts).refused(404, "B" * 26)
+    victim.form("POST", INTENT, *parts).refused(400, "'modelId'", "twice")
+    victim.form("POST", INTENT, *parts[1:2], *parts[1:]).refused(404, "B" * 26)
 
 
 def test_part_of_200_mb_is_refused_early(live, victim):
@@ -180,7 +181,7 @@ def test_get_ignores_its_body(live, victim):
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/", 404),
+        ("POST", "/", 404),
         ("GET", "/v2", 404),
         ("GET", "/v2/language/datasets/1/2/3", 404),
         ("GET", "/v2/audio/datasets", 404),

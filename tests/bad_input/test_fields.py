@@ -51,7 +51,7 @@ WRONG = [
     ("POST", TRAIN, NEW_MODEL, "epochs", (OBJECT, LIST, YES, "x", FRACTION, 0, -1, 1001, 10**30)),
     ("POST", TRAIN, NEW_MODEL, "learningRate", (OBJECT, LIST, YES, "x", 0, 0.00001, 0.1, "nan")),
     ("POST", TRAIN, NEW_MODEL, "learningRate", ("inf", -1)),
-    ("POST", TRAIN, NEW_MODEL, "algorithm", (*NO_TEXTS, "object-detection", "retail-execution")),
+    ("POST", TRAIN, NEW_MODEL, "algorithm", (*NO_TEXTS, "object", "x")),
     ("POST", TRAIN, NEW_MODEL, "trainParams", (LIST, YES, NUMBER, "x", "[1]", "{", "12", "\x01")),
     ("POST", RETRAIN, SAME_MODEL, "modelId", NO_TEXTS),
     ("POST", RETRAIN, SAME_MODEL, "epochs", (OBJECT, "x", 0)),

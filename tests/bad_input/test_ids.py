@@ -107,6 +107,42 @@ def test_strange_label_id_is_a_404(live, victim, sent):
         victim.get(f"/v2/language/examples/{shop}/label/{sent}").refused(404)
 
 
+def test_ids_written_as_decimals_are_the_ids(live, victim):
+    """Clients that know one kind of number write 12.0, 1.2e1 or "12.0": everywhere the id."""
+    shop = live.shop["id"]
+    label = live.shop["labelSummary"]["labels"][0]["id"]
+    power = f"{shop / 10**6:.6f}e6"
+    unknown = {"document": "x", "labelId": float(shop)}  # a dataset's id is no label's
+
+    for sent in (f"{shop}.0", power):
+        assert victim.get(f"/v2/language/datasets/{sent}").ok()["id"] == shop
+        assert victim.get(f"/v2/language/examples/{sent}/label/{label}.0").ok()
+    assert victim.get("/v2/language/examples", labelId=f"{label}.0").ok()
+    victim.get(f"/v2/language/examples/{shop}/label/0.0").ok()  # a position
+    path = f"/v2/language/datasets/{shop}/examples"
+    victim.json("POST", path, unknown).refused(404, str(shop))
+    for sent in (float(shop), f"{shop}.0", power):
+        # The split's refusal comes after the dataset was found.
+        victim.train(sent, trainParams={"trainSplitRatio": 7}).refused(400, "trainSplitRatio")
+        fields = {"name": "x", "datasetId": sent, "trainParams": '{"trainSplitRatio": 7}'}
+        victim.fields("POST", "/v2/language/train", **fields).refused(400, "trainSplitRatio")
+
+
+@pytest.mark.parametrize("sent", ["1e999999999", "1.5", "NaN", "Infinity", "1" + "0" * 40])
+def test_numbers_that_are_no_ids_are_refused(victim, sent):
+    """A fraction, no number, or a power that nobody should build: 404 or 400, at once."""
+    victim.get(f"/v2/language/datasets/{sent}").refused(404)
+    refusals = (
+        victim.get("/v2/language/examples", labelId=sent),
+        victim.train(sent),
+        victim.fields("POST", "/v2/language/train", name="x", datasetId=sent),
+        victim(
+            "POST", "/v2/language/train", f'{{"datasetId": {sent}}}'.encode(), "application/json"
+        ),
+    )
+    assert {answer.status for answer in refusals} <= {400, 404}
+
+
 @pytest.mark.parametrize("sent", ["", "x", "1.5", "[]"])
 def test_label_id_that_is_no_number_is_a_400(victim, sent):
     """The deprecated list names its query parameter."""

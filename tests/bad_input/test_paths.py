@@ -138,3 +138,35 @@ def test_slow_servers_cost_ten_seconds(live, victim):
     for answer in answers:
         answer.refused(400, "longer than 10 seconds")
     assert time.monotonic() - began < 15
+
+
+def test_hanging_servers_keep_nobody_else_waiting(live, maker):
+    """Of thirty calls that wait for a silent server eight do, and others are answered at once."""
+    url = live.tricks.url("/silent")
+    predict = {"modelId": "GeneralImageClassifier", "sampleLocation": url}
+
+    def ask(number):
+        """Ask for a picture or an upload; tell the answer and how long it took."""
+        began = time.monotonic()
+        if number % 3:
+            answer = maker.json("POST", "/v2/vision/predict", predict)
+        else:
+            answer = send(maker, url)
+        return answer, time.monotonic() - began
+
+    with ThreadPoolExecutor(30) as pool:
+        asked = [pool.submit(ask, number) for number in range(30)]
+        time.sleep(1)
+        for _ in range(20):
+            began = time.monotonic()
+            assert maker.get("/v2/health").status == 200
+            assert time.monotonic() - began < 2
+        answers = [future.result() for future in asked]
+
+    refused = [(answer, seconds) for answer, seconds in answers if answer.status == 429]
+    assert len(refused) == 22
+    for answer, seconds in refused:
+        answer.refused(429, "8 downloads of this account are going on")
+        assert seconds < 5
+    assert {answer.status for answer, _ in answers} == {400, 429}
+    assert send(maker, live.tricks.url("/honest")).ok()["totalExamples"] == 2

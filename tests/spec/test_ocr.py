@@ -121,7 +121,8 @@ def test_forms(live, has_tables):
 
 def test_key_without_value(live):
     """A key that stands alone has the value "" in the box 1, 1, 1, 1."""
-    template = {"keys": [{"key": {"entity": "n", "keyVariations": ["Invoice No."]}}]}
+    key = {"entity": "n", "keyVariations": ["Invoice No."]}
+    template = {"version": "1.0", "keys": [{"key": key}], "tableRecognition": False}
     content = encoded(paper(["Invoice No.:"]), "PNG")
 
     [item] = read(live, content, task="form", formTemplate=json.dumps(template)).ok()[

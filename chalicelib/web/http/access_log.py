@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chalicelib import log, metrics
+from chalicelib.web.http.request import OLD_PATHS, VERSION_1, VERSION_2
 
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"})
 OTHER = "other"
@@ -44,6 +45,8 @@ def write_access(
     """
     context, status = event["requestContext"], int(answer["statusCode"])
     route = context["resourcePath"] if is_known else OTHER
+    # One value for a call's two versions: each would be paid for as a metric of its own.
+    metric = route.replace(VERSION_1, VERSION_2, 1) if route.startswith(OLD_PATHS) else route
     milliseconds = round(1000 * seconds, 3)
     figures = {metrics.REQUEST_MILLISECONDS: milliseconds}
     if status >= 400:
@@ -55,7 +58,7 @@ def write_access(
         status=status,
         milliseconds=milliseconds,
         bytes=_size(answer),
-        **metrics.embedded(figures, Route=route),
+        **metrics.embedded(figures, Route=metric),
     )
 
 

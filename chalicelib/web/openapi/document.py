@@ -13,26 +13,36 @@ import msgspec
 
 from chalicelib import __version__
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES
-from chalicelib.web.http.request import JSON, MULTIPART, URLENCODED
+from chalicelib.web.http.request import JSON, MULTIPART, URLENCODED, VERSION_1
 from chalicelib.web.http.responses import RATE_LIMIT_HEADERS, ErrorRecord
 from chalicelib.web.operations.operation import FAMILY, Operation
 from chalicelib.web.records import ocr_records, records
 
 Schema = dict[str, Any]
 
+SERVERS = [
+    {"url": "/", "description": "Version 2.0, as described here."},
+    {
+        "url": VERSION_1,
+        "description": "Version 1.0, for clients of its time: `/v1/vision/…` and `/v1/apiusage` "
+        "answer like the same paths below `/v2`, without the members whose `x-since` is 2.0.",
+    },
+]
 REF = "#/components/schemas/{name}"
 DESCRIPTIONS = {
     200: "Success.",
     204: "Success, without a body.",
+    302: "The docs are elsewhere.",
     400: "The request is wrong; the text says how to mend it.",
     401: "The caller is not known.",
     404: "There is no such thing, or it belongs to another account.",
     409: "The state of the thing forbids it now.",
     413: "A file or the body is over its limit.",
     415: "The content type, or the file's own type, is of no supported kind.",
-    429: "An allowance is used up.",
+    429: "An allowance is used up; or, with the code `rate_exceeded`, too many calls came in a "
+    "short time.",
     500: "Something went wrong inside the service.",
-    503: "The storage is busy.",
+    503: "The storage is busy, or cannot save what it takes.",
     504: "The work was not finished in time.",
 }
 
@@ -52,9 +62,10 @@ def document(operations: Iterable[Operation]) -> Schema:
             "title": "Presage",
             "version": __version__,
             "description": "Predictions of texts and pictures, from models that you train, and "
-            "text read from pictures and PDFs.",
+            "text read from pictures and PDFs. Every path answers OPTIONS with 204 and its "
+            "methods; pages of the origins that the service allows may call.",
         },
-        "servers": [{"url": "/"}],
+        "servers": SERVERS,
         "paths": dict(sorted(paths.items())),
         "components": {
             "schemas": schemas.components,
@@ -69,7 +80,7 @@ def statuses(operation: Operation) -> list[int]:
     """List every status that an operation may answer with."""
     found = {operation.status, *operation.statuses}
     if not operation.is_public:
-        found |= {401, 503}
+        found |= {401, 429, 503}
     if operation.locate is not None:
         found.add(404)
     if operation.form is not None:

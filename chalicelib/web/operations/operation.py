@@ -1,8 +1,8 @@
 """One declaration per operation, a call of it, and how that is answered.
 
 Declared in chalicelib/routes, described by chalicelib/web/openapi. The order of the checks is the
-contract's (section 3): 401, 404, 400/413/415, 409, 429, work. One of the two places where errors
-become answers; the other is chalicelib/workers.py.
+contract's (section 3): 401, 429 of a rate, 404, 400/413/415, 409, 429 of an allowance, work. One
+of the two places where errors become answers; the other is chalicelib/workers.py.
 """
 
 from __future__ import annotations
@@ -20,11 +20,20 @@ from msgspec import structs
 
 from chalicelib import log
 from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.rates import RECORDS
 from chalicelib.domain.accounts.usage import Usage, until_answered
+from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
-from chalicelib.errors import InvalidScheme, ServiceError
+from chalicelib.errors import InvalidScheme, NothingIsSaved, ServiceError
 from chalicelib.web.http.paging import ListAnswer, Window, window
-from chalicelib.web.http.request import ApiRequest, BodyFields, read_fields
+from chalicelib.web.http.request import (
+    OLD_PATHS,
+    VERSION_1,
+    VERSION_2,
+    ApiRequest,
+    BodyFields,
+    read_fields,
+)
 from chalicelib.web.http.responses import (
     error_response,
     internal_error,
@@ -33,6 +42,7 @@ from chalicelib.web.http.responses import (
     response,
 )
 from chalicelib.web.operations.forms import convert
+from chalicelib.web.records.records import members_since_2
 
 if TYPE_CHECKING:
     from chalicelib.container import Container
@@ -79,8 +89,12 @@ class Operation:
     """True when `answer` is the type of a list's records."""
     locate: Callable[[Call], object] | None = None
     """Loads what path or body name; runs after the 401 and before the rest of the checks."""
+    takes_data: bool = False
+    """True when it brings examples, which are refused while nothing can be saved."""
     is_public: bool = False
     """True when no token is needed."""
+    cost: str = RECORDS
+    """Cost class of its calls, whose rate an account may not exceed; nothing for public ones."""
     is_metered: bool = False
     """True when every answer after the 401 carries the rate-limit headers."""
     status: int = 200
@@ -99,7 +113,7 @@ class Operation:
     """True when another operation has taken its place."""
 
     def routes(self) -> Iterator[tuple[str, str]]:
-        """Yield (family, path) for each path the operation is reached by."""
+        """Yield (family, path) for each path that the document describes."""
         for path in (self.path, *self.aliases):
             if FAMILY in path:
                 for family in self.families:
@@ -107,6 +121,14 @@ class Operation:
             else:
                 named = [f for f in self.families if f"/{f}/" in path] or self.families
                 yield (named[0] if len(named) == 1 else ""), path
+
+    def served(self) -> Iterator[tuple[str, str]]:
+        """Yield (family, path) for each path that answers, those of version 1.0 too."""
+        for family, path in self.routes():
+            yield family, path
+            old = path.replace(VERSION_2, VERSION_1, 1)
+            if old.startswith(OLD_PATHS):
+                yield family, old
 
 
 @dataclass
@@ -177,6 +199,8 @@ class TextAnswer:
     """The whole text."""
     content_type: str
     """Its type."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further headers."""
 
 
 def run(call: Call) -> Response:
@@ -201,6 +225,7 @@ def _answer(call: Call) -> Response:
     if not operation.is_public:
         call.account = call.container.tokens.authenticate(bearer_token(call))
         log.add(account=call.account.account_id)
+        call.container.rates.check(call.account, operation.cost)
     if operation.locate is not None:
         call.located = operation.locate(call)
     if operation.page_size:
@@ -210,6 +235,8 @@ def _answer(call: Call) -> Response:
         call.query = convert(sent, operation.query)
     if operation.form is not None:
         call.form = convert(call.fields.values, operation.form)
+    if operation.takes_data and (unsaved := call.container.unsaved()):
+        raise NothingIsSaved(date_text(unsaved.since))
     return _rendered(call, operation.view(call))
 
 
@@ -231,7 +258,7 @@ def _rendered(call: Call, answer: object) -> Response:
     if answer is None:
         return Response(body="", status_code=call.operation.status, headers=headers)
     if isinstance(answer, TextAnswer):
-        headers["Content-Type"] = answer.content_type
+        headers.update({"Content-Type": answer.content_type, **answer.headers})
         return Response(body=answer.body, status_code=call.operation.status, headers=headers)
     if isinstance(answer, ListAnswer):
         headers.update(answer.headers)
@@ -240,7 +267,21 @@ def _rendered(call: Call, answer: object) -> Response:
             link = next_link(call.request, page)["Link"]
             headers["Link"] = f"{headers['Link']}, {link}" if "Link" in headers else link
         answer = answer.record
+    if call.request.version == VERSION_1:
+        answer = _as_version_1(answer, call.operation)
     return response(answer, call.operation.status, headers)
+
+
+def _as_version_1(answer: object, operation: Operation) -> object:
+    """Leave the members out that came with version 2.0: typed clients refuse unknown ones."""
+    later = members_since_2(operation.answer)
+    if not later:
+        return answer
+    whole = msgspec.json.decode(msgspec.json.encode(answer))
+    for record in whole["data"] if operation.is_list else [whole]:
+        for name in later & record.keys():
+            del record[name]
+    return whole
 
 
 def _add_rate_limits(call: Call, answer: Response) -> None:

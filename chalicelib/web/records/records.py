@@ -7,7 +7,7 @@ tests/spec/test_records.py.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -16,6 +16,23 @@ from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUC
 from chalicelib.domain.models.model_files import STATES
 
 Number = int | float
+SINCE_2 = Meta(
+    description="Not below /v1.", extra={"since": "2.0"}, extra_json_schema={"x-since": "2.0"}
+)
+"""Marks a member that the specification has from version 2.0 on. Spec: Dataset; Versioning."""
+
+
+def members_since_2(record: Any) -> frozenset[str]:
+    """Name the members of a record that carry the mark `SINCE_2`."""
+    if not (isinstance(record, type) and issubclass(record, msgspec.Struct)):
+        return frozenset()
+    return frozenset(
+        member.encode_name
+        for member in msgspec.structs.fields(record)
+        if any(SINCE_2 in get_args(part) for part in (member.type, *get_args(member.type)))
+    )
+
+
 DeletionType = Annotated[str, Meta(extra_json_schema={"enum": [DATASET, MODEL]})]
 DeletionStatus = Annotated[
     str, Meta(extra_json_schema={"enum": [QUEUED, RUNNING, SUCCEEDED, WAITING]})
@@ -50,8 +67,8 @@ class DatasetRecord(msgspec.Struct, rename="camel"):
     available: bool
     status_msg: str
     type: str
-    language: str
-    num_of_duplicates: int
+    language: Annotated[str, SINCE_2]
+    num_of_duplicates: Annotated[int, SINCE_2]
     object: Literal["dataset"] = "dataset"
 
 
@@ -102,8 +119,8 @@ class TrainingRecord(msgspec.Struct, rename="camel"):
     train_params: dict[str, Any] | None
     train_stats: TrainStatsRecord | None
     model_type: str
-    algorithm: str | UnsetType
-    language: str
+    algorithm: Annotated[str, SINCE_2] | UnsetType
+    language: Annotated[str, SINCE_2]
 
 
 class ModelRecord(msgspec.Struct, rename="camel"):
@@ -120,8 +137,8 @@ class ModelRecord(msgspec.Struct, rename="camel"):
     object: Literal["model"]
     model_id: str
     model_type: str
-    algorithm: str | UnsetType
-    language: str
+    algorithm: Annotated[str, SINCE_2] | UnsetType
+    language: Annotated[str, SINCE_2]
 
 
 class MetricsRecord(msgspec.Struct, rename="camel"):
@@ -130,8 +147,8 @@ class MetricsRecord(msgspec.Struct, rename="camel"):
     id: str
     metrics_data: dict[str, Any]
     created_at: str
-    language: str
-    algorithm: str | UnsetType
+    language: Annotated[str, SINCE_2]
+    algorithm: Annotated[str, SINCE_2] | UnsetType
     object: Literal["metrics"] = "metrics"
 
 
@@ -290,6 +307,14 @@ class EnginePartRecord(msgspec.Struct):
     sha256: str | None
 
 
+class UnsavedRecord(msgspec.Struct, rename="camel"):
+    """What would be lost if the service stopped now, because nothing can be saved."""
+
+    since: str
+    datasets: int
+    models: int
+
+
 class HealthRecord(msgspec.Struct, rename="camel"):
     """That the service runs, and which engines it has, made of which parts."""
 
@@ -297,3 +322,4 @@ class HealthRecord(msgspec.Struct, rename="camel"):
     version: str
     engines: dict[str, str]
     engine_parts: list[EnginePartRecord] | UnsetType = UNSET
+    unsaved: UnsavedRecord | UnsetType = UNSET
