@@ -39,7 +39,7 @@ def main(
             target = chosen_target(environment, options)
             with explained_causes(target):
                 restore(target.settings, folder, options.replace, _say)
-    except (BackupError, CommandError, SettingsError) as error:
+    except (BackupError, CommandError, SettingsError, OSError) as error:
         _say(f"error: {error}")
         return _REFUSED
     _say("done")

@@ -76,15 +76,18 @@ class LocalStack:
         """Stop the stack."""
         self.stop()
 
-    def start(self) -> None:
+    def start(self, *more_arguments: str) -> None:
         """Start the stack and wait until it is ready.
+
+        Args:
+            more_arguments: of the command, for this start alone.
 
         Raises:
             RuntimeError: it ended or was not ready in time; the text holds its log.
         """
         with (self._folder / "stack.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "infra.local", *self._arguments],
+                [sys.executable, "-m", "infra.local", *self._arguments, *more_arguments],
                 cwd=ROOT,
                 env=self._given,
                 stdin=subprocess.DEVNULL,
@@ -132,6 +135,11 @@ class LocalStack:
     def processes(self) -> dict[str, int]:
         """Processes by name: aws, front, ingest and train."""
         return dict(self.description["processes"])
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Variables that the command is started with."""
+        return dict(self._given)
 
     @property
     def environment(self) -> dict[str, str]:

@@ -46,22 +46,26 @@ def dump(
 
     Raises:
         BackupError: the folder holds something else or a damaged backup.
+        OSError: the folder cannot be written; nothing of this dump is left in it.
     """
-    folder.prepare()
-    before = folder.manifest()
+    before = folder.open_dump()
     known = {item.key: item for item in before.objects} if before else {}
     clients = Clients(settings)
-    # Most bytes are copied before the stack must stand still.
-    early = objects.copy(clients.s3, settings.bucket, folder, known, progress)
-    known |= {item.key: item for item in early}
-    with pause_writes(clients):
-        manifest = Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
-        for table in _in_order(settings):
-            _dump_table(clients.dynamodb, folder, manifest, table, settings)
-            progress(f"{table.name}: {manifest.rows[_short(table, settings)]} rows")
-        manifest.objects.extend(objects.copy(clients.s3, settings.bucket, folder, known))
-    progress(f"{settings.bucket}: {len(manifest.objects)} objects")
-    folder.switch(manifest)
+    try:
+        # Most bytes are copied before the stack must stand still.
+        early = objects.copy(clients.s3, settings.bucket, folder, known, progress)
+        known |= {item.key: item for item in early}
+        with pause_writes(clients):
+            manifest = Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
+            for table in _in_order(settings):
+                _dump_table(clients.dynamodb, folder, manifest, table, settings)
+                progress(f"{table.name}: {manifest.rows[_short(table, settings)]} rows")
+            manifest.objects.extend(objects.copy(clients.s3, settings.bucket, folder, known))
+        progress(f"{settings.bucket}: {len(manifest.objects)} objects")
+        folder.switch(manifest)
+    except BaseException:
+        folder.give_up()
+        raise
     return manifest
 
 

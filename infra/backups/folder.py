@@ -1,7 +1,8 @@
 """The files of a backup: pieces named by their sha256, and a manifest that names the pieces.
 
-A dump adds the pieces that are not there yet, switches the manifest by one rename and removes
-what it no longer names, so that a dump that breaks off leaves the backup before it untouched.
+A dump adds the pieces that are not there yet, each put on the disk before it gets its name,
+switches the manifest by one rename and removes what it no longer names, so that a dump that breaks
+off leaves the backup before it untouched, and takes no room.
 """
 
 from __future__ import annotations
@@ -10,17 +11,23 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from infra.whole_files import drafted, remove_drafts, sync, sync_folder, write_whole
+
 FORMAT = 1
 """Version of the files' layout."""
 MANIFEST = "manifest.json"
+FORMER = "manifest-before.json"
+"""The manifest of the dump before, where that is kept."""
 PIECES = "pieces"
 _BLOCK = 1 << 20
+_THREADS = 8
 
 
 class BackupError(Exception):
@@ -68,10 +75,28 @@ class Manifest:
 class BackupFolder:
     """One backup on disk."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, keeps_former: bool = False) -> None:
+        """Name the folder; it is made when first needed.
 
-    def prepare(self) -> None:
+        Args:
+            path: of the folder.
+            keeps_former: whether the dump before the last one stays as well.
+        """
+        self.path = path
+        self._keeps_former = keeps_former
+        self._is_read = False
+        self._known: Manifest | None = None
+        self._seal = ""
+        """Digest of the file of the known manifest."""
+        self._kept: set[str] = set()
+        """Pieces that stay: those of the known manifest, and of the one before."""
+        self._damaged: set[str] = set()
+        self._drafts: dict[str, Path] = {}
+        """Pieces that are not in their places yet, by name."""
+        self._new: list[str] = []
+        """Pieces that no manifest names yet."""
+
+    def _prepare(self) -> None:
         """Make the folders, readable by their owner alone: a backup holds everything there is.
 
         Raises:
@@ -81,6 +106,7 @@ class BackupFolder:
         if is_other:
             raise BackupError(f"{self.path} holds other files; name an empty or a new folder.")
         (self.path / PIECES).mkdir(mode=0o700, parents=True, exist_ok=True)
+        remove_drafts(self.path)
 
     def manifest(self) -> Manifest | None:
         """Read the manifest; None when no dump has been finished.
@@ -88,36 +114,125 @@ class BackupFolder:
         Raises:
             BackupError: it is damaged or of another version.
         """
+        return _read(self.path / MANIFEST)
+
+    def former(self) -> Manifest | None:
+        """Read the manifest of the dump before; None when it is missing or damaged."""
         try:
-            text = (self.path / MANIFEST).read_text("utf-8")
-        except FileNotFoundError:
+            return _read(self.path / FORMER)
+        except BackupError:
             return None
-        return _parse(text, self.path / MANIFEST)
+
+    def open_dump(self) -> Manifest | None:
+        """Make ready for a dump: read what there is, unless this object has written it itself.
+
+        What a dump left that was killed is removed.
+
+        Raises:
+            BackupError: the folder holds something else, or a damaged manifest.
+        """
+        self._prepare()
+        if not self._is_read:
+            manifest = self.manifest()
+            self._remember(manifest, self.former() if self._keeps_former else None)
+        if self._known is not None:
+            self._remove_unnamed()
+        return self._known
+
+    def start_over(self) -> None:
+        """Forget what is on the disk: the next manifest is whole in itself, and replaces it."""
+        self._prepare()
+        self._remember(None, None)
+
+    def named_pieces(self) -> set[str]:
+        """Names of the pieces of the manifest that is known."""
+        return self._known.pieces() if self._known else set()
+
+    def has_whole_manifest(self) -> bool:
+        """Tell whether the manifest on the disk is the one that is known."""
+        return self._known is None or _seal_of(self.path / MANIFEST) == self._seal
+
+    def is_empty(self) -> bool:
+        """Tell whether nothing of a backup is there, not even what a damaged one leaves."""
+        return not any(self.path.glob("manifest*")) and not any(self._pieces())
+
+    def holds_what_is_gone(self) -> bool:
+        """Tell whether the dump before holds what the last one does not."""
+        return bool(self._known and self._kept - self._known.pieces())
 
     def add(self, content: bytes) -> str:
-        """Store a piece unless it is there; return its name."""
+        """Store a piece unless it is there; return its name. It lies in its place after `settle`.
+
+        Raises:
+            OSError: it cannot be written.
+        """
         name = hashlib.sha256(content).hexdigest()
-        if not self._place(name).is_file():
-            with self._draft() as draft:
+        if not self.has(name):
+            with drafted(self.path) as draft:
                 draft.write(content)
-            self._keep(Path(draft.name), name)
+            self._drafts[name] = Path(draft.name)
         return name
 
     def add_stream(self, blocks: Iterable[bytes]) -> tuple[str, int]:
-        """Store a piece that comes in blocks; return its name and its size in bytes."""
+        """Store a piece that comes in blocks; return its name and its size in bytes.
+
+        Raises:
+            OSError: it cannot be written.
+        """
         digest, size = hashlib.sha256(), 0
-        with self._draft() as draft:
+        with drafted(self.path) as draft:
             for block in blocks:
                 digest.update(block)
                 size += len(block)
                 draft.write(block)
+            sync(draft)
         name = digest.hexdigest()
-        self._keep(Path(draft.name), name)
+        if self.has(name):
+            Path(draft.name).unlink()
+        else:
+            self._keep(Path(draft.name), name)
         return name, size
+
+    def settle(self) -> None:
+        """Put the pieces that were added on the disk, and then in their places.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        with ThreadPoolExecutor(_THREADS) as threads:
+            for _ in threads.map(_sync_file, self._drafts.values()):
+                pass
+        for name, draft in self._drafts.items():
+            self._keep(draft, name)
+        self._drafts.clear()
+        for folder in {self._place(name).parent for name in self._new}:
+            sync_folder(folder)
+        sync_folder(self.path / PIECES)
+
+    def give_up(self) -> None:
+        """Remove what was added since the last manifest, so that a full disk has room again."""
+        for path in (*self._drafts.values(), *(self._place(name) for name in self._new)):
+            with suppress(OSError):
+                path.unlink()
+        self._drafts.clear()
+        self._new.clear()
 
     def has(self, name: str) -> bool:
         """Tell whether a piece is there; its content is not looked at."""
-        return self._place(name).is_file()
+        if name in self._drafts:
+            return True
+        return name not in self._damaged and self._place(name).is_file()
+
+    def size(self, name: str) -> int:
+        """Bytes of a piece; 0 when it is missing."""
+        try:
+            return self._place(name).stat().st_size
+        except OSError:
+            return 0
+
+    def note_damage(self, name: str) -> None:
+        """Take a piece for missing from now on, so that the next dump writes it again."""
+        self._damaged.add(name)
 
     def read(self, name: str) -> bytes:
         """Read a piece.
@@ -132,15 +247,20 @@ class BackupFolder:
         return self._place(name).open("rb")
 
     def switch(self, manifest: Manifest) -> None:
-        """Make a manifest the valid one, and remove the pieces that it does not name."""
-        content = asdict(manifest)
-        text = json.dumps({"format": FORMAT, **content, "sha256": _digest(content)}, indent=1)
-        with self._draft() as draft:
-            draft.write(text.encode())
-            draft.flush()
-            os.fsync(draft.fileno())
-        Path(draft.name).replace(self.path / MANIFEST)
-        self._remove_all_but(manifest.pieces())
+        """Make a manifest the valid one, and remove the pieces that nothing names any more.
+
+        Raises:
+            OSError: it, or one of its pieces, cannot be written.
+        """
+        self.settle()
+        former = self._known if self._keeps_former else None
+        if former is not None:
+            write_whole(self.path / FORMER, _written(former))
+        write_whole(self.path / MANIFEST, _written(manifest))
+        self._remember(manifest, former)
+        self._new.clear()
+        self._damaged.clear()
+        self._remove_unnamed()
 
     def verify(self, manifest: Manifest) -> None:
         """Read every piece that a manifest names.
@@ -149,8 +269,28 @@ class BackupFolder:
             BackupError: one is missing or damaged.
         """
         for name in sorted(manifest.pieces()):
-            for _ in self._checked(name):
-                pass
+            self.check(name)
+
+    def check(self, name: str, from_disk: bool = False) -> None:
+        """Read a piece.
+
+        Args:
+            name: of the piece.
+            from_disk: whether to read what lies on the disk, not what the system has in memory.
+
+        Raises:
+            BackupError: it is missing or damaged.
+        """
+        if from_disk:
+            self._leave_cache(name)
+        for _ in self._checked(name):
+            pass
+
+    def _leave_cache(self, name: str) -> None:
+        """Have the system forget a piece's content, where it knows how to."""
+        if hasattr(os, "posix_fadvise"):
+            with suppress(OSError), self._place(name).open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def _checked(self, name: str) -> Iterator[bytes]:
         """Yield the blocks of a piece, and compare its digest at the end."""
@@ -167,23 +307,28 @@ class BackupFolder:
         if digest.hexdigest() != name:
             raise BackupError(f"{path} is damaged: its sha256 differs; restore from another copy.")
 
-    def _draft(self) -> Any:
-        return tempfile.NamedTemporaryFile(dir=self.path, prefix="draft-", delete=False)
-
     def _keep(self, draft: Path, name: str) -> None:
         place = self._place(name)
         place.parent.mkdir(mode=0o700, exist_ok=True)
         draft.replace(place)
+        if name not in self._kept:
+            self._new.append(name)
 
     def _place(self, name: str) -> Path:
         return self.path / PIECES / name[:2] / name
 
-    def _remove_all_but(self, named: set[str]) -> None:
-        for place in (self.path / PIECES).glob("*/*"):
-            if place.name not in named:
+    def _remember(self, known: Manifest | None, former: Manifest | None) -> None:
+        self._is_read, self._known = True, known
+        self._seal = _seal_of(self.path / MANIFEST)
+        self._kept = {name for one in (known, former) if one for name in one.pieces()}
+
+    def _remove_unnamed(self) -> None:
+        for place in self._pieces():
+            if place.name not in self._kept:
                 place.unlink()
-        for draft in self.path.glob("draft-*"):
-            draft.unlink(missing_ok=True)
+
+    def _pieces(self) -> Iterator[Path]:
+        return (self.path / PIECES).glob("*/*")
 
     def _is_backup(self) -> bool:
         return (self.path / PIECES).is_dir() or (self.path / MANIFEST).is_file()
@@ -191,6 +336,33 @@ class BackupFolder:
     def remove(self) -> None:
         """Remove the whole backup."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _sync_file(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _read(path: Path) -> Manifest | None:
+    try:
+        return _parse(path.read_text("utf-8"), path)
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BackupError(f"{path} cannot be read ({error}); restore another copy.") from error
+
+
+def _seal_of(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _written(manifest: Manifest) -> bytes:
+    content = asdict(manifest)
+    text = json.dumps({"format": FORMAT, **content, "sha256": _digest(content)}, indent=1)
+    return text.encode()
 
 
 def _parse(text: str, path: Path) -> Manifest:

@@ -54,8 +54,13 @@ class Deleted:
         self._objects = {(row["kind"]["S"], row["object_id"]["S"]) for row in by_key.values()}
         self.records = [_begun_again(row) for row in by_key.values()]
 
-    def hide(self, table: str, row: Item) -> Item:
-        """Return a row as it is restored: hidden when its object was deleted."""
+    def as_restored(self, table: str, row: Item) -> Item:
+        """Return a row as it is restored: hidden when its object was deleted.
+
+        No message waits for it in the stack that it comes into, so the next sweep announces it.
+        """
+        if "open" in row:
+            row = {**row, "nudged_at": {"N": "0"}}
         if table == "datasets" and (DATASET, row["dataset_id"]["N"]) in self._objects:
             return {**row, "status": {"S": _PENDING}, "available": {"BOOL": False}}
         if table == "models" and (MODEL, row["model_id"]["S"]) in self._objects:

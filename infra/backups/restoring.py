@@ -64,7 +64,7 @@ def restore(
     merged = {replay.DELETIONS: deleted.records, replay.COUNTERS: counters}
     for short in _in_order(resources):
         rows = merged[short] if short in merged else _rows(folder, manifest, short)
-        changed = (deleted.hide(short, row) for row in rows if owners.own_row(short, row))
+        changed = (deleted.as_restored(short, row) for row in rows if owners.own_row(short, row))
         count = tables.write(clients.dynamodb, resources[short].name, changed)
         progress(f"{resources[short].name}: {count} rows")
     return manifest

@@ -45,7 +45,7 @@ def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, 
     with ExitStack() as files:
         heaps = [files.enter_context(SpooledTemporaryFile(_SPOOL_BYTES)) for _ in range(_PIECES)]
         for item in items:
-            heaps[_piece_of(item, keys)].write(_line(item))
+            heaps[piece_of(item, keys)].write(_line(item))
         for heap in heaps:
             heap.seek(0)
             lines = sorted(heap)
@@ -122,7 +122,7 @@ def _line(item: Item) -> bytes:
     return text.encode() + b"\n"
 
 
-def _piece_of(item: Item, keys: Sequence[str]) -> int:
+def piece_of(item: Item, keys: Sequence[str]) -> int:
     """Decide by an item's key alone which piece holds it."""
     key = json.dumps([_to_json(item[name]) for name in keys])
     return hashlib.sha256(key.encode()).digest()[0] % _PIECES

@@ -9,6 +9,7 @@ import logging
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from chalicelib import log
@@ -45,7 +46,8 @@ class _File(logging.Handler):
         except OSError as error:
             if not self._has_failed:
                 self._has_failed = True
-                print(f"log lines are lost: {error}", file=sys.stderr)
+                with suppress(OSError):  # the terminal may be a file on the same full disk
+                    print(f"log lines are lost: {error}", file=sys.stderr, flush=True)
 
     def _turn(self, needed: int) -> None:
         """Open the file; one without room for so many bytes becomes a former one first."""

@@ -38,6 +38,8 @@ class Options:
     """Whether even models and the demo account are left out."""
     keeps_data: bool
     """Whether data is restored at the start and saved while the stack runs."""
+    repairs_data: bool
+    """Whether saved data that is damaged is made whole first, without what is lost."""
     has_gateway_limits: bool
     """Whether API Gateway's limits are enforced."""
     endpoint_url: str | None
@@ -60,7 +62,9 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
     parser.add_argument("--backend", choices=(MOTO, LOCALSTACK, AWS), help="where data is kept")
     parser.add_argument("--no-demo", action="store_true", help="no first upload and training")
     parser.add_argument("--bare", action="store_true", help="no models and no demo account either")
-    parser.add_argument("--forget", action="store_true", help="start empty and save no data")
+    data = parser.add_mutually_exclusive_group()
+    data.add_argument("--forget", action="store_true", help="start empty and save no data")
+    data.add_argument("--repair", action="store_true", help="start with what is whole of the data")
     parser.add_argument("--gateway-limits", action="store_true", help="10 MB, 6 MB and 29 seconds")
     # Defaults are texts, so that a wrong variable is refused like a wrong argument.
     for name, kind, variable, default, text in _NUMBERS:
@@ -82,6 +86,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         has_demo=not (arguments_given.no_demo or arguments_given.bare),
         is_bare=arguments_given.bare,
         keeps_data=backend == MOTO and not arguments_given.forget,
+        repairs_data=arguments_given.repair,
         has_gateway_limits=arguments_given.gateway_limits,
         endpoint_url=endpoint_url,
         app=environment.get("PRESAGE_APP") or "app:app",

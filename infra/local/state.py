@@ -12,8 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infra.whole_files import drafted, remove_drafts, sync, write_whole
+
 STACK_FILE = "stack.json"
 SECRET_FILE = "token.secret"  # noqa: S105 - the name of a file
+_SHORTEST_SECRET = 32
+_LEAST_ROOM = 1 << 20
+"""Bytes that a start needs for what describes it, and for a first save."""
 
 
 @dataclass(frozen=True)
@@ -39,26 +44,56 @@ class State:
         return self.folder / "logs"
 
     def prepare(self) -> None:
-        """Make the folder."""
+        """Make the folder.
+
+        Raises:
+            OSError: it cannot be made.
+        """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
+    def check_room(self) -> None:
+        """Find out whether a file can be written; what a former run broke off goes first.
+
+        Raises:
+            OSError: it cannot.
+        """
+        remove_drafts(self.folder)
+        with drafted(self.folder) as draft:
+            draft.write(bytes(_LEAST_ROOM))
+            sync(draft)
+        remove_drafts(self.folder)
+
+    def has_broken_secret(self) -> bool:
+        """Tell whether there is a signing key that was cut off, by a full disk for example."""
+        return (self.folder / SECRET_FILE).exists() and not self._read_secret()
+
     def token_secret(self) -> str:
-        """Read the key that signs tokens; made once, so that tokens outlive a restart."""
-        path = self.folder / SECRET_FILE
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return path.read_text("ascii").strip()
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        """Read the key that signs tokens; made once, so that tokens outlive a restart.
+
+        Raises:
+            OSError: a new one cannot be written.
+        """
+        secret = self._read_secret()
+        if not secret:
             secret = secrets.token_hex(48)
-            file.write(secret)
+            write_whole(self.folder / SECRET_FILE, secret.encode("ascii"))
         return secret
 
+    def _read_secret(self) -> str:
+        """Read the signing key; empty when it is missing or not whole."""
+        try:
+            found = (self.folder / SECRET_FILE).read_text("ascii").strip()
+        except (FileNotFoundError, UnicodeDecodeError):
+            return ""
+        return found if len(found) >= _SHORTEST_SECRET and found.isprintable() else ""
+
     def write_stack(self, description: dict[str, Any]) -> None:
-        """Describe the running stack; readers never see half a file."""
-        draft = self.folder / f"{STACK_FILE}.{os.getpid()}"
-        draft.write_text(json.dumps(description, indent=2), "utf-8")
-        draft.replace(self.folder / STACK_FILE)
+        """Describe the running stack; readers never see half a file.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        write_whole(self.folder / STACK_FILE, json.dumps(description, indent=2).encode())
 
     def read_stack(self) -> dict[str, Any] | None:
         """Read the description of the stack that runs, or None when none does."""
@@ -68,6 +103,10 @@ class State:
         except (OSError, ValueError, KeyError):
             return None
         return dict(found) if _is_stack(int(found["pid"])) else None
+
+    def has_description(self) -> bool:
+        """Tell whether a stack is described, also one that ended without closing the folder."""
+        return (self.folder / STACK_FILE).exists()
 
     def remove_stack(self) -> None:
         """Forget the stack that ran."""

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from chalicelib.config import Settings, SettingsError
@@ -25,19 +26,21 @@ from infra.local import process
 from infra.local.environment import SHARED, process_environment
 from infra.local.logs import archive_logs, write_logs
 from infra.local.options import MOTO, Options
+from infra.local.saving import SavingState
 from infra.local.state import State
 
 
 def say(text: str) -> None:
-    """Write one line to the log of the stack."""
-    print(f"{time.strftime('%H:%M:%S')} stack: {text}", file=sys.stderr, flush=True)
+    """Write one line to the log of the stack; a full disk may swallow it, and stops nobody."""
+    with contextlib.suppress(OSError):
+        print(f"{time.strftime('%H:%M:%S')} stack: {text}", file=sys.stderr, flush=True)
 
 
-def run_aws(listener: socket.socket, region: str) -> None:
+def run_aws(listener: socket.socket, region: str, saving: SavingState) -> None:
     """Be the data plane; moto is imported here and in no other process."""
     from infra.local.aws import server
 
-    server.run(listener, os.environ["AWS_SECRET_ACCESS_KEY"], region)
+    server.run(listener, os.environ["AWS_SECRET_ACCESS_KEY"], region, saving.unsaved)
 
 
 def provision(settings: Settings, options: Options) -> None:
@@ -53,7 +56,7 @@ def provision(settings: Settings, options: Options) -> None:
         sys.exit(1)
 
 
-def restore_data(settings: Settings, state: State) -> None:
+def restore_data(settings: Settings, state: State, was_cut_off: bool) -> None:
     """Bring back the data of the former run."""
     from infra.backups.folder import BackupError, BackupFolder
     from infra.local.snapshots import restore_snapshot
@@ -61,28 +64,46 @@ def restore_data(settings: Settings, state: State) -> None:
     try:
         message = restore_snapshot(settings, BackupFolder(state.data))
     except BackupError as error:
-        say(str(error))
+        say(f"the saved data is damaged, and left as it is: {error} Start with what is whole by "
+            "make run ARGS=--repair, or empty by ARGS=--forget.")  # fmt: skip
         sys.exit(1)
     if message:
         say(message)
+    if message and was_cut_off:
+        say("the former run ended without its last save: what it wrote after that time is missing.")
 
 
-def save_snapshots(settings: Settings, state: State, options: Options) -> None:
-    """Save the data while the stack runs."""
+def repair_data(settings: Settings, state: State) -> None:
+    """Make the data of the former run whole, without what is lost."""
+    from infra.backups.folder import BackupFolder
+    from infra.local.snapshots import repair_snapshot
+
+    if not repair_snapshot(settings, BackupFolder(state.data, keeps_former=True), say):
+        sys.exit(1)
+
+
+def save_snapshots(settings: Settings, state: State, options: Options, saving: SavingState) -> None:
+    """Save the data while the stack runs; ends with status 1 when some is not saved."""
     from infra.backups.folder import BackupFolder
     from infra.local.snapshots import SnapshotSaver
 
-    SnapshotSaver(settings, BackupFolder(state.data)).run(options.save_seconds)
+    folder = BackupFolder(state.data, keeps_former=True)
+    saver = SnapshotSaver(settings, folder, saving, say)
+    if not saver.run(options.save_seconds):
+        sys.exit(1)
 
 
-def run_front(app: Any, listener: socket.socket, settings: Settings, options: Options) -> None:
+def run_front(
+    app: Any, listener: socket.socket, settings: Settings, options: Options, saving: SavingState
+) -> None:
     """Be the HTTP front."""
     from infra.local.http import front
 
     write_logs(State(options.state_dir), "front")
     bound_memory()
+    app.container.unsaved = saving.unsaved
     _warm(app, options)
-    front.run(app, listener, settings.name, options.has_gateway_limits)
+    front.run(app, listener, settings, has_gateway_limits=options.has_gateway_limits)
 
 
 def _warm(app: Any, options: Options) -> None:
@@ -147,11 +168,14 @@ class Supervisor:
         self._options = options
         self._given = dict(environment)
         self._state = State(options.state_dir)
+        self._saving = SavingState()
         self._processes: dict[str, ChildProcess] = {}
         self._tasks: dict[int, int | None] = {}
         self._is_stopping = False
         self._is_ready = False
         self._status = 0
+        self._has_saved = True
+        self._was_cut_off = False
 
     def run(self) -> int:
         """Run the stack and return the exit status: 0, 1 for a failure, 2 for a used port."""
@@ -173,36 +197,58 @@ class Supervisor:
 
     def _bind(self) -> None:
         """Take the ports and the state folder."""
-        self._state.prepare()
-        other = self._state.read_stack()
-        if other is not None:
-            raise CannotStart(
-                f"process {other['pid']} runs a stack on {other['url']} with the state folder "
-                f"{self._state.folder}; stop it or choose another by PRESAGE_STATE_DIR."
-            )
+        self._take_folder()
         self._front = bind(self._options.port, "PRESAGE_PORT")
         self._endpoint_url = self._options.endpoint_url
         if self._options.backend == MOTO:
             self._aws = bind(self._options.aws_port, "PRESAGE_AWS_PORT")
             self._endpoint_url = address(self._aws)
 
+    def _take_folder(self) -> None:
+        """Make the state folder, and find out whether this stack can write in it.
+
+        Raises:
+            CannotStart: another stack runs with it, or it cannot be written.
+        """
+        folder = self._state.folder
+        try:
+            self._state.prepare()
+            other = self._state.read_stack()
+            if other is None:
+                self._state.check_room()
+                self._was_cut_off = self._state.has_description()
+        except OSError as error:
+            raise CannotStart(
+                f"the state folder {folder} cannot be written ({error.strerror}); nothing in it "
+                "has changed. Free some room there, then start again."
+            ) from error
+        if other is not None:
+            raise CannotStart(
+                f"process {other['pid']} runs a stack on {other['url']} with the state folder "
+                f"{folder}; stop it or choose another by PRESAGE_STATE_DIR."
+            )
+
     def _start(self) -> None:
         """Start the processes one after the other and say when all is ready."""
         options = self._options
+        was_broken = self._state.has_broken_secret()
         os.environ.clear()
         os.environ.update(
             process_environment(self._given, options, self._state, self._endpoint_url),
         )
+        if was_broken and not self._state.has_broken_secret():
+            say("token.secret was empty or cut off: a new key signs tokens from now on, and those "
+                "that were given out before are void.")  # fmt: skip
         settings = Settings.from_environment(os.environ)
         if options.backend == MOTO:
-            self._add(AWS_PROCESS, lambda: run_aws(self._aws, settings.region))
+            self._add(AWS_PROCESS, lambda: run_aws(self._aws, settings.region, self._saving))
         app = load(options.app)
         if not self._task("provision", lambda: provision(settings, options)):
             self._fail("the tables, queues and bucket could not be made.")
             return
         if not self._restore(settings):
             return
-        self._add("front", lambda: run_front(app, self._front, settings, options))
+        self._add("front", lambda: run_front(app, self._front, settings, options, self._saving))
         self._add("ingest", lambda: run_worker(app, settings, False, options))
         self._add("train", lambda: run_worker(app, settings, True, options))
         self._describe(settings)
@@ -216,13 +262,19 @@ class Supervisor:
             archive_logs(self._state)
         if not options.keeps_data:
             return True
-        if not self._task("restore", lambda: restore_data(settings, self._state)):
-            self._fail(
-                f"the data in {folder} could not be restored, and is left as it is. Move the "
-                "folder away to start empty, or start without it by --forget."
-            )
-            return False
-        self._add(SNAPSHOTS_PROCESS, lambda: save_snapshots(settings, self._state, options))
+        tasks = {
+            "repair": lambda: repair_data(settings, self._state),
+            "restore": lambda: restore_data(settings, self._state, self._was_cut_off),
+        }
+        for name in ("repair", "restore") if options.repairs_data else ("restore",):
+            if not self._task(name, tasks[name]):
+                self._status, self._is_stopping = 1, True
+                return False
+        self._saving.note_saved(datetime.now(UTC))
+        self._add(
+            SNAPSHOTS_PROCESS,
+            lambda: save_snapshots(settings, self._state, options, self._saving),
+        )
         return True
 
     def _welcome(self, settings: Settings) -> None:
@@ -288,19 +340,22 @@ class Supervisor:
 
     def _describe(self, settings: Settings) -> None:
         """Tell other commands how to reach the stack."""
-        self._state.write_stack(
-            {
-                "pid": os.getpid(),
-                "url": address(self._front),
-                "aws_endpoint": self._endpoint_url,
-                "name": settings.name,
-                "region": settings.region,
-                "backend": self._options.backend,
-                "is_ready": self._is_ready,
-                "processes": {name: child.pid for name, child in self._processes.items()},
-                "environment": {n: os.environ[n] for n in SHARED if n in os.environ},
-            }
-        )
+        description = {
+            "pid": os.getpid(),
+            "url": address(self._front),
+            "aws_endpoint": self._endpoint_url,
+            "name": settings.name,
+            "region": settings.region,
+            "backend": self._options.backend,
+            "is_ready": self._is_ready,
+            "processes": {name: child.pid for name, child in self._processes.items()},
+            "environment": {n: os.environ[n] for n in SHARED if n in os.environ},
+        }
+        try:
+            self._state.write_stack(description)
+        except OSError as error:
+            say(f"{self._state.folder} cannot be written ({error.strerror}); stack.json is as it "
+                "was before.")  # fmt: skip
 
     def _fail(self, text: str) -> None:
         say(text)
@@ -328,8 +383,20 @@ class Supervisor:
         _end(others, time.monotonic() + STOP_SECONDS)
         for name, seconds in zip(last, (SAVE_SECONDS, STOP_SECONDS), strict=True):
             if name in self._processes:
-                _end({self._processes[name].pid}, time.monotonic() + seconds)
-        self._state.remove_stack()
+                pid = self._processes[name].pid
+                statuses = _end({pid}, time.monotonic() + seconds)
+                if name == SNAPSHOTS_PROCESS and statuses.get(pid):
+                    self._saving_failed(statuses[pid])
+        if self._has_saved:
+            self._state.remove_stack()
+
+    def _saving_failed(self, status: int) -> None:
+        """End with a failure, and leave a sign for the next start."""
+        self._status, self._has_saved = 1, False
+        if os.WIFSIGNALED(status):
+            since = f"{self._saving.saved_at.astimezone():%Y-%m-%d %H:%M:%S}"
+            say(f"NOT SAVED: what was written since {since} is lost. The cause: the last save "
+                f"was ended by {_why(status)}; it has {SAVE_SECONDS:g} seconds.")  # fmt: skip
 
 
 def bind(port: int, variable: str) -> socket.socket:
@@ -379,8 +446,13 @@ def _ended() -> list[tuple[int, int]]:
         found.append((pid, status))
 
 
-def _end(pids: set[int], deadline: float) -> None:
-    """Stop children and wait for them; at the deadline kill what is left."""
+def _end(pids: set[int], deadline: float) -> dict[int, int]:
+    """Stop children and wait for them; at the deadline kill what is left.
+
+    Returns:
+        The wait status of each child that ended meanwhile.
+    """
+    statuses: dict[int, int] = {}
     left = {pid for pid in pids if _send(pid, signal.SIGTERM)}
     for pid in left:
         _send(pid, signal.SIGCONT)
@@ -388,9 +460,11 @@ def _end(pids: set[int], deadline: float) -> None:
         if time.monotonic() > deadline:
             for pid in left:
                 _send(pid, signal.SIGKILL)
-        left -= {pid for pid, _ in _ended()}
+        statuses |= _ended()
+        left -= set(statuses)
         left = {pid for pid in left if _send(pid, 0)}
         time.sleep(0.01)
+    return statuses
 
 
 def _send(pid: int, number: int) -> bool:

@@ -23,6 +23,7 @@ from infra.backups.restoring import restore
 from infra.resources import provision, table_resources
 from tests.builders import World, some_rows
 from tests.conftest import MovableClock
+from tests.full_disk import no_file_beyond
 
 
 @pytest.fixture
@@ -117,6 +118,22 @@ def test_a_dump_removes_what_nothing_names(filled: World, settings: Settings, fo
     kept = {path.name for path in (folder.path / PIECES).glob("*/*")}
     assert kept == manifest.pieces()
     assert not list(folder.path.glob("draft-*"))
+
+
+def test_a_full_disk_leaves_the_dump_before(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """A dump that cannot be written whole leaves the folder as it was: no draft, no piece."""
+    dump(settings, folder)
+    before = {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()}
+    filled.dataset(some_rows({"new": 4}))
+    filled.stores.artifacts.put("models/A/v1/small", b"fits")
+    filled.stores.artifacts.put("models/A/v1/artifact", bytes(100_000))
+
+    with no_file_beyond(50_000), pytest.raises(OSError, match="too large"):
+        dump(settings, folder)
+
+    assert {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()} == before
 
 
 def test_a_flipped_byte_is_found_before_anything_is_written(

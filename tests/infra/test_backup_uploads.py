@@ -32,7 +32,7 @@ def test_an_accepted_upload_outlives_its_stack(
     """What a call has accepted is in the copy, by the same version, and is read after a restore."""
     monkeypatch.setattr(objects, "_IN_PARTS", 1)
     world = World(settings, clock)
-    form = world.container.incoming.issue(world.account, "mine.csv")
+    form = world.container.upload_forms.issue(world.account, "mine.csv")
     world.stores.clients.s3.put_object(
         Bucket=settings.bucket, Key=form.fields["key"], Body=a_csv(ROWS)
     )

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import stat
@@ -103,8 +104,13 @@ def test_state_folder_is_private_and_closes_behind(fresh):
     assert fresh.environment["PRESAGE_TOKEN_SECRET"] == secret.read_text("ascii")
 
 
-def start(tmp_path, **environment):
-    """Start the command and return how it ended."""
+def start(tmp_path, limits=None, **environment):
+    """Start the command, under limits of the system, and return how it ended."""
+
+    def set_limits():
+        for kind, limit in (limits or {}).items():
+            resource.setrlimit(kind, (limit, limit))
+
     return subprocess.run(
         [sys.executable, "-m", "infra.local", "--bare"],
         cwd=ROOT,
@@ -120,6 +126,7 @@ def start(tmp_path, **environment):
         text=True,
         timeout=20,
         check=False,
+        preexec_fn=set_limits,
     )
 
 
@@ -148,6 +155,30 @@ def test_unreadable_variable_is_named(tmp_path, variable, value, status):
     assert ended.returncode == status
     assert value in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_empty_signing_key_is_said(tmp_path):
+    """A start with an empty token.secret makes a new key and says that older tokens are void."""
+    secret = tmp_path / "token.secret"
+    secret.touch()
+
+    # A variable that cannot be read ends the start right after the key was looked for.
+    ended = start(tmp_path, PRESAGE_LEASE_SECONDS="long")
+
+    assert len(secret.read_text("ascii")) >= 32
+    (said,) = [line for line in ended.stderr.splitlines() if "token.secret" in line]
+    assert "void" in said
+
+
+def test_full_disk_is_one_clear_line(tmp_path):
+    """A start that can write nothing names the folder and the remedy in one line, status 2."""
+    ended = start(tmp_path, limits={resource.RLIMIT_FSIZE: 1000})
+
+    assert ended.returncode == 2
+    (said,) = ended.stderr.splitlines()
+    assert str(tmp_path) in said
+    assert "Free some room" in said
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_description_of_a_dead_stack_is_ignored(tmp_path):

@@ -7,6 +7,7 @@ import signal
 import statistics
 import time
 
+from infra.resources import MAX_RECEIVES
 from tests.local.wire import wait_until
 
 
@@ -76,23 +77,23 @@ def test_schedule_ticks(stack, diary):
 
 
 def test_failing_message_is_delivered_again_and_ends_in_the_dead_letter_queue(stack, diary, send):
-    """An exception leaves the message; after the third failure it lies in the DLQ."""
+    """An exception leaves the message; after the fifth failure it lies in the DLQ."""
     send("delete", "fail")
     sqs = stack.client("sqs")
     work = sqs.get_queue_url(QueueName="presage-delete")["QueueUrl"]
     dead = sqs.get_queue_url(QueueName="presage-delete-dead")["QueueUrl"]
-    for attempt in (1, 2):
+    for attempt in range(1, MAX_RECEIVES):
         diary.wait("fail", attempt)
         wait_until(lambda n=attempt: stack.log().count("delete_object failed") >= n)
         expire(stack, work)
-    diary.wait("fail", 3)
-    wait_until(lambda: stack.log().count("delete_object failed") >= 3)
+    diary.wait("fail", MAX_RECEIVES)
+    wait_until(lambda: stack.log().count("delete_object failed") >= MAX_RECEIVES)
     expire(stack, work)
 
     received = sqs.receive_message(QueueUrl=dead, WaitTimeSeconds=10)
 
     assert received["Messages"][0]["Body"] == "fail"
-    assert [line[3] for line in diary.lines("fail")] == ["1", "2", "3"]
+    assert [line[3] for line in diary.lines("fail")] == ["1", "2", "3", "4", "5"]
     assert "ValueError: as asked" in stack.log()
 
 

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from chalice.app import BadRequestError, Chalice, Rate, Request, Response, SQSEvent
@@ -28,6 +29,7 @@ class ThreadedChalice(Chalice):
 
 
 app = ThreadedChalice("tiny")
+app.container = SimpleNamespace()
 app.api.binary_types.append("multipart/form-data")
 
 
@@ -41,6 +43,12 @@ def note(line: str) -> None:
 def nothing() -> dict[str, Any]:
     """Answer at once."""
     return {"object": "nothing"}
+
+
+@app.route("/v2/too-fast")
+def too_fast() -> Response:
+    """Tell the client to come back later."""
+    return Response("", {"Retry-After": "1"}, 429)
 
 
 @app.route("/v2/echo", methods=["POST"], content_types=_KINDS)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from chalicelib.domain.common.saving import FindUnsaved, all_is_saved
 from infra.local.aws import item_calls, large_objects
 from infra.local.aws.polls import Poll, Polls
 from infra.local.aws.s3_access import Form, Refused, S3Access
@@ -27,16 +28,25 @@ WAKING_ACTIONS = frozenset(("SendMessage", "SendMessageBatch", "ChangeMessageVis
 READING_TARGETS = ("GetItem", "BatchGetItem", "Query", "Scan", "Describe", "List")
 """Beginnings of DynamoDB actions that change nothing."""
 
+_NOT_SAVED = "New data is not taken now, because nothing can be saved. Try again later."
+
 Respond = Callable[..., Any]
 
 
 class Guard:
     """WSGI application around moto's."""
 
-    def __init__(self, moto: Callable[..., Any], polls: Polls, s3_access: S3Access) -> None:
+    def __init__(
+        self,
+        moto: Callable[..., Any],
+        polls: Polls,
+        s3_access: S3Access,
+        find_unsaved: FindUnsaved = all_is_saved,
+    ) -> None:
         self._moto = moto
         self._polls = polls
         self._s3_access = s3_access
+        self._find_unsaved = find_unsaved
         self._data_lock = threading.Lock()
         self._s3_lock = threading.Lock()
         self._write_pause = WritePause()
@@ -60,8 +70,11 @@ class Guard:
         try:
             form = self._s3_access.check(environ)
         except Refused as refused:
-            start_response(refused.status, [("Content-Type", "application/xml")])
-            return [refused.body]
+            return _refuse(refused, start_response)
+        if form is not None and self._find_unsaved():
+            form.file.close()
+            busy = Refused(_NOT_SAVED, "ServiceUnavailable", "503 Service Unavailable")
+            return _refuse(busy, start_response)
         if form is not None and form.size > large_objects.LARGE_BYTES:
             return self._store(form, start_response)
         if form is not None:
@@ -86,9 +99,8 @@ class Guard:
             is_stored = large_objects.store(form, version)
         if not is_stored:
             form.file.close()
-            refused = Refused("The bucket does not exist.", "NoSuchBucket", "404 Not Found")
-            start_response(refused.status, [("Content-Type", "application/xml")])
-            return [refused.body]
+            missing = Refused("The bucket does not exist.", "NoSuchBucket", "404 Not Found")
+            return _refuse(missing, start_response)
         start_response("204 No Content", [("ETag", f'"{version}"')])
         return []
 
@@ -141,6 +153,11 @@ class Guard:
         watched = (queue, *(name for name in others.split(",") if name))
         poll = Poll(watched, min(seconds, 20), environ["werkzeug.socket"])
         self._polls.wait(poll, self._data_lock)
+
+
+def _refuse(refused: Refused, start_response: Respond) -> Iterable[bytes]:
+    start_response(refused.status, [("Content-Type", "application/xml")])
+    return [refused.body]
 
 
 def _service(environ: dict[str, Any]) -> str | None:

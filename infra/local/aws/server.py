@@ -14,6 +14,7 @@ from moto import backends
 from moto.moto_server import werkzeug_app
 from werkzeug.serving import DechunkedInput, ThreadedWSGIServer
 
+from chalicelib.domain.common.saving import FindUnsaved
 from infra.local.aws import item_calls, moto_memory
 from infra.local.aws.guard import Guard
 from infra.local.aws.large_objects import FileStream
@@ -127,13 +128,14 @@ def call(
     return started[0], started[1], content
 
 
-def run(listener: socket.socket, secret_key: str, region: str) -> None:
+def run(listener: socket.socket, secret_key: str, region: str, find_unsaved: FindUnsaved) -> None:
     """Serve the emulated AWS until the process ends.
 
     Args:
         listener: bound socket.
         secret_key: the one secret access key, which presigned requests are checked against.
         region: region that the stack uses.
+        find_unsaved: tells what cannot be saved; files are refused meanwhile.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     # Moto lists a folder of its package at every request; the answer never changes.
@@ -142,7 +144,7 @@ def run(listener: socket.socket, secret_key: str, region: str) -> None:
     moto_memory.bound_memory()
     item_calls.install()
     moto = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
-    guard = Guard(moto, Polls(region), S3Access(secret_key))
+    guard = Guard(moto, Polls(region), S3Access(secret_key), find_unsaved)
     host, port = listener.getsockname()[:2]
     server = ThreadedWSGIServer(host, port, guard, handler=Handler, fd=listener.fileno())
     server.socket.listen(256)

@@ -18,8 +18,10 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
+from chalicelib.config import Settings
 from chalicelib.domain.common.limits import MAX_BODY_BYTES
 from chalicelib.errors import RouteNotFound, ServiceError, TimedOut, TooLarge
+from chalicelib.web.http.cors import OPEN_HEADERS
 from infra.local.events import WORKER_SECONDS, LambdaContext
 from infra.local.http.gateway import (
     HttpAnswer,
@@ -56,8 +58,11 @@ GATEWAY = GatewayLimits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS)
 class Front:
     """WSGI application that calls a Chalice application as API Gateway does."""
 
-    def __init__(self, app: Any, function_name: str, limits: GatewayLimits) -> None:
+    def __init__(
+        self, app: Any, function_name: str, limits: GatewayLimits, has_origins: bool = False
+    ) -> None:
         self._app = app
+        self._has_origins = has_origins
         self._function_name = function_name
         self._limits = limits
         self._routes = RouteTable(app.routes)
@@ -69,6 +74,8 @@ class Front:
         """Answer one request."""
         request = _read_request(environ)
         answer = self._answer(request)
+        if answer.is_own and self._has_origins:
+            answer.headers.extend(OPEN_HEADERS.items())
         status = f"{answer.status} {_reason(answer.status)}"
         has_length = answer.status >= 200 and answer.status not in (204, 304)
         length = [("Content-Length", str(len(answer.body)))] if has_length else []
@@ -114,7 +121,7 @@ class Front:
             return None
         text = f"The answer has {size} bytes; a function may return {limit}."
         headers = [("Content-Type", "application/json")]
-        return HttpAnswer(502, headers, error_body(text, ServiceError.code))
+        return HttpAnswer(502, headers, error_body(text, ServiceError.code), is_own=True)
 
     def _call(self, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         """Run the application, for as long as the limits allow."""
@@ -154,12 +161,14 @@ def _reason(status: int) -> str:
 
 def _refusal(error: ServiceError) -> HttpAnswer:
     headers = [("Content-Type", "application/json")]
-    return HttpAnswer(error.status, headers, error_body(error.message, error.code))
+    return HttpAnswer(error.status, headers, error_body(error.message, error.code), is_own=True)
 
 
-def run(app: Any, listener: socket.socket, name: str, has_gateway_limits: bool) -> None:
+def run(app: Any, listener: socket.socket, settings: Settings, *, has_gateway_limits: bool) -> None:
     """Serve an application until the process ends."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     limits = GATEWAY if has_gateway_limits else GatewayLimits()
-    serve(Front(app, f"{name}-api", limits), listener, limits.body_bytes)
+    has_origins = bool(settings.allow_origins)
+    front = Front(app, f"{settings.name}-api", limits, has_origins)
+    serve(front, listener, limits.body_bytes, OPEN_HEADERS if has_origins else {})

@@ -72,13 +72,13 @@ class RouteTable:
             self._by_length.setdefault(len(segments), []).append((template, segments))
 
     def match(self, method: str, path: str) -> Match | None:
-        """Find the operation, or None for an unknown path or method."""
+        """Find the operation, or None for an unknown path or method; every path has OPTIONS."""
         if len(path) > 1:
             path = path.removesuffix("/")
         parts = path.split("/")
         for template, segments in self._by_length.get(len(parts), ()):
             parameters = _parameters(segments, parts)
-            if parameters is not None and method in self._methods[template]:
+            if parameters is not None and method in self._methods[template] | {"OPTIONS"}:
                 return Match(template, parameters)
         return None
 
@@ -192,6 +192,8 @@ class HttpAnswer:
     headers: list[tuple[str, str]]
     """Headers without the hop-by-hop ones and the length."""
     body: bytes
+    is_own: bool = False
+    """Whether the gateway gives it without asking the service."""
 
 
 def http_answer(result: Mapping[str, Any]) -> HttpAnswer:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import socket
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from waitress.adjustments import Adjustments
@@ -31,6 +32,8 @@ IDLE_SECONDS = 75.0
 """A kept connection without a request is closed after so long."""
 LINGER_SECONDS = 2.0
 """How long a refused client's data is thrown away, so that it reads the answer."""
+HELD_SECONDS = 2
+"""A client that is told to wait no longer than this is not listened to for as long."""
 THREADS = 24
 """Requests worked on at one time."""
 
@@ -87,6 +90,7 @@ class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
 
     def build_response_header(self) -> bytes:
         """Write the header block with names as the application spelled them, as a gateway does."""
+        self._hold_back()
         spelled = {name.lower(): name for name, _ in self.response_headers}
         block: bytes = super().build_response_header()
         lines = block.decode("latin-1").split("\r\n")
@@ -94,6 +98,12 @@ class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
             name, colon, value = line.partition(":")
             lines[place] = f"{spelled.get(name.lower(), name)}{colon}{value}"
         return "\r\n".join(lines).encode("latin-1")
+
+    def _hold_back(self) -> None:
+        """Leave a connection alone whose client came too fast: a flood costs little then."""
+        waits = dict(self.response_headers).get("Retry-After", "")
+        if self.status.startswith("429") and waits.isdecimal() and int(waits) <= HELD_SECONDS:
+            self.channel.held_until = time.monotonic() + int(waits)
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
@@ -106,6 +116,7 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         body = error_body(self._message(error), _CODES.get(error.code, "bad_request"))
         self.status = f"{error.code} {error.reason}"
         self.response_headers.append(("Content-Type", "application/json"))
+        self.response_headers.extend(self.channel.server.error_headers.items())
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
@@ -131,10 +142,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     error_task_class = JsonErrorTask
     is_refused = False
     linger_until: float | None = None
+    held_until = 0.0
 
     def readable(self) -> bool:
-        """Tell whether to read: also what a refused client still sends."""
-        return self.linger_until is not None or bool(super().readable())
+        """Tell whether to read: also what a refused client still sends, but not who must wait."""
+        if self.linger_until is not None:
+            return True
+        return time.monotonic() >= self.held_until and bool(super().readable())
 
     def handle_read(self) -> None:
         """Read a request's bytes, or throw away what follows a refusal."""
@@ -168,6 +182,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
     """Accepts connections; cuts stalled clients off sooner than idle ones."""
 
     channel_class = Channel
+    error_headers: Mapping[str, str] = {}
+    """Further headers of what never reached the application."""
 
     def maintenance(self, now: float) -> None:
         """Close connections whose time is over; called every few seconds."""
@@ -190,13 +206,19 @@ def too_large_message(limit: int, actual: int) -> str:
     )
 
 
-def serve(application: Any, listener: socket.socket, max_body_bytes: int) -> None:
+def serve(
+    application: Any,
+    listener: socket.socket,
+    max_body_bytes: int,
+    error_headers: Mapping[str, str],
+) -> None:
     """Serve until the process ends.
 
     Args:
         application: the WSGI application.
         listener: bound socket.
         max_body_bytes: largest body of a request, in bytes.
+        error_headers: further headers of what never reaches the application.
     """
     adjustments = Adjustments(
         sockets=[listener],
@@ -224,4 +246,5 @@ def serve(application: Any, listener: socket.socket, max_body_bytes: int) -> Non
         bind_socket=False,
         sockinfo=(listener.family, listener.type, listener.proto, listener.getsockname()),
     )
+    server.error_headers = error_headers
     server.run()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.flows.client import Client
 from tests.flows.world import World
 from tests.local_stack import LocalStack
 
@@ -14,6 +17,27 @@ ENVIRONMENT = {
     "PRESAGE_SWEEP_SECONDS": "0.5",
     "PRESAGE_EXAMPLE_CALLS": "1000000",
 }
+
+ROUNDS = int(os.environ.get("PRESAGE_KILL_ROUNDS", "2"))
+"""Deaths in a row; the nightly run asks for twenty."""
+FEWER_ROUNDS = int(os.environ.get("PRESAGE_KILL_ROUNDS", "1"))
+"""The same where a round takes long."""
+
+
+@pytest.fixture
+def kept(closed_network: None) -> Iterator[LocalStack]:
+    """A stack of one test that saves its data every second."""
+    environment = {**ENVIRONMENT, "PRESAGE_SAVE_SECONDS": "1"}
+    with LocalStack(arguments=("--bare",), environment=environment) as running:
+        yield running
+
+
+@pytest.fixture
+def kept_client(kept: LocalStack, tmp_path: Path) -> Iterator[Client]:
+    """A caller of that stack."""
+    made = World(kept, tmp_path)
+    yield made.caller("GOLD", example_calls=1_000_000)
+    made.close()
 
 
 @pytest.fixture(scope="package")

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from infra.backups.folder import BackupFolder
 from tests.flows.client import LANGUAGE, Client
-from tests.flows.kills.conftest import ENVIRONMENT
+from tests.flows.kills.conftest import ENVIRONMENT, ROUNDS
+from tests.flows.kills.killing import saved_at, wait_for_saves
 from tests.flows.load import Journal, Load, complaints, losses, settle
 from tests.flows.world import World, csv_file, made_rows
 from tests.local_stack import LocalStack
 
 SAVE_SECONDS = 1.0
-LOST_SECONDS = 60.0
-"""A save ends within a minute, however busy the machine is."""
-ROUNDS = int(os.environ.get("PRESAGE_KILL_ROUNDS", "2"))
-"""Deaths in a row; the nightly run asks for twenty."""
 
 
 @pytest.fixture
@@ -65,20 +59,6 @@ def test_a_stop_loses_nothing(kept: LocalStack, tmp_path: Path):
     client.close()
 
 
-def saved_at(stack: LocalStack) -> float:
-    """When the last whole copy of the data was begun, in seconds since 1970; 0 for never."""
-    manifest = BackupFolder(stack.state.data).manifest()
-    return datetime.fromisoformat(manifest.created_at).timestamp() if manifest else 0.0
-
-
-def wait_for_saves(stack: LocalStack) -> None:
-    """Wait until a copy has been begun, ended, and begun again since now."""
-    begun = time.time()
-    while saved_at(stack) <= begun + SAVE_SECONDS:
-        assert time.time() - begun < LOST_SECONDS, "nothing was saved"
-        time.sleep(0.05)
-
-
 @pytest.mark.timeout(240 + 90 * ROUNDS)
 def test_a_death_under_load_loses_only_the_last_moments(kept: LocalStack, tmp_path: Path):
     """After kill -9 all that was answered before the last save is so, and nothing is torn."""
@@ -89,7 +69,7 @@ def test_a_death_under_load_loses_only_the_last_moments(kept: LocalStack, tmp_pa
     home, journal = int(made.ok["id"]), Journal()
     for number in range(ROUNDS):
         load = Load(client, home, trained, journal)
-        wait_for_saves(kept)
+        wait_for_saves(kept, SAVE_SECONDS)
         time.sleep(chance.uniform(0.0, 3.0))
         kept.crash()
         load.end()

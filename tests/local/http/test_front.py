@@ -111,7 +111,7 @@ def test_request_context_is_genuine(stack):
         ("GET", "/nowhere"),
         ("GET", "/v2//nothing"),
         ("POST", "/v2/nothing"),
-        ("OPTIONS", "/v2/nothing"),
+        ("OPTIONS", "/nowhere"),
         ("POST", "/v2/who/"),
     ],
 )
@@ -342,3 +342,26 @@ def test_absolute_request_line_is_understood(stack):
     )
 
     assert json.loads(answer.body)["path"] == "caf%C3%A9"
+
+
+def test_client_that_came_too_fast_waits(stack):
+    """Who is told to come back in a second is not listened to before; others are."""
+    host = stack.url.removeprefix("http://")
+    flood, other = (http.client.HTTPConnection(host, timeout=20) for _ in range(2))
+
+    def get(connection, path):
+        """Call once; return the status and how long it took."""
+        began = time.monotonic()
+        connection.request("GET", path)
+        with connection.getresponse() as answer:
+            answer.read()
+        return answer.status, time.monotonic() - began
+
+    assert get(flood, "/v2/too-fast")[0] == 429
+    status, seconds = get(other, "/v2/nothing")
+    assert (status, seconds < 0.9) == (200, True)
+    status, seconds = get(flood, "/v2/nothing")
+    assert (status, 0.5 < seconds < 5) == (200, True)
+    assert get(flood, "/v2/nothing")[0] == 200
+    for connection in (flood, other):
+        connection.close()

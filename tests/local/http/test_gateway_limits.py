@@ -50,7 +50,7 @@ Route = tuple[str, str]
 OPERATIONS = {
     (operation.method, path): operation
     for operation in app.app.operations
-    for _, path in operation.routes()
+    for _, path in operation.served()
 }
 ROUTES = sorted(OPERATIONS)
 

@@ -1,0 +1,268 @@
+"""Makes a damaged backup whole again: what cannot be read leaves it, and is told by name.
+
+Lost rows are taken from the dump before, where that has them. Datasets and models that miss a part
+leave the backup altogether, so that nothing torn is restored. The caller keeps a copy of the
+folder: nobody can say what a piece without a place is worth.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+
+from chalicelib.config import Settings
+from chalicelib.domain.datasets.dataset import SOURCES
+from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
+from chalicelib.domain.jobs.deletion import DATASET
+from chalicelib.stores.aws.counters import BASES
+from chalicelib.stores.datasets.datasets import load_counts
+from infra.backups import tables
+from infra.backups.folder import BackupError, BackupFolder, Manifest
+from infra.backups.replay import COUNTERS, DATASETS, DELETIONS, MODELS
+from infra.backups.tables import Item
+from infra.resources import table_resources
+
+ACCOUNTS, LABELS, EXAMPLES = "accounts", "labels", "examples"
+_EMAIL = "EMAIL#"
+"""Begins the keys of rows that point from an address to an account."""
+_NEEDED = ("chunks", "images")
+"""Files of a dataset that cannot be made again from what is left."""
+_NEEDED_WHILE_OPEN = ("raw", "parts")
+"""Files that only an upload needs that has not ended."""
+_GAP = 1_000_000
+"""Ids of examples that are left out where the last one is not known."""
+
+
+def repair(
+    settings: Settings, folder: BackupFolder, keep_copy: Callable[[], None]
+) -> list[str] | None:
+    """Leave out of a backup what is damaged.
+
+    Args:
+        settings: of the stack that the backup is of.
+        folder: the backup.
+        keep_copy: called before anything in the folder changes.
+
+    Returns:
+        What is lost, a line each; None when the backup is whole and has not changed.
+    """
+    if folder.is_empty():
+        return None
+    lost: list[str] = []
+    former = folder.former()
+    try:
+        base = folder.manifest()
+        problem = "" if base else "the manifest is missing"
+    except BackupError as error:
+        base, problem = None, str(error)
+    if base is None:
+        since = f"what was saved after {former.created_at}" if former else "everything"
+        lost.append(f"{since}: {problem}")
+        base = former or Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
+    work = _Repair(settings, folder, base, former)
+    if not work.damaged and not lost:
+        return None
+    keep_copy()
+    folder.start_over()
+    folder.switch(work.whole())
+    return lost + work.lost
+
+
+class _Repair:
+    """Makes a whole manifest out of a damaged backup."""
+
+    def __init__(
+        self, settings: Settings, folder: BackupFolder, base: Manifest, former: Manifest | None
+    ) -> None:
+        self._folder = folder
+        self._base = base
+        self._former = former
+        self._keys = {
+            table.name.removeprefix(f"{settings.name}-"): table.key_names
+            for table in table_resources(settings)
+        }
+        self.damaged = {name for name in base.pieces() if not self._is_whole(name)}
+        for name in self.damaged:
+            folder.note_damage(name)
+        self.lost: list[str] = []
+        """What is lost, a line each."""
+
+    def whole(self) -> Manifest:
+        """Return a manifest of what is whole, whose pieces are all there."""
+        base = self._base
+        made = Manifest(base.name, base.created_at)
+        for short in base.tables:
+            self._take_table(made, short)
+        made.objects.extend(item for item in base.objects if item.sha256 not in self.damaged)
+        gone = [item.key for item in base.objects if item.sha256 in self.damaged]
+        self._leave_out_torn(made, gone)
+        if self._has_lost(COUNTERS):
+            counters = _raised(self._rows(made, COUNTERS), self._highest_ids(made))
+            self._put(made, COUNTERS, counters)
+        return made
+
+    def _is_whole(self, name: str) -> bool:
+        try:
+            self._folder.check(name)
+        except BackupError:
+            return False
+        return True
+
+    def _has_lost(self, short: str) -> bool:
+        return not self.damaged.isdisjoint(self._base.tables.get(short, ()))
+
+    def _rows(self, manifest: Manifest, short: str) -> Iterator[Item]:
+        for name in manifest.tables.get(short, ()):
+            yield from tables.read_piece(self._folder.read(name))
+
+    def _put(self, made: Manifest, short: str, rows: Iterable[Item]) -> None:
+        """Make rows the content of a table."""
+        packed = [(self._folder.add(c), n) for c, n in tables.pieces(rows, self._keys[short])]
+        made.tables[short] = [name for name, _ in packed]
+        made.rows[short] = sum(count for _, count in packed)
+
+    def _take_table(self, made: Manifest, short: str) -> None:
+        """Take the rows that are whole, and older ones in the place of those that are lost."""
+        names, number = self._base.tables[short], self._base.rows[short]
+        made.tables[short] = [name for name in names if name not in self.damaged]
+        made.rows[short] = number
+        if not self._has_lost(short):
+            return
+        kept, keys = list(self._rows(made, short)), self._keys[short]
+        covered = {tables.piece_of(row, keys) for row in kept}
+        older = [
+            row
+            for name in (self._former.tables.get(short, ()) if self._former else ())
+            if name not in names and self._is_whole(name)
+            for row in tables.read_piece(self._folder.read(name))
+            if tables.piece_of(row, keys) not in covered
+        ]
+        text = f"table {short}: {number - len(kept)} of {number} rows"
+        if self._former and older:
+            text += f"; {len(older)} are back as they were at {self._former.created_at}"
+        self.lost.append(text)
+        self._put(made, short, [*kept, *older])
+
+    def _leave_out_torn(self, made: Manifest, gone: list[str]) -> None:
+        """Leave out the datasets and the models that miss a part, and name what is lost."""
+        datasets = {row["dataset_id"]["N"]: row for row in self._rows(made, DATASETS)}
+        models = {row["model_id"]["S"]: row for row in self._rows(made, MODELS)}
+        self._name_orphans(made, set(datasets), set(models))
+        if self._has_lost(ACCOUNTS):
+            self._name_accounts(made)
+        torn = self._torn_datasets(made, datasets, gone)
+        torn_models = {
+            model_id
+            for model_id, row in models.items()
+            if any(key.startswith(f"models/{model_id}/{_text(row, 'version')}/") for key in gone)
+        }
+        for number in sorted(torn):
+            self.lost.append(f"dataset {number} ({_text(datasets[number], 'name')})")
+        for model_id in sorted(torn_models):
+            self.lost.append(f"model {model_id} ({_text(models[model_id], 'name')})")
+        owned = {f"datasets/{n}" for n in torn} | {f"models/{m}" for m in torn_models}
+        self.lost += [f"file {key}" for key in gone if "/".join(key.split("/")[:2]) not in owned]
+        if torn:
+            self._put(made, DATASETS, (row for n, row in datasets.items() if n not in torn))
+        if torn_models:
+            self._put(made, MODELS, (row for m, row in models.items() if m not in torn_models))
+
+    def _name_accounts(self, made: Manifest) -> None:
+        """Name the accounts that have lost their own row or that of their address."""
+        rows = {row["account_id"]["S"]: row for row in self._rows(made, ACCOUNTS)}
+        for key, row in rows.items():
+            email = key.removeprefix(_EMAIL) if key.startswith(_EMAIL) else _text(row, "email")
+            if not email or {_text(row, "target") or key, _EMAIL + email.lower()} <= set(rows):
+                continue
+            self.lost.append(f"account {_text(row, 'target') or key} ({email})")
+
+    def _torn_datasets(
+        self, made: Manifest, datasets: dict[str, Item], gone: list[str]
+    ) -> set[str]:
+        """Find the datasets that count examples or labels which are not there."""
+        labels = {row["label_id"]["N"] for row in self._rows(made, LABELS)}
+        missing = set(gone)
+        sizes = {
+            (row["sequence"]["S"], int(row["number"]["N"])): int(row["size"]["N"])
+            for row in self._rows(made, EXAMPLES)
+            if _text(row, "artifact") not in missing
+        }
+        files = defaultdict(set)
+        for key in gone:
+            owner, number, kind, *_ = [*key.split("/"), "", ""]
+            if owner == "datasets":
+                files[number].add(kind)
+        torn = set()
+        for number, row in datasets.items():
+            needed = {*_NEEDED, *(_NEEDED_WHILE_OPEN if "open" in row else ())}
+            if files[number] & needed or not _is_counted(number, row, labels, sizes):
+                torn.add(number)
+        return torn
+
+    def _name_orphans(self, made: Manifest, datasets: set[str], models: set[str]) -> None:
+        """Name what belongs to datasets and models whose rows are lost: it is not restored."""
+        names: dict[str, list[str]] = defaultdict(list)
+        for row in self._rows(made, LABELS):
+            names[row["dataset_id"]["N"]].append(row["name"]["S"])
+        for item in made.objects:
+            kind, _, rest = item.key.partition("/")
+            owner = rest.partition("/")[0]
+            if kind == DATASETS:
+                names.setdefault(owner, [])
+            elif kind == MODELS and owner not in models and self._has_lost(MODELS):
+                models.add(owner)
+                self.lost.append(f"model {owner}: its row")
+        for number in sorted(set(names) - datasets) if self._has_lost(DATASETS) else ():
+            labels = f", labels {', '.join(names[number][:5])}" if names[number] else ""
+            self.lost.append(f"dataset {number}: its row{labels}")
+
+    def _highest_ids(self, made: Manifest) -> dict[str, int]:
+        """Find the last id that was given out of each kind, as far as what is left tells."""
+        deleted = (
+            int(row["object_id"]["S"])
+            for row in self._rows(made, DELETIONS)
+            if row["kind"]["S"] == DATASET
+        )
+        known = (int(row["dataset_id"]["N"]) for row in self._rows(made, DATASETS))
+        labels = list(self._rows(made, LABELS))
+        of_labels = (int(row["dataset_id"]["N"]) for row in labels)
+        bodies = (row["body"]["B"] for row in self._rows(made, EXAMPLES) if "body" in row)
+        examples = (int(row[0]) for body in bodies for row in json.loads(zlib.decompress(body)))
+        return {
+            "datasets": max((*deleted, *known, *of_labels), default=0),
+            "labels": max((int(row["label_id"]["N"]) for row in labels), default=0),
+            "examples": max(examples, default=BASES["examples"]) + _GAP,
+        }
+
+
+def _text(row: Item, name: str) -> str:
+    return str(row.get(name, {}).get("S", ""))
+
+
+def _is_counted(
+    number: str, row: Item, labels: set[str], sizes: dict[tuple[str, int], int]
+) -> bool:
+    """Tell whether all is there that a dataset's row counts."""
+    for counts in load_counts(row.get("counts", {}).get("B")):
+        if str(counts.label_id) not in labels:
+            return False
+        for source in SOURCES:
+            left, place = counts.count(source), 0
+            while left > 0:
+                size = sizes.get((f"{number}#{source}#{counts.label_id}", place), 0)
+                if size < min(left, CHUNK_EXAMPLES):
+                    return False
+                left, place = left - CHUNK_EXAMPLES, place + 1
+    return True
+
+
+def _raised(rows: Iterable[Item], highest: dict[str, int]) -> list[Item]:
+    """Return the counters, none of which gives out an id again."""
+    found = {row["name"]["S"]: row for row in rows}
+    for kind, base in BASES.items():
+        value = max(0, highest[kind] - base, int(found.get(kind, {}).get("value", {}).get("N", 0)))
+        found[kind] = {"name": {"S": kind}, "value": {"N": str(value)}}
+    return list(found.values())

@@ -1,0 +1,217 @@
+"""Deaths at the worst moments: on a full disk, with damage on it, in a repair, at a first start."""
+
+from __future__ import annotations
+
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from infra.backups.folder import MANIFEST, PIECES, BackupFolder
+from infra.local.environment import ROOT
+from infra.local.state import SECRET_FILE, State
+from tests.flows.client import LANGUAGE, Client
+from tests.flows.kills.conftest import FEWER_ROUNDS, ROUNDS
+from tests.flows.kills.killing import (
+    flip,
+    saved_at,
+    set_room,
+    wait,
+    wait_for_saves,
+)
+from tests.flows.load import Journal, Load, complaints, losses, settle
+from tests.flows.world import csv_file, made_rows
+from tests.local_stack import LocalStack
+
+ROOM = 4_000
+"""Bytes of the largest file that a full disk takes; every save has a larger one."""
+DAMAGED = ("datasets", "examples", "labels", "models")
+"""Tables whose pieces are damaged; without its account nobody could look."""
+TOKEN_WRITER = """
+import sys
+from pathlib import Path
+from infra.local.state import SECRET_FILE, State
+state = State(Path(sys.argv[1]))
+print("begun", flush=True)
+while True:
+    (state.folder / SECRET_FILE).unlink(missing_ok=True)
+    state.token_secret()
+"""
+REPAIRER = """
+import sys
+from pathlib import Path
+from chalicelib.config import Settings
+from infra.backups.folder import BackupFolder
+from infra.local.snapshots import repair_snapshot
+folder = BackupFolder(Path(sys.argv[1]), keeps_former=True)
+print("begun", flush=True)
+sys.exit(not repair_snapshot(Settings(), folder, lambda line: None))
+"""
+
+
+def begin(script: str, folder: Path) -> subprocess.Popen[str]:
+    """Start a script and return once it has begun its work."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+def kill(process: subprocess.Popen[str], after: float) -> int:
+    """Kill a process after some seconds, unless it has ended; return its status."""
+    time.sleep(after)
+    process.kill()
+    with process:
+        return process.wait(30)
+
+
+class Callers:
+    """Those who change a stack that dies again and again, and what they were answered."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.journal = Journal()
+        self._trained = int(client.dataset(csv_file(made_rows(24)))["id"])
+        sent = {"name": "home", "type": "text-intent"}
+        self.home = int(client.json("POST", f"{LANGUAGE}/datasets", sent).ok["id"])
+
+    def load(self) -> Load:
+        """Let them change things."""
+        return Load(self.client, self.home, self._trained, self.journal)
+
+
+@pytest.mark.timeout(300 + 120 * FEWER_ROUNDS)
+def test_a_death_on_a_full_disk_loses_only_what_was_not_saved(
+    kept: LocalStack, kept_client: Client
+):
+    """Whatever is killed while saves fail, all before the last save that succeeded is there."""
+    chance, callers, client = random.Random(5), Callers(kept_client), kept_client
+    for number in range(FEWER_ROUNDS):
+        load = callers.load()
+        wait_for_saves(kept, 1.0)
+        set_room(kept, ROOM)
+        wait(lambda: "unsaved" in client.get("/v2/health").ok)  # noqa: B023 - run at once
+        time.sleep(chance.uniform(0.0, 2.0))
+        if number % 2:
+            set_room(kept, resource.RLIM_INFINITY)
+            wait(lambda: "unsaved" not in client.get("/v2/health").ok)  # noqa: B023 - run at once
+        kept.crash()
+        load.end()
+        manifest = BackupFolder(kept.state.data).manifest()
+        assert manifest is not None
+        callers.journal.forget_after(saved_at(kept))
+        client.close()
+        kept.start()
+        client = callers.client = Client(kept.url, client.token)
+        settle(client, kept)
+
+        assert losses(client, callers.journal, callers.home) == [], number
+        assert complaints(client, kept) == [], number
+    client.close()
+    assert kept.pause() == 0
+    assert not list(kept.state.data.glob("draft-*"))
+
+
+@pytest.mark.timeout(300 + 120 * FEWER_ROUNDS)
+def test_a_death_after_damage_tears_nothing(kept: LocalStack, kept_client: Client):
+    """Damage and a kill -9 at any moment: the start is whole, or refused, and whole by a repair."""
+    chance, client, repairs = random.Random(6), kept_client, 0
+    for number in range(FEWER_ROUNDS):
+        callers = Callers(client)
+        load = callers.load()
+        wait_for_saves(kept, 1.0)
+        manifest = BackupFolder(kept.state.data).manifest()
+        assert manifest is not None
+        names = sorted({name for table in DAMAGED for name in manifest.tables[table]})
+        names += sorted({item.sha256 for item in manifest.objects})
+        for name in chance.sample(names, 3):
+            path = kept.state.data / PIECES / name[:2] / name
+            if path.exists():
+                flip(path)
+        time.sleep(chance.uniform(0.0, 1.5))
+        kept.crash()
+        load.end()
+        callers.journal.forget_after(saved_at(kept))
+        client.close()
+        is_repaired = start_or_repair(kept)
+        repairs += is_repaired
+        client = Client(kept.url, client.token)
+        settle(client, kept)
+
+        assert is_repaired or losses(client, callers.journal, callers.home) == [], number
+        assert complaints(client, kept) == [], number
+    client.close()
+    assert FEWER_ROUNDS < 10 or repairs
+    assert len(list(kept.state.folder.glob("data.damaged-*"))) == repairs
+
+
+def start_or_repair(stack: LocalStack) -> bool:
+    """Start a stack, by a repair when it refuses to; tell whether that was needed."""
+    refusal = ""
+    try:
+        stack.start()
+    except RuntimeError as refused:
+        refusal = str(refused)
+    if not refusal:
+        return False
+    assert "ARGS=--repair" in refusal
+    assert "Traceback" not in refusal
+    stack.start("--repair")
+    assert "lost: " in stack.log()
+    return True
+
+
+def test_a_repair_that_is_killed_is_made_again(
+    kept: LocalStack, kept_client: Client, tmp_path: Path
+):
+    """Killed anywhere, the next repair comes to the same, and no piece is ever thrown away."""
+    for seed in range(3):
+        kept_client.dataset(csv_file(made_rows(60, seed=seed)))
+    assert kept.pause() == 0
+    manifest = BackupFolder(kept.state.data).manifest()
+    assert manifest is not None
+    for name in manifest.tables["examples"][:2]:
+        flip(kept.state.data / PIECES / name[:2] / name)
+    before = {path.name for path in (kept.state.data / PIECES).glob("*/*")}
+    chance, results = random.Random(7), set()
+    for number in range(1 + ROUNDS):
+        data = tmp_path / str(number) / "data"
+        shutil.copytree(kept.state.data, data)
+        if number:
+            kill(begin(REPAIRER, data), chance.uniform(0.0, 0.15))
+        assert (
+            subprocess.run(
+                [sys.executable, "-c", REPAIRER, str(data)],
+                cwd=ROOT,
+                capture_output=True,
+                check=False,
+            ).returncode
+            == 0
+        )
+        folder = BackupFolder(data)
+        repaired = folder.manifest()
+        assert repaired is not None
+        folder.verify(repaired)
+        results.add((data / MANIFEST).read_bytes())
+        left = {path.name for path in data.parent.glob(f"data*/{PIECES}/*/*")}
+        assert before <= left
+    assert len(results) == 1
+
+
+def test_a_signing_key_is_whole_whenever_the_power_goes(tmp_path: Path):
+    """Killed anywhere while it is made, the key is there whole or not at all."""
+    chance, state = random.Random(8), State(tmp_path)
+    for _ in range(2 * ROUNDS):
+        assert kill(begin(TOKEN_WRITER, tmp_path), chance.uniform(0.0, 0.1)) == -signal.SIGKILL
+
+        assert not state.has_broken_secret()
+        state.check_room()
+        assert {path.name for path in tmp_path.iterdir()} <= {SECRET_FILE}

@@ -1,0 +1,286 @@
+"""Damaged backups: what is whole comes back, what is lost is named, nothing is thrown away."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chalicelib.config import Settings
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.stores.aws.clients import Clients
+from infra.backups.dumping import dump
+from infra.backups.folder import FORMER, MANIFEST, PIECES, BackupError, BackupFolder, Manifest
+from infra.backups.repairing import repair
+from infra.backups.restoring import restore
+from infra.backups.rota import Rota
+from infra.local.snapshots import repair_snapshot, restore_snapshot
+from tests.builders import World, some_rows
+from tests.conftest import MovableClock
+from tests.infra.test_backup import check_whole, contents, empty
+
+
+@pytest.fixture
+def filled(clients: Clients, settings: Settings, clock: MovableClock) -> World:
+    """A stack with two datasets, each with a model."""
+    world = World(settings, clock)
+    for label in ("book", "rebook"):
+        world.model(world.dataset(some_rows({label: 6, "cancel": 5})))
+    return world
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> BackupFolder:
+    """A folder that keeps the dump before as well."""
+    return BackupFolder(tmp_path / "data", keeps_former=True)
+
+
+def again(folder: BackupFolder) -> BackupFolder:
+    """The same folder, as another process sees it."""
+    return BackupFolder(folder.path, keeps_former=True)
+
+
+def piece(folder: BackupFolder, name: str) -> Path:
+    """The file of a piece."""
+    return folder.path / PIECES / name[:2] / name
+
+
+def flip(path: Path) -> None:
+    """Damage a file in its middle."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def held(manifest: Manifest, name: str) -> str:
+    """What a piece holds, for people."""
+    short = next((s for s, names in manifest.tables.items() if name in names), None)
+    return short or next(item.key for item in manifest.objects if item.sha256 == name)
+
+
+@pytest.mark.parametrize("break_it", [flip, Path.unlink, lambda path: path.write_bytes(b"")])
+def test_whatever_piece_is_damaged_the_rest_comes_back(
+    filled: World, settings: Settings, folder: BackupFolder, break_it: Callable[[Path], None]
+):
+    """For each piece there is: the repaired backup is whole in itself, and what is lost is told."""
+    manifest = dump(settings, folder)
+    saved = folder.path.with_name("saved")
+    shutil.copytree(folder.path, saved)
+    kept = 0
+    for name in sorted(manifest.pieces()):
+        shutil.rmtree(folder.path)
+        shutil.copytree(saved, folder.path)
+        break_it(piece(folder, name))
+        copies: list[int] = []
+
+        lost = repair(settings, again(folder), lambda: copies.append(1))  # noqa: B023 - run at once
+
+        assert lost, held(manifest, name)
+        email = filled.account.email
+        assert held(manifest, name) != "accounts" or any(email in line for line in lost), lost
+        assert copies == [1]
+        empty(settings)
+        restore(settings, again(folder))
+        check_whole(filled)
+        datasets = filled.stores.datasets.of_account(filled.account.account_id, LANGUAGE)
+        kept += len(datasets)
+        assert len(datasets) == 2 or any("dataset" in line for line in lost), lost
+        assert filled.stores.ids.reserve("datasets") > 1_000_002
+    # A damaged piece takes at most what it belongs to with it: both datasets stay mostly.
+    assert kept > len(manifest.pieces())
+
+
+def test_a_whole_backup_is_left_as_it_is(filled: World, settings: Settings, folder: BackupFolder):
+    """Nothing changes when nothing is damaged."""
+    dump(settings, folder)
+    before = {path: path.stat().st_mtime_ns for path in folder.path.rglob("*")}
+
+    assert repair(settings, again(folder), lambda: pytest.fail("nothing is to be kept")) is None
+
+    assert {path: path.stat().st_mtime_ns for path in folder.path.rglob("*")} == before
+
+
+def test_lost_rows_are_taken_from_the_dump_before(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """The dump before stays, and has the rows of a piece that has been written since."""
+    first = dump(settings, folder)
+    filled.dataset(some_rows({"new": 4}))
+    second = dump(settings, folder)
+    assert {path.name for path in (folder.path / PIECES).glob("*/*")} == (
+        first.pieces() | second.pieces()
+    )
+    for name in set(second.tables["counters"]) - set(first.tables["counters"]):
+        flip(piece(folder, name))
+
+    lost = repair(settings, again(folder), lambda: None)
+
+    assert lost is not None
+    assert [line.split(":")[0] for line in lost] == ["table counters"]
+    assert first.created_at in lost[0]
+    empty(settings)
+    restore(settings, again(folder))
+    check_whole(filled)
+    assert filled.stores.ids.reserve("datasets") > 1_000_003
+
+
+def test_what_was_deleted_leaves_with_the_second_dump(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """A deleted object's bytes are in the dump before for one more dump, and gone with the next."""
+    filled.stores.artifacts.put("models/A/v1/artifact", b"bytes that go")
+    dump(settings, folder)
+    filled.stores.artifacts.delete("models/A/v1/artifact")
+
+    def is_there() -> bool:
+        return any(path.read_bytes() == b"bytes that go" for path in folder.path.rglob("*/??/*"))
+
+    dump(settings, folder)
+    assert is_there()
+    assert folder.holds_what_is_gone()
+    dump(settings, folder)
+    assert not is_there()
+    assert not folder.holds_what_is_gone()
+
+
+def test_a_damaged_manifest_gives_way_to_the_one_before(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """Without the last manifest the dump before comes back whole, and the line says so."""
+    first = dump(settings, folder)
+    before = contents(settings)
+    filled.dataset(some_rows({"new": 4}))
+    dump(settings, folder)
+    flip(folder.path / MANIFEST)
+
+    lost = repair(settings, again(folder), lambda: None)
+
+    assert lost is not None
+    assert len(lost) == 1
+    assert first.created_at in lost[0]
+    empty(settings)
+    restore(settings, again(folder))
+    assert contents(settings) == before
+
+
+def test_pieces_without_a_manifest_are_damage(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """They are no empty stack; a repair starts empty and keeps every one of them."""
+    manifest = dump(settings, folder)
+    (folder.path / MANIFEST).unlink()
+    (folder.path / FORMER).unlink(missing_ok=True)
+    empty(settings)
+    with pytest.raises(BackupError, match="no manifest"):
+        restore_snapshot(settings, again(folder))
+    said: list[str] = []
+
+    assert repair_snapshot(settings, again(folder), said.append)
+
+    assert restore_snapshot(settings, again(folder)) is None
+    (copy,) = folder.path.parent.glob("data.damaged-*")
+    assert {path.name for path in (copy / PIECES).glob("*/*")} == manifest.pieces()
+    assert str(copy) in said[-1]
+    assert "everything" in said[0]
+
+
+def test_a_repair_throws_nothing_away(filled: World, settings: Settings, folder: BackupFolder):
+    """Damaged pieces and those without a place stay in a folder beside, byte for byte."""
+    manifest = dump(settings, folder)
+    flip(piece(folder, manifest.tables["models"][0]))
+    stray = piece(folder, "ab" * 32)
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_bytes(b"nobody knows where from")
+    before = {
+        path.relative_to(folder.path): path.read_bytes()
+        for path in folder.path.rglob("*")
+        if path.is_file()
+    }
+
+    assert repair_snapshot(settings, again(folder), lambda _: None)
+    dump(settings, again(folder))
+    dump(settings, again(folder))
+
+    (copy,) = folder.path.parent.glob("data.damaged-*")
+    assert {
+        path.relative_to(copy): path.read_bytes() for path in copy.rglob("*") if path.is_file()
+    } == before
+
+
+def test_lost_things_are_told_by_name(filled: World, settings: Settings, folder: BackupFolder):
+    """A model whose file is damaged is named with its id, and the other one stays."""
+    manifest = dump(settings, folder)
+    item = next(item for item in manifest.objects if item.key.endswith("artifact.npz"))
+    flip(piece(folder, item.sha256))
+    shared = [other.key for other in manifest.objects if other.sha256 == item.sha256]
+
+    lost = repair(settings, again(folder), lambda: None)
+
+    named = [line for line in lost or () if line.startswith("model ")]
+    assert len(named) == len(shared)
+    for key in shared:
+        assert any(key.split("/")[1] in line for line in named)
+
+
+def test_a_dump_writes_damaged_pieces_again(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """What is damaged on the disk is found by reading, and written anew from what the stack has."""
+    manifest = dump(settings, folder)
+    rota = Rota(folder)
+    assert rota.go_on(10**9, 60.0) == []
+    broken = sorted(manifest.pieces())
+    for place, name in enumerate(broken):
+        (flip, Path.unlink)[place % 2](piece(folder, name))
+
+    found = rota.go_on(10**9, 60.0)
+    dump(settings, folder)
+
+    assert len(found) == len(broken)
+    again(folder).verify(manifest)
+    assert rota.go_on(10**9, 60.0) == []
+
+
+def test_the_rota_reads_a_little_at_a_time(filled: World, settings: Settings, folder: BackupFolder):
+    """Each turn reads no more than it may, and after enough turns every piece was read."""
+    manifest = dump(settings, folder)
+    names = sorted(manifest.pieces())
+    largest = max(folder.size(name) for name in names)
+    flip(piece(folder, max(names, key=folder.size)))
+    rota = Rota(folder)
+    read: list[str] = []
+    check = folder.check
+
+    def noted(name: str, from_disk: bool = False) -> None:
+        read.append(name)
+        check(name, from_disk)
+
+    folder.check = noted  # type: ignore[method-assign]
+
+    turns = 0
+    while not rota.go_on(largest, 60.0):
+        turns += 1
+        assert turns < len(names)
+    read.clear()
+    assert rota.go_on(1, 60.0, may_exceed=False) == []
+    assert read == []
+    rota.go_on(largest, 60.0, may_exceed=False)
+    assert 0 < sum(folder.size(name) for name in read) <= largest
+
+
+def test_a_damaged_manifest_is_seen_and_replaced(
+    filled: World, settings: Settings, folder: BackupFolder
+):
+    """A manifest that changes under a running stack is noticed; the next dump writes it again."""
+    dump(settings, folder)
+    assert folder.has_whole_manifest()
+    flip(folder.path / MANIFEST)
+    assert not folder.has_whole_manifest()
+
+    manifest = dump(settings, folder)
+
+    assert folder.has_whole_manifest()
+    again(folder).verify(manifest)
+    assert again(folder).manifest() == manifest

@@ -1,0 +1,59 @@
+"""The state folder: what is written there is whole or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from infra.local.state import SECRET_FILE, State
+from tests.full_disk import no_file_beyond
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> State:
+    """An empty state folder."""
+    return State(tmp_path)
+
+
+def test_a_signing_key_is_made_once(state: State) -> None:
+    """Every start finds the key of the first, so tokens outlive a restart."""
+    made = state.token_secret()
+
+    assert len(made) >= 32
+    assert state.token_secret() == made
+    assert [path.name for path in state.folder.iterdir()] == [SECRET_FILE]
+
+
+def test_a_full_disk_leaves_no_half_key(state: State) -> None:
+    """Where the key cannot be written whole there is no file, and no draft of it."""
+    with no_file_beyond(10), pytest.raises(OSError, match="too large"):
+        state.token_secret()
+
+    assert list(state.folder.iterdir()) == []
+
+
+def test_a_full_disk_leaves_the_description_of_before(state: State) -> None:
+    """A stack.json that cannot be written anew stays as it was."""
+    state.write_stack({"pid": 1})
+    before = (state.folder / "stack.json").read_bytes()
+
+    with no_file_beyond(10), pytest.raises(OSError, match="too large"):
+        state.write_stack({"pid": 2, "url": "http://127.0.0.1:1"})
+
+    assert (state.folder / "stack.json").read_bytes() == before
+    assert len(list(state.folder.iterdir())) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"0123456789", bytes(96), b"\xff" * 96])
+def test_a_broken_key_is_replaced(state: State, content: bytes) -> None:
+    """An empty key, a cut one, and one that a crash left as zeros never sign a token."""
+    (state.folder / SECRET_FILE).write_bytes(content)
+    assert state.has_broken_secret()
+
+    made = state.token_secret()
+
+    assert len(made) >= 32
+    assert made.encode() != content
+    assert not state.has_broken_secret()
+    assert state.token_secret() == made
