@@ -1,8 +1,8 @@
 """The command that builds the package of the deployed functions. See: infra/packaging/.
 
-`python -m infra.build --arch x86_64` writes build/package/x86_64/ with deployment.zip, sam.json
-and the report, for the Python that runs it. Model files are not in it; functions read them from the
-bucket.
+`python -m infra.build --arch x86_64` writes build/package/x86_64/ with deployment.zip, sam.json,
+data.json (the template of the data's stack) and the report, for the Python that runs it. Model
+files are not in it; functions read them from the bucket.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ from infra.packaging.target import (
 )
 from infra.packaging.trimming import trim
 from infra.template.merging import merge_template, merged
+from infra.template.storage import data_template
 
 ROOT = Path(__file__).resolve().parent.parent
 ZIP = "deployment.zip"
-TEMPLATE = "sam.json"
+TEMPLATE, DATA_TEMPLATE = "sam.json", "data.json"
 _FAILED = 1
 
 
@@ -148,7 +149,9 @@ def _gather(plan: Plan, work: Path, progress: Progress) -> dict[str, Any]:
 
 
 def _write(folder: Path, template: dict[str, Any], description: dict[str, Any]) -> None:
-    """Write the template and both forms of the report."""
+    """Write both templates and both forms of the report."""
+    data = json.dumps(data_template(), indent=2)
+    (folder / DATA_TEMPLATE).write_text(data + "\n", "utf-8")
     (folder / TEMPLATE).write_text(json.dumps(template, indent=2) + "\n", "utf-8")
     (folder / "report.json").write_text(json.dumps(description, indent=2) + "\n", "utf-8")
     (folder / "report.txt").write_text(report.render(description), "utf-8")

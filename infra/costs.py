@@ -21,7 +21,10 @@ from chalicelib.metrics import METRICS
 from chalicelib.routes import OPERATIONS
 from infra.template.alarms import all_alarms
 from infra.template.functions import BY_QUEUE, FUNCTIONS, Function
+from infra.template.parameters import memory_id, size
 
+STANDARD, SMALL = SIZES = ("standard", "small")
+"""Sizes of a stage: see `size` in infra/template/parameters.py."""
 PRICES_NOTED = "2025-11-01"
 """When the prices were noted."""
 PAGES = {
@@ -105,12 +108,27 @@ class Use:
     """Whether it is a call of the API, not a job."""
     answer_kb: float = 1
     """Assumed size of the answer with its headers, in kilobytes."""
+    counted_as: str = ""
+    """Kind of call whose AWS calls a test counts, where several cost the same of these."""
 
 
+TEXT = "intent or sentiment"
+"""Kind of call whose AWS calls are those of every text."""
+TEXT_SECONDS = {
+    "fast, 10 words": 0.05,
+    "fast, 60 words": 0.06,
+    "accurate, 10 words": 0.07,
+    "accurate, 60 words": 0.154,
+}
+"""Assumed time by profile and length: three times the engine's on a desktop's two threads, as
+`make bench-text` prints it, and 0.03 for the rest."""
 USES = (
-    Use("intent or sentiment", "api_handler", 0.05, reads=2, writes=1),
+    *(
+        Use(f"text, {kind}", "api_handler", seconds, reads=2, writes=1, counted_as=TEXT)
+        for kind, seconds in TEXT_SECONDS.items()
+    ),
     Use("image prediction", "api_handler", 0.25, reads=2, writes=1),
-    Use("page of OCR", "api_handler", 1.5, reads=1, answer_kb=20),
+    Use("page of OCR", "api_handler", 1.5, reads=1, writes=2, answer_kb=20),
     Use("list of examples", "api_handler", 0.08, reads=3, writes=1, answer_kb=25),
     Use("dataset record", "api_handler", 0.04, reads=2),
 )
@@ -139,24 +157,25 @@ def _log_price(size: float) -> float:
     return size / 1e9 * (PRICES["cloudwatch_log_gb"] + kept)
 
 
-def _run_price(function: Function, seconds: float) -> float:
+def _run_price(function: Function, seconds: float, size_name: str = STANDARD) -> float:
     """Return the price of one run of a function, in dollars."""
+    memory_mb = int(size(size_name)[memory_id(function)])
     disk_gb = max(0.0, function.disk_mb / 1024 - FREE_DISK_GB)
-    a_second = function.memory_mb / 1024 * PRICES["lambda_gb_second"]
+    a_second = memory_mb / 1024 * PRICES["lambda_gb_second"]
     a_second += disk_gb * PRICES["lambda_disk_gb_second"]
     return PRICES["lambda_request"] + seconds * a_second
 
 
-def idle() -> dict[str, float]:
-    """Return what a stack costs in a month in which nobody calls, in dollars by item."""
+def idle(size_name: str = STANDARD) -> dict[str, float]:
+    """Return what a stage costs in a month in which nobody calls, in dollars by item."""
     polls = len(BY_QUEUE) * POLLERS * MONTH_SECONDS / POLL_SECONDS
     sweeps = MONTH_SECONDS / 60
-    # The sweep asks three indexes by a few keys, and scans the accounts.
+    # The sweep asks a few indexes by a few keys.
     sweep_reads = 12 * PRICES["dynamodb_read"]
     return {
         f"polls of {len(BY_QUEUE)} empty queues": polls * PRICES["sqs_request"],
         "sweeps, one a minute": sweeps
-        * (_run_price(_BY_NAME["sweep"], 0.3) + sweep_reads + _log_price(RUN_LOG_BYTES)),
+        * (_run_price(_BY_NAME["sweep"], 0.3, size_name) + sweep_reads + _log_price(RUN_LOG_BYTES)),
         f"{len(all_alarms())} alarms": len(all_alarms()) * PRICES["cloudwatch_alarm_month"],
         "dashboard": PRICES["cloudwatch_dashboard_month"],
         "signing key": PRICES["secret_month"],
@@ -192,17 +211,20 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
         seconds: of some kinds of calls, in place of the assumed ones.
     """
     uses = [replace(use, seconds=seconds.get(use.kind, use.seconds)) for use in USES]
-    idles, metric = idle(), PRICES["cloudwatch_metric_month"]
+    idles, smalls = (idle(name) for name in SIZES)
+    rows = [(name, idles[name], smalls[name]) for name in idles]
+    whole, small = sum(idles.values()), sum(smalls.values())
+    metric = PRICES["cloudwatch_metric_month"]
     return [
         f"List prices of us-east-1 as noted on {PRICES_NOTED}, US dollars. Check them on:",
         "",
         *(f"- {page}" for page in PAGES.values()),
         "",
-        "| idle, a month | $ |",
-        "|---|---|",
-        *(f"| {name} | {value:.2f} |" for name, value in idles.items()),
-        f"| **together** | **{sum(idles.values()):.2f}** |",
-        f"| without alarms and dashboard | {sum(idles.values()) - watching():.2f} |",
+        "| idle, a month | $ | $ with `SIZE=small` |",
+        "|---|---|---|",
+        *(f"| {name} | {a:.2f} | {b:.2f} |" for name, a, b in rows),
+        f"| **together** | **{whole:.2f}** | **{small:.2f}** |",
+        f"| without alarms and dashboard | {whole - watching():.2f} | {small - watching():.2f} |",
         "",
         "| a thousand calls | seconds each | reads | writes | $ |",
         "|---|---|---|---|---|",

@@ -15,11 +15,15 @@ from pathlib import Path
 from chalicelib.stores.fetching.model_downloads import write_catalogue
 from infra.deploying import artifacts
 from infra.deploying.account import DeployError, Target, explained
-from infra.deploying.removal import delete_data, kept
+from infra.deploying.concerns import concerns, unconfirmed
+from infra.deploying.preflight import check_account, check_unclaimed, wait_for_names
+from infra.deploying.removal import delete_data, empty_bucket, kept
 from infra.deploying.smoke import smoke_test
-from infra.deploying.stack import Stack
+from infra.deploying.stack import Stack, StackTemplate
 from infra.models import default_directory
 from infra.provision import install_globals
+from infra.template.names import SECRET_ARN
+from infra.template.parameters import reserved, size
 
 _ROOT = Path(__file__).resolve().parent.parent
 _STAGE = re.compile(r"[a-z][a-z0-9-]{0,14}")
@@ -35,52 +39,50 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
         DeployError: it cannot be deployed.
     """
     artifacts.check_package(options.package)
-    runtimes = artifacts.read_runtimes(options.package, target)
+    artifacts.check_runtimes(options.package, target)
     catalogue, paths = artifacts.read_models(options.models)
     given = _given(options, target, write_catalogue(catalogue)[0])
-    stack = Stack(target, _say, options.poll)
-    exists = stack.check()
+    data, service = _stacks(target, options)
+    if not data.check():
+        check_unclaimed(target)
+    given |= _agreed(service, target, given, options, ask)
+    wait_for_names(service, target, _say)
     artifacts.ensure_bucket(target, _say)
-    url = artifacts.upload_package(target, options.package, _say)
-    has_bucket = artifacts.has_bucket(target, target.data_bucket)
-    if has_bucket:
-        # Before the functions that name the new catalogue: nobody meets one that is not there.
-        artifacts.upload_models(target, catalogue, paths, _say)
-    change_set = stack.propose(url, given, exists, options.watch)
-    if change_set is None:
-        _say(f"{target.stack} is as it should be")
-    else:
-        before = stack.runtimes() if exists else {}
-        changed = {
-            name: f"{before[name]} -> {runtime}"
-            for name, runtime in runtimes.items()
-            if before.get(name, runtime) != runtime
-        }
-        _show_and_ask(stack, change_set, changed, options, ask)
-        stack.execute(change_set)
-    if not has_bucket:
-        artifacts.upload_models(target, catalogue, paths, _say)
-    return _finish(stack, target, options)
+    origins = {**service.parameters(), **given}.get("AllowedOrigins", "")
+    uploaded = artifacts.upload_package(target, options.package, origins, _say)
+    # The service refers to the data by names; its key alone has a name that AWS makes.
+    _bring(data, uploaded[0], given, options, ask)
+    given[SECRET_ARN] = data.outputs().get(SECRET_ARN, "")
+    # Before the functions that name the new catalogue: nobody meets one that is not there.
+    artifacts.upload_models(target, catalogue, paths, _say)
+    _bring(service, uploaded[1], given, options, ask, options.watch)
+    return _finish(service, target, options)
 
 
 def destroy(options: argparse.Namespace, target: Target, ask: Ask = input) -> None:
-    """Delete a stage's stack; its data only when told so.
+    """Delete a stage's service; its data only when told so.
 
     Raises:
         DeployError: it cannot be deleted, or nobody agreed.
     """
-    what = "stack and ALL ITS DATA" if options.delete_data else "stack; its data stays"
+    what = "service and ALL ITS DATA" if options.delete_data else "service; its data stays"
     _say(f"{target.stack} in {target.region_name}: {what}")
     question = f"Type the name of the stage to delete it ({target.stage}): "
     if not options.yes and ask(question).strip() != target.stage:
         raise DeployError("nothing was deleted")
-    stack = Stack(target, _say, options.poll)
-    if stack.status():
-        stack.delete()
-        _say(f"deleted the stack {target.stack}")
+    data, service = _stacks(target, options)
+    is_wanted = data.status() and not options.delete_data and not data.is_stillborn()
+    for stack in (service,) if is_wanted else (service, data):
+        if options.delete_data and stack is data:
+            # An emulator that does not know the tables' policy removes the bucket with its stack.
+            empty_bucket(target)
+        if stack.status():
+            stack.delete()
+            _say(f"deleted the stack {stack.name}")
     if options.delete_data:
         delete_data(target, _say)
-    for name in kept(target):
+    names = kept(target)
+    for name in [f"stack {data.name}", *names] if is_wanted else names:
         _say(f"  kept: {name}")
 
 
@@ -99,7 +101,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DeployError as error:
         _say(f"infra.deploy: {error}")
         return _FAILED
-    except (KeyboardInterrupt, EOFError):
+    except EOFError:
+        _say("infra.deploy: there is nobody to ask: pass YES=1 to agree beforehand")
+        return _FAILED
+    except KeyboardInterrupt:
         _say("infra.deploy: interrupted; CloudFormation goes on with what it has begun")
         return _FAILED
     return 0
@@ -117,17 +122,37 @@ def _check_stage(name: str) -> None:
         )
 
 
+def _stacks(target: Target, options: argparse.Namespace) -> tuple[Stack, Stack]:
+    """Return a stage's stacks: of the data, and of the service."""
+    data = Stack(target, target.data_stack, _say, options.poll)
+    return data, Stack(target, target.stack, _say, options.poll)
+
+
+def _named(options: argparse.Namespace) -> dict[str, str]:
+    """Return the parameters that `SET` names.
+
+    Raises:
+        DeployError: one is not written so.
+    """
+    pairs = {pair: pair.partition("=") for pair in options.set}
+    if wrong := [pair for pair, (_, sign, _) in pairs.items() if not sign]:
+        raise DeployError(f"a parameter is written NAME=VALUE, not {wrong[0]!r}")
+    return {name: text for name, _, text in pairs.values()}
+
+
 def _given(options: argparse.Namespace, target: Target, catalogue: str) -> dict[str, str]:
     """Return the parameters that the command sets.
 
     Raises:
         DeployError: they do not fit together.
     """
-    given = {"Name": target.stack, "ModelCatalogue": catalogue}
-    for pair in options.set:
-        name, sign, text = pair.partition("=")
-        if not sign:
-            raise DeployError(f"a parameter is written NAME=VALUE, not {pair!r}")
+    known = artifacts.default_parameters(options.package)
+    given = size(options.size) if options.size else {}
+    given |= {"Name": target.stack, "ModelCatalogue": catalogue}
+    for name, text in _named(options).items():
+        if name not in known:
+            names = ", ".join(sorted(known))
+            raise DeployError(f"there is no parameter {name}; there are: {names}")
         given[name] = text
     if bool(options.domain) != bool(options.certificate):
         raise DeployError("a custom domain needs both DOMAIN=… and CERT=…")
@@ -139,6 +164,66 @@ def _given(options: argparse.Namespace, target: Target, catalogue: str) -> dict[
             )
         given |= {"Domain": options.domain, "CertificateArn": options.certificate}
     return given
+
+
+def _agreed(
+    service: Stack,
+    target: Target,
+    given: Mapping[str, str],
+    options: argparse.Namespace,
+    ask: Ask,
+) -> dict[str, str]:
+    """Tell what whoever deploys should know first; return parameters that follow from it.
+
+    Raises:
+        DeployError: nobody agreed.
+    """
+    before = service.parameters() if service.check() else None
+    defaults = artifacts.default_parameters(options.package)
+    parameters = {**defaults, **(before or {}), **given}
+    for line in check_account(target, parameters, _named(options), reserved(before or {})):
+        _say(line)
+    found, added = concerns(target, defaults, given, before)
+    for concern in found:
+        _say(concern.text)
+    for question in (concern.question for concern in found if concern.question):
+        if not _agrees(question, options, ask):
+            raise DeployError("nothing was changed")
+    return added
+
+
+def _agrees(question: str, options: argparse.Namespace, ask: Ask) -> bool:
+    """Ask for a yes, which `YES=1` has given already."""
+    return options.yes or ask(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _bring(
+    stack: Stack,
+    template: StackTemplate,
+    given: Mapping[str, str],
+    options: argparse.Namespace,
+    ask: Ask,
+    watch_minutes: int = 0,
+) -> None:
+    """Make a stack what a template says, by a change set that somebody agrees to.
+
+    Raises:
+        DeployError: nobody did, or it failed.
+    """
+    exists = stack.check()
+    change_set = stack.propose(template, given, exists, watch_minutes)
+    if change_set is None:
+        _say(f"{stack.name} is as it should be")
+        return
+    before = stack.runtimes() if exists else {}
+    runtimes = {
+        name: f"{before[name]} -> {runtime}"
+        for name, runtime in template.runtimes.items()
+        if before.get(name, runtime) != runtime
+    }
+    _say(f"{stack.name}:")
+    _show_and_ask(stack, change_set, runtimes, options, ask)
+    stack.execute(change_set)
 
 
 def _show_and_ask(
@@ -167,9 +252,9 @@ def _show_and_ask(
         _say(f"ANOTHER PYTHON runs the functions: {names}")
         questions.insert(0, f"Change the runtime, {names}?")
     for question in questions:
-        if not options.yes and ask(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        if not _agrees(question, options, ask):
             stack.drop(change_set)
-            raise DeployError("nothing was changed")
+            raise DeployError(f"nothing was changed in {stack.name}")
 
 
 def _finish(stack: Stack, target: Target, options: argparse.Namespace) -> str:
@@ -179,6 +264,8 @@ def _finish(stack: Stack, target: Target, options: argparse.Namespace) -> str:
     if not options.only_stack:
         install_globals(target.settings, _say)
         smoke_test(url, target.settings, _say)
+    for line in unconfirmed(target, outputs["AlarmTopicArn"]) if "AlarmTopicArn" in outputs else ():
+        _say(line)
     if "DomainTarget" in outputs:
         _say(
             f"point {outputs['DomainUrl']} to {outputs['DomainTarget']} by a CNAME or alias record"
@@ -207,6 +294,8 @@ def _parser() -> argparse.ArgumentParser:
     adds.add_argument("--domain", default="", help="host name that the API is mapped to")
     adds.add_argument("--certificate", default="", help="ARN of its certificate")
     adds.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="parameters")
+    sizes = ("standard", "small")
+    adds.add_argument("--size", choices=("", *sizes), default="", help="preset: standard or small")
     adds.add_argument("--watch", type=int, default=0, help="minutes to watch for errors")
     adds.add_argument(
         "--only-stack", action="store_true", help="leave global datasets and the test out"

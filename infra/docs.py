@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 
+from chalicelib.domain.accounts.rates import COSTS, RATES
 from chalicelib.routes import OPERATIONS
 from infra import costs
+from infra.deploying.deployer_policy import policy
 
 DOCS = Path(__file__).parents[1] / "docs"
 _BEGIN, _END = "<!-- written by python -m infra.docs -->\n", "<!-- end -->\n"
@@ -16,7 +19,12 @@ _BEGIN, _END = "<!-- written by python -m infra.docs -->\n", "<!-- end -->\n"
 
 def pages() -> dict[Path, str]:
     """Return the pages that have such a table, with the table made anew."""
-    tables = {DOCS / "api.md": _calls(), DOCS / "deploy.md": costs.lines({})}
+    tables: dict[Path, Iterable[str]] = {
+        DOCS / "accounts.md": _rates(),
+        DOCS / "api.md": _calls(),
+        DOCS / "deploy.md": costs.lines({}),
+        DOCS / "deployer.md": _policy(),
+    }
     return {page: _replaced(page.read_text(encoding="utf-8"), t) for page, t in tables.items()}
 
 
@@ -35,6 +43,21 @@ def _calls() -> Iterator[str]:
         routes = sorted(operation.routes(), key=itemgetter(0))
         calls = [f"`{operation.method} {path}`" for _, path in routes]
         yield f"| {'<br>'.join(calls)} | {operation.summary.rstrip('.')} |"
+
+
+def _policy() -> Iterator[str]:
+    """Yield the policy of whoever deploys, a statement a paragraph."""
+    yield "```json"
+    yield from json.dumps(policy(), indent=1).splitlines()
+    yield "```"
+
+
+def _rates() -> Iterator[str]:
+    """Yield the table of calls a second, by plan and cost class."""
+    yield f"| plan | {' | '.join(COSTS.values())} |"
+    yield f"|---|{'---|' * len(COSTS)}"
+    for plan, rates in RATES.items():
+        yield f"| {plan} | {' | '.join(str(rates[cost]) for cost in COSTS)} |"
 
 
 def main() -> int:

@@ -26,8 +26,11 @@ from chalicelib.stores.jobs.queues import (
     queue_name,
 )
 
-MAX_RECEIVES = 3
-"""Deliveries of a message before it goes to the dead-letter queue."""
+MAX_RECEIVES = 5
+"""Deliveries of a message before it goes to the dead-letter queue.
+
+More than a job has attempts: a function that is refused for want of concurrency counts too.
+"""
 RETENTION_SECONDS = 14 * 24 * 3600
 """How long a queue keeps a message."""
 
@@ -91,6 +94,7 @@ def provision(settings: Settings, visibility_seconds: int = 5400) -> None:
     for queue in queue_resources(settings, visibility_seconds):
         _create_queue(clients.sqs, queue)
     _create_bucket(clients.s3, settings)
+    _allow_origins(clients.s3, settings)
     _notify(clients, settings)
 
 
@@ -101,7 +105,7 @@ def _table_resource(settings: Settings, row: Any) -> TableResource:
         {
             "IndexName": index["index_name"],
             "KeySchema": _in_order(index["key_schema"]),
-            "Projection": {"ProjectionType": "ALL"},
+            "Projection": index["projection"],
         }
         for index in schema["global_secondary_indexes"]
     )
@@ -174,6 +178,22 @@ def _create_bucket(s3: Any, settings: Settings) -> None:
     except ClientError as error:
         if error.response["Error"]["Code"] != "BucketAlreadyOwnedByYou":
             raise
+
+
+def _allow_origins(s3: Any, settings: Settings) -> None:
+    """Let pages of the allowed origins send forms and show pictures."""
+    if settings.allow_origins:
+        rules = {"CORSRules": [cors_rule(list(settings.allow_origins))]}
+        s3.put_bucket_cors(Bucket=settings.bucket, CORSConfiguration=rules)
+
+
+def cors_rule(origins: Any) -> dict[str, Any]:
+    """Describe what pages of some origins may do with the bucket; without credentials.
+
+    Args:
+        origins: a list, or what stands for one in a template.
+    """
+    return {"AllowedOrigins": origins, "AllowedMethods": ["GET", "POST"], "AllowedHeaders": ["*"]}
 
 
 def _notify(clients: Clients, settings: Settings) -> None:

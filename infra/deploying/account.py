@@ -31,7 +31,7 @@ _BAD_KEYS = (
     "UnrecognizedClientException",
 )
 _MISSING = ("ResourceNotFoundException", "NoSuchBucket")
-_ABSENT = ("404", "NoSuchKey", *_MISSING)
+_ABSENT = ("404", "NoSuchEntity", "NoSuchKey", *_MISSING)
 _REFUSED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
 
 
@@ -41,7 +41,7 @@ class DeployError(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """One stack of an account."""
+    """One stage in an account."""
 
     stage: str
     """Name of the stage, such as `prod`."""
@@ -52,8 +52,13 @@ class Target:
 
     @property
     def stack(self) -> str:
-        """Name of the stack, and prefix of every name in it."""
+        """Name of the service's stack, and prefix of every name of the stage."""
         return f"presage-{self.stage}"
+
+    @property
+    def data_stack(self) -> str:
+        """Name of the data's stack."""
+        return f"{self.stack}-data"
 
     @cached_property
     def session(self) -> Any:
@@ -91,7 +96,7 @@ class Target:
 
     @property
     def data_bucket(self) -> str:
-        """Bucket that the stack makes. See infra/template/names.py."""
+        """Bucket that the data's stack makes. See infra/template/names.py."""
         return f"{self.stack}-data-{self.account_id}-{self.region_name}"
 
     @property

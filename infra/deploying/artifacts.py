@@ -16,16 +16,17 @@ from typing import Any
 
 from chalicelib.stores.fetching.model_downloads import Catalogue, ModelFile, write_catalogue
 from infra.deploying.account import DeployError, Target, is_there
-from infra.deploying.stack import runtimes_of
+from infra.deploying.stack import StackTemplate, runtimes_of
 from infra.model_files.installed import RECORD
 from infra.packaging.target import RUNTIMES, no_wheels
 from infra.template.functions import FUNCTION_TYPE
+from infra.template.gateway import API
 
 MAX_UNPACKED_BYTES = 250 * 1024 * 1024
 """What Lambda takes, unpacked."""
 MAX_TEMPLATE_BYTES = 1_000_000
 """What CloudFormation takes from a bucket."""
-ZIP, TEMPLATE = "deployment.zip", "sam.json"
+ZIP, TEMPLATE, DATA_TEMPLATE = "deployment.zip", "sam.json", "data.json"
 
 Say = Callable[[str], None]
 
@@ -36,7 +37,7 @@ def check_package(folder: Path) -> None:
     Raises:
         DeployError: it is missing, damaged or too large.
     """
-    for name in (ZIP, TEMPLATE):
+    for name in (ZIP, TEMPLATE, DATA_TEMPLATE):
         if not (folder / name).is_file():
             raise DeployError(f"{folder / name} is missing: build the package by `make package`")
     try:
@@ -51,18 +52,17 @@ def check_package(folder: Path) -> None:
         )
 
 
-def read_runtimes(folder: Path, target: Target) -> dict[str, str]:
-    """Return the runtime of each function of a package, by its name in the template.
+def check_runtimes(folder: Path, target: Target) -> None:
+    """Check that Lambda's machines run the functions of a package.
 
     Raises:
         DeployError: Lambda's own machines do not load what is in the package.
     """
-    found = runtimes_of(json.loads((folder / TEMPLATE).read_text("utf-8")))
+    found = runtimes_of(_read(folder, TEMPLATE))
     for runtime in RUNTIMES.values():
         # An emulated AWS runs functions on the C library of the machine that built them.
         if runtime.name in found.values() and not runtime.loads_wheels and not target.endpoint_url:
             raise DeployError(no_wheels(runtime))
-    return found
 
 
 def ensure_bucket(target: Target, say: Say) -> None:
@@ -86,18 +86,51 @@ def has_bucket(target: Target, bucket: str) -> bool:
     return is_there(partial(target.client("s3").head_bucket, Bucket=bucket))
 
 
-def upload_package(target: Target, folder: Path, say: Say) -> str:
-    """Upload package and template; return the template's URL.
+def default_parameters(folder: Path) -> dict[str, str]:
+    """Return what may be set in the templates of a package, with the defaults."""
+    templates = (_read(folder, name) for name in (DATA_TEMPLATE, TEMPLATE))
+    return {
+        name: str(facts.get("Default", ""))
+        for template in templates
+        for name, facts in template.get("Parameters", {}).items()
+    }
+
+
+def upload_package(
+    target: Target, folder: Path, origins: str, say: Say
+) -> tuple[StackTemplate, StackTemplate]:
+    """Upload package and templates; return those of the data and of the service.
+
+    Args:
+        target: where they go.
+        folder: of the package.
+        origins: of pages that may call, as they are set.
+        say: takes lines for the user.
 
     Raises:
-        DeployError: the template is too large.
+        DeployError: a template is too large.
     """
     key = f"packages/{_digest(folder / ZIP)}.zip"
     _upload(target, target.artifact_bucket, key, folder / ZIP, say)
-    template = json.loads((folder / TEMPLATE).read_text("utf-8"))
+    template = _read(folder, TEMPLATE)
     for resource in template["Resources"].values():
         if resource["Type"] == FUNCTION_TYPE:
             resource["Properties"]["CodeUri"] = f"s3://{target.artifact_bucket}/{key}"
+    if API in template["Resources"]:
+        # The stage gets an API's document anew when its text changes, not when a parameter in it
+        # does, as in the gateway's own answers.
+        document = template["Resources"][API]["Properties"]["DefinitionBody"]
+        document["info"]["description"] = f"Pages that may call: {origins or 'none'}"
+    data = _read(folder, DATA_TEMPLATE)
+    return _upload_template(target, data), _upload_template(target, template)
+
+
+def _upload_template(target: Target, template: dict[str, Any]) -> StackTemplate:
+    """Upload a template.
+
+    Raises:
+        DeployError: it is too large.
+    """
     content = json.dumps(template, separators=(",", ":")).encode()
     if len(content) > MAX_TEMPLATE_BYTES:
         raise DeployError(
@@ -106,7 +139,19 @@ def upload_package(target: Target, folder: Path, say: Say) -> str:
     name = f"templates/{hashlib.sha256(content).hexdigest()}.json"
     s3 = target.client("s3")
     s3.put_object(Bucket=target.artifact_bucket, Key=name, Body=content)
-    return f"{s3.meta.endpoint_url}/{target.artifact_bucket}/{name}"
+    url = f"{s3.meta.endpoint_url}/{target.artifact_bucket}/{name}"
+    return StackTemplate(url, _parameters(template), runtimes_of(template))
+
+
+def _read(folder: Path, name: str) -> dict[str, Any]:
+    """Read a template of a package."""
+    found: dict[str, Any] = json.loads((folder / name).read_text("utf-8"))
+    return found
+
+
+def _parameters(template: dict[str, Any]) -> frozenset[str]:
+    """Return what may be set in a template."""
+    return frozenset(template.get("Parameters", ()))
 
 
 def read_models(model_dir: Path) -> tuple[Catalogue, dict[str, Path]]:

@@ -1,11 +1,10 @@
-"""Deletes what a stack leaves behind on purpose: tables and bucket."""
+"""Deletes what stacks leave behind on purpose: tables and bucket."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 
-from infra.backups.objects import delete_all
 from infra.deploying.account import Target, is_there
 from infra.deploying.artifacts import has_bucket
 from infra.resources import table_resources
@@ -14,7 +13,7 @@ Say = Callable[[str], None]
 
 
 def kept(target: Target) -> list[str]:
-    """Name what outlives the stack and is there."""
+    """Name the tables and the bucket of a stage that are there."""
     dynamodb = target.client("dynamodb")
     names = {
         name
@@ -34,7 +33,18 @@ def delete_data(target: Target, say: Say) -> None:
         if is_there(partial(dynamodb.delete_table, TableName=table.name)):
             say(f"  deleted table {table.name}")
     if has_bucket(target, target.data_bucket):
-        s3 = target.client("s3")
-        delete_all(s3, target.data_bucket)
-        s3.delete_bucket(Bucket=target.data_bucket)
+        empty_bucket(target)
+        target.client("s3").delete_bucket(Bucket=target.data_bucket)
         say(f"  deleted bucket {target.data_bucket}")
+
+
+def empty_bucket(target: Target) -> None:
+    """Delete every version of every object, and the markers of what was deleted."""
+    if not has_bucket(target, target.data_bucket):
+        return
+    s3, bucket = target.client("s3"), target.data_bucket
+    for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
+        entries = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
+        keys = [{"Key": entry["Key"], "VersionId": entry["VersionId"]} for entry in entries]
+        if keys:
+            s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})

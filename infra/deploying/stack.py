@@ -1,4 +1,4 @@
-"""Creates and updates the stack by change sets, which are shown before they are executed."""
+"""Creates and updates stacks by change sets, which are shown before they are executed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -15,6 +16,8 @@ from infra.deploying.account import DeployError, Target, explained
 from infra.template.functions import FUNCTION_TYPE
 
 CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]
+COST_TAG = "presage:stage"
+"""Tag by which a bill tells stages apart."""
 READY = (
     "CREATE_COMPLETE",
     "UPDATE_COMPLETE",
@@ -25,12 +28,25 @@ READY = (
 """States from which a stack can be updated."""
 _GOOD = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE")
 _NEW = ("", "REVIEW_IN_PROGRESS", "DELETE_COMPLETE")
-_FAILED_AT_FIRST = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
+_FAILED_AT_FIRST = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED")
+_STILLBORN = ("REVIEW_IN_PROGRESS", *_FAILED_AT_FIRST)
 _NOTHING = ("didn't contain changes", "no updates are to be performed", "no changes")
 _POLL_SECONDS = 3.0
 _MAX_SECONDS = 3_600.0
 
 Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class StackTemplate:
+    """A template as it was uploaded."""
+
+    url: str
+    """Where CloudFormation reads it."""
+    parameters: frozenset[str]
+    """What may be set."""
+    runtimes: Mapping[str, str]
+    """Of each function, by its name in the template."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +82,19 @@ def runtimes_of(template: Mapping[str, Any]) -> dict[str, str]:
 
 
 class Stack:
-    """One stack, and how it is changed."""
+    """One stack, and how it is changed.
 
-    def __init__(self, target: Target, say: Say, pause_seconds: float = _POLL_SECONDS) -> None:
+    Args:
+        target: where it is.
+        name: of the stack.
+        say: takes lines for the user.
+        pause_seconds: between two looks.
+    """
+
+    def __init__(
+        self, target: Target, name: str, say: Say, pause_seconds: float = _POLL_SECONDS
+    ) -> None:
+        self.name = name
         self._target = target
         self._say = say
         self._pause = pause_seconds
@@ -78,10 +104,30 @@ class Stack:
         """Return the stack's state, empty when there is none."""
         return str(self._describe().get("StackStatus", ""))
 
+    def deleted_at(self) -> datetime | None:
+        """Return when the newest stack of this name was deleted; None when there was none."""
+        pages = self._client.get_paginator("list_stacks")
+        times = [
+            entry["DeletionTime"]
+            for page in pages.paginate(StackStatusFilter=["DELETE_COMPLETE"])
+            for entry in page["StackSummaries"]
+            if entry["StackName"] == self.name and "DeletionTime" in entry
+        ]
+        return max(times, default=None)
+
+    def is_stillborn(self) -> bool:
+        """Tell whether the stack was never made, so that it holds nothing."""
+        return self.status() in _STILLBORN
+
     def outputs(self) -> dict[str, str]:
         """Return what the stack gives out, by name."""
         found = self._describe().get("Outputs", ())
         return {entry["OutputKey"]: entry["OutputValue"] for entry in found}
+
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters that the stack was made with, by name."""
+        found = self._describe().get("Parameters", ())
+        return {entry["ParameterKey"]: entry.get("ParameterValue", "") for entry in found}
 
     def check(self) -> bool:
         """Tell whether the stack is there; refuse one that cannot be changed now.
@@ -94,7 +140,13 @@ class Stack:
             return False
         if status in READY:
             return True
-        where = f"the stack {self._target.stack} is in {status}"
+        where = f"the stack {self.name} is in {status}"
+        if status == "DELETE_FAILED":
+            more = " DELETE_DATA=1" if self.name == self._target.data_stack else ""
+            raise DeployError(
+                f"{where}: it could not be removed. Mend what its events name, then run "
+                f"`make destroy STAGE={stage}{more}`"
+            )
         if status in _FAILED_AT_FIRST:
             raise DeployError(
                 f"{where}: an earlier try failed and can only be removed. "
@@ -103,17 +155,21 @@ class Stack:
         if status == "UPDATE_ROLLBACK_FAILED":
             raise DeployError(
                 f"{where}: it could not go back by itself. Mend what its events name, then run "
-                f"`aws cloudformation continue-update-rollback --stack-name {self._target.stack}`"
+                f"`aws cloudformation continue-update-rollback --stack-name {self.name}`"
             )
         raise DeployError(f"{where}: it is being changed. Wait until that has ended, then repeat")
 
     def propose(
-        self, url: str, given: Mapping[str, str], exists: bool, watch_minutes: int = 0
+        self,
+        template: StackTemplate,
+        given: Mapping[str, str],
+        exists: bool,
+        watch_minutes: int = 0,
     ) -> str | None:
         """Create a change set; None when nothing would change.
 
         Args:
-            url: of the template.
+            template: what the stack is to be.
             given: parameters; of an existing stack the others stay as they are.
             exists: whether the stack is there.
             watch_minutes: how long an update is watched, and taken back when callers get errors.
@@ -123,16 +179,15 @@ class Stack:
         """
         name = f"deploy-{int(time.time() * 1000)}"
         request: dict[str, Any] = {
-            "StackName": self._target.stack,
+            "StackName": self.name,
             "ChangeSetName": name,
             "ChangeSetType": "UPDATE" if exists else "CREATE",
-            "TemplateURL": url,
+            "TemplateURL": template.url,
             "Capabilities": CAPABILITIES,
-            "Parameters": self._parameters(url, given, exists=exists),
+            # Goes to everything in the stack that can have tags.
+            "Tags": [{"Key": COST_TAG, "Value": self._target.stack}],
+            "Parameters": self._parameters(template, given, exists=exists),
         }
-        if not exists:
-            # Tables and bucket that an earlier stack of this name left behind are taken over.
-            request["ImportExistingResources"] = True
         if exists and watch_minutes:
             request["RollbackConfiguration"] = self._watch(watch_minutes)
         self._client.create_change_set(**request)
@@ -140,7 +195,7 @@ class Stack:
 
     def runtimes(self) -> dict[str, str]:
         """Return the runtime of each function as it is deployed, by its name in the template."""
-        request = {"StackName": self._target.stack, "TemplateStage": "Original"}
+        request = {"StackName": self.name, "TemplateStage": "Original"}
         found = self._client.get_template(**request)["TemplateBody"]
         return runtimes_of(json.loads(found) if isinstance(found, str) else found)
 
@@ -153,7 +208,7 @@ class Stack:
         """
         found = []
         pages = self._client.get_paginator("describe_change_set")
-        for page in pages.paginate(ChangeSetName=name, StackName=self._target.stack):
+        for page in pages.paginate(ChangeSetName=name, StackName=self.name):
             for change in page.get("Changes", ()):
                 facts = change["ResourceChange"]
                 found.append(
@@ -169,7 +224,7 @@ class Stack:
 
     def drop(self, name: str) -> None:
         """Delete a change set that is not wanted."""
-        self._client.delete_change_set(ChangeSetName=name, StackName=self._target.stack)
+        self._client.delete_change_set(ChangeSetName=name, StackName=self.name)
 
     def execute(self, name: str) -> None:
         """Execute a change set and wait, telling what happens.
@@ -178,7 +233,7 @@ class Stack:
             DeployError: it failed; the text names the first cause.
         """
         began = self._newest_event()
-        self._client.execute_change_set(ChangeSetName=name, StackName=self._target.stack)
+        self._client.execute_change_set(ChangeSetName=name, StackName=self.name)
         self._wait(began, _GOOD)
 
     def delete(self) -> None:
@@ -189,35 +244,28 @@ class Stack:
         """
         began = self._newest_event()
         stack_id = self._describe()["StackId"]
-        self._client.delete_stack(StackName=self._target.stack)
+        self._client.delete_stack(StackName=self.name)
         self._wait(began, ("DELETE_COMPLETE", ""), stack_id)
 
     def _describe(self, name: str | None = None) -> dict[str, Any]:
         """Return what CloudFormation knows of the stack, empty when there is none."""
         try:
-            found = self._client.describe_stacks(StackName=name or self._target.stack)
+            found = self._client.describe_stacks(StackName=name or self.name)
         except ClientError as error:
             if "does not exist" in str(error):
                 return {}
             raise
         return dict(found["Stacks"][0]) if found["Stacks"] else {}
 
-    def _parameters(self, url: str, given: Mapping[str, str], *, exists: bool) -> list[Any]:
-        """Write the parameters; what is not given stays, or is the template's default.
-
-        Raises:
-            DeployError: the template has not what is given.
-        """
-        summary = self._client.get_template_summary(TemplateURL=url)
-        known = {entry["ParameterKey"] for entry in summary.get("Parameters", ())}
-        if unknown := sorted(set(given) - known):
-            raise DeployError(
-                f"there is no parameter {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
-            )
-        before = self._describe().get("Parameters", ()) if exists else ()
-        kept = {entry["ParameterKey"] for entry in before} & known - set(given)
+    def _parameters(
+        self, template: StackTemplate, given: Mapping[str, str], *, exists: bool
+    ) -> list[Any]:
+        """Write the parameters that the template has; what is not given stays, or is a default."""
+        before = self.parameters() if exists else {}
+        kept = set(before) & template.parameters - set(given)
+        new = {name: text for name, text in given.items() if name in template.parameters}
         return [
-            *({"ParameterKey": name, "ParameterValue": text} for name, text in given.items()),
+            *({"ParameterKey": name, "ParameterValue": text} for name, text in new.items()),
             *({"ParameterKey": name, "UsePreviousValue": True} for name in sorted(kept)),
         ]
 
@@ -238,9 +286,7 @@ class Stack:
         """
         deadline = time.monotonic() + _MAX_SECONDS
         while time.monotonic() < deadline:
-            found = self._client.describe_change_set(
-                ChangeSetName=name, StackName=self._target.stack
-            )
+            found = self._client.describe_change_set(ChangeSetName=name, StackName=self.name)
             status, reason = found["Status"], str(found.get("StatusReason", ""))
             if status == "CREATE_COMPLETE":
                 return True
@@ -271,12 +317,13 @@ class Stack:
             has_begun = len(shown) > 1 or status in ("", "DELETE_COMPLETE")
             if has_begun and not status.endswith("_IN_PROGRESS"):
                 if status not in good:
+                    hint = "; pass SIZE=small" if "MemorySize" in cause else ""
                     raise DeployError(
-                        f"{self._target.stack} ended in {status}: {cause or 'see its events'}"
+                        f"{self.name} ended in {status}: {cause or 'see its events'}{hint}"
                     )
                 return
             time.sleep(self._pause)
-        raise DeployError(f"{self._target.stack} is not ready after an hour; look into the console")
+        raise DeployError(f"{self.name} is not ready after an hour; look into the console")
 
     def _tell(self, event: Mapping[str, Any]) -> str:
         """Show an event; return its reason when it is a failure."""
@@ -295,7 +342,7 @@ class Stack:
         found: list[Any] = []
         try:
             pages = self._client.get_paginator("describe_stack_events")
-            for page in pages.paginate(StackName=stack_id or self._target.stack):
+            for page in pages.paginate(StackName=stack_id or self.name):
                 for event in page["StackEvents"]:
                     if event["EventId"] == after:
                         return found[::-1]
@@ -318,9 +365,15 @@ def find_stage(target: Target, environment: Mapping[str, str]) -> tuple[Settings
         SettingsError: a variable cannot be read.
     """
     with explained(target):
-        stack = Stack(target, lambda _: None)
+        stack = Stack(target, target.stack, lambda _: None)
         status, outputs = stack.status(), stack.outputs()
         where = f"the stack {target.stack} in {target.region_name}"
+        if not status and Stack(target, target.data_stack, lambda _: None).status():
+            raise DeployError(
+                f"the service of {target.stack} is removed, its data is there: deploy it again by "
+                f"`make deploy STAGE={target.stage}`, or reach the data alone by --aws with "
+                f"PRESAGE_NAME={target.stack} PRESAGE_BUCKET={target.data_bucket}"
+            )
         if not status:
             raise DeployError(
                 f"{where} does not exist: pass the stage and --region that "

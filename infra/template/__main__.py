@@ -1,4 +1,7 @@
-"""Prints the template that is merged into Chalice's: `python -m infra.template`."""
+"""Prints a template: `python -m infra.template` that of the service, with `data` that of the data.
+
+The first is what is merged into Chalice's.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import json
 import sys
 
 from infra.template.merging import merge_template
+from infra.template.storage import data_template
 
 if __name__ == "__main__":
-    json.dump(merge_template(), sys.stdout, indent=2)
+    made = data_template() if sys.argv[1:] == ["data"] else merge_template()
+    json.dump(made, sys.stdout, indent=2)
     sys.stdout.write("\n")

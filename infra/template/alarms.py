@@ -11,10 +11,7 @@ from infra.template.names import (
     API_STAGE,
     SETTINGS,
     Part,
-    attribute,
     camel,
-    dead_queue_id,
-    queue_id,
     ref,
     short_name,
     sub,
@@ -78,15 +75,13 @@ def _queues() -> list[Alarm]:
     found = []
     for queue in queue_resources(SETTINGS, 0):
         short = short_name(queue.name)
-        dead = attribute(dead_queue_id(short), "QueueName")
-        own = attribute(queue_id(short), "QueueName")
         found += [
             Alarm(
                 "dead-letters",
                 f"{short}-dead-letters",
                 "AWS/SQS",
                 "ApproximateNumberOfMessagesVisible",
-                (("QueueName", dead),),
+                (("QueueName", sub(queue.dead_name)),),
                 1,
                 f"Jobs of the queue {short} failed too often and were set aside.",
                 "Maximum",
@@ -96,7 +91,7 @@ def _queues() -> list[Alarm]:
                 f"{short}-oldest-message",
                 "AWS/SQS",
                 "ApproximateAgeOfOldestMessage",
-                (("QueueName", own),),
+                (("QueueName", sub(queue.name)),),
                 _OLDEST_SECONDS.get(short, _OLDEST_DEFAULT),
                 f"Jobs of the queue {short} wait too long.",
                 "Maximum",

@@ -9,12 +9,16 @@ from __future__ import annotations
 import json
 
 from chalicelib.errors import RouteNotFound, ServiceError
+from chalicelib.routes import OPERATIONS
+from chalicelib.web.http.cors import OPEN_HEADERS
 from chalicelib.web.http.responses import INTERNAL
+from infra.template.alarms import TOPIC
 from infra.template.logs import ACCESS_LOG, GATEWAY_ACCOUNT
 from infra.template.names import Part, attribute, ref, sub
 
 API = "RestAPI"
 """Logical name of Chalice's REST API."""
+_HEADER = "gatewayresponse.header."
 _NOT_FOUND = RouteNotFound()
 _SLOW = "The service took too long to answer. Try again."
 _BUSY = "Too many requests at once. Wait a moment, then try again."
@@ -83,6 +87,7 @@ def rest_api() -> Part:
             ],
             "DefinitionBody": {
                 "info": {"title": sub("${Name}")},
+                "paths": {path: {"options": _preflight()} for path in _paths()},
                 "x-amazon-apigateway-gateway-responses": gateway_responses(),
             },
         },
@@ -95,10 +100,30 @@ def gateway_responses() -> Part:
     found = {kind: _answer(*unknown) for kind in _UNKNOWN}
     found |= {kind: _answer(*parts) for kind, parts in _OTHERS.items()}
     for kind in ("THROTTLED", "QUOTA_EXCEEDED"):
-        found[kind]["responseParameters"] = {"gatewayresponse.header.Retry-After": "'1'"}
+        found[kind]["responseParameters"][f"{_HEADER}Retry-After"] = "'1'"
     found["DEFAULT_4XX"] = _answer(None, _BAD, "bad_request")
     found["DEFAULT_5XX"] = _answer(None, INTERNAL, ServiceError.code)
     return found
+
+
+def _paths() -> list[str]:
+    """List every path that answers."""
+    return sorted({path for operation in OPERATIONS for _, path in operation.served()})
+
+
+def _preflight() -> Part:
+    """Hand OPTIONS to the service, which knows the path's methods and who may call."""
+    function = "functions/${APIHandler.Arn}/invocations"
+    return {
+        "responses": {"204": {"description": "No content"}},
+        "x-amazon-apigateway-integration": {
+            "type": "aws_proxy",
+            "httpMethod": "POST",
+            "uri": sub(
+                "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/" + function
+            ),
+        },
+    }
 
 
 def domain() -> Part:
@@ -134,6 +159,7 @@ def outputs() -> Part:
             "Description": "Point the domain here, by a CNAME or an alias record.",
             "Value": attribute("CustomDomain", "RegionalDomainName"),
         },
+        "AlarmTopicArn": {"Condition": "HasAlarmEmail", "Value": ref(TOPIC)},
         "DomainUrl": {"Condition": "HasDomain", "Value": sub("https://${Domain}")},
     }
 
@@ -141,5 +167,13 @@ def outputs() -> Part:
 def _answer(status: int | None, message: str, code: str) -> Part:
     """Describe one answer; without a status the gateway keeps its own."""
     body = json.dumps({"message": message, "code": code})
-    answer: Part = {"responseTemplates": {"application/json": body}}
+    # Fixed texts that everybody gets, so every page may read them where some may call at all.
+    opened = {
+        f"{_HEADER}{name}": {"Fn::If": ["HasOrigins", f"'{value}'", ref("AWS::NoValue")]}
+        for name, value in OPEN_HEADERS.items()
+    }
+    answer: Part = {
+        "responseTemplates": {"application/json": body},
+        "responseParameters": opened,
+    }
     return answer if status is None else {"statusCode": str(status), **answer}

@@ -1,4 +1,4 @@
-"""Puts together what is merged into Chalice's template.
+"""The service's stack: puts together what is merged into Chalice's template.
 
 Chalice merges objects member by member and replaces everything else. So what it wrote itself as
 an object, such as a queue's ARN, is replaced by an object with the same member.
@@ -9,22 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from chalicelib.stores.jobs.queues import INCOMING
 from infra.template.alarms import alarms
+from infra.template.budget import budget
 from infra.template.dashboard import dashboard
-from infra.template.functions import FUNCTIONS, Function
+from infra.template.functions import BY_QUEUE, FUNCTIONS, Function
 from infra.template.gateway import API, domain, outputs, rest_api
 from infra.template.logs import log_group_id, logs
-from infra.template.names import BUCKET, SECRET, SETTINGS, Part, attribute, queue_id, ref, sub
+from infra.template.names import SECRET_ARN, SETTINGS, Part, attribute, queue_arn, ref, sub
 from infra.template.parameters import (
     RESERVABLE,
     conditions,
     has_reserved_id,
+    memory_id,
     most_id,
     parameters,
     reserved_id,
 )
+from infra.template.queues import queues
 from infra.template.rights import role_id, roles
-from infra.template.storage import storage
 
 MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
 """Where functions keep model files that they have brought."""
@@ -38,19 +41,20 @@ def merge_template() -> Part:
         "Parameters": parameters(),
         "Conditions": conditions(),
         "Resources": {
-            **storage(),
+            **queues(set(BY_QUEUE) - {INCOMING}),
             **logs(),
             **roles(),
             **alarms(),
             **dashboard(),
+            **budget(),
             **domain(),
             **functions,
             API: rest_api(),
         },
         "Outputs": {
             **outputs(),
-            "BucketName": {"Value": ref(BUCKET)},
-            "SigningKeyArn": {"Value": ref(SECRET)},
+            "BucketName": {"Value": sub(SETTINGS.bucket)},
+            SECRET_ARN: {"Value": ref(SECRET_ARN)},
         },
     }
 
@@ -70,7 +74,7 @@ def _function(function: Function) -> Part:
     properties: Part = {
         "FunctionName": sub(f"${{Name}}-{function.short}"),
         "Role": attribute(role_id(function)),
-        "MemorySize": function.memory_mb,
+        "MemorySize": ref(memory_id(function)),
         "Timeout": function.timeout_seconds,
         "EphemeralStorage": {"Size": function.disk_mb},
         "LoggingConfig": {"LogGroup": ref(log_group_id(function))},
@@ -80,7 +84,7 @@ def _function(function: Function) -> Part:
         properties["Events"] = {
             function.event: {
                 "Properties": {
-                    "Queue": sub(f"${{{queue_id(function.queue)}.Arn}}"),
+                    "Queue": queue_arn(function.queue),
                     "ScalingConfig": {"MaximumConcurrency": ref(most_id(function))},
                 }
             }
@@ -99,10 +103,11 @@ def _environment() -> Part:
     return {
         "PRESAGE_NAME": ref("Name"),
         "PRESAGE_BUCKET": sub(SETTINGS.bucket),
-        "PRESAGE_TOKEN_SECRET_NAME": ref(SECRET),
+        "PRESAGE_TOKEN_SECRET_NAME": ref(SECRET_ARN),
         "PRESAGE_AUDIENCE_HOSTS": {
             "Fn::Join": [",", [ref("Domain"), ref("AudienceHosts")]],
         },
+        "PRESAGE_ALLOW_ORIGINS": {"Fn::Join": [",", ref("AllowedOrigins")]},
         "PRESAGE_MODEL_DIR": MODEL_DIR,
         "PRESAGE_MODELS_FROM_BUCKET": ref("ModelCatalogue"),
         "PRESAGE_LOG_LEVEL": ref("LogLevel"),

@@ -1,6 +1,7 @@
-"""Names of the template: of its resources, and of what they make in an account.
+"""Names of the templates: of their resources, and of what they make in an account.
 
-One account and region may hold several stacks, so every name begins with the parameter `Name`.
+One account and region may hold several stages, so every name begins with the parameter `Name`. The
+service's stack finds by its name what the data's stack has made; only the key's ARN is handed over.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.config import Settings
+from chalicelib.stores.jobs.queues import INCOMING
 
 Part = dict[str, Any]
 """A piece of the template."""
@@ -18,6 +20,7 @@ API_STAGE = "api"
 """Stage of the REST API, as .chalice/config.json names it."""
 KEEP: Part = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
 """For what holds data: it outlives its stack, unless the stack's creation failed."""
+_HERE = "${AWS::Region}:${AWS::AccountId}"
 
 
 def sub(text: str) -> Part:
@@ -33,6 +36,25 @@ def ref(name: str) -> Part:
 def attribute(name: str, what: str = "Arn") -> Part:
     """Refer to an attribute of a resource."""
     return {"Fn::GetAtt": [name, what]}
+
+
+def table_arn(short: str, index: str = "") -> Part:
+    """ARN of a table, or of one of its indexes, which are in the data's stack."""
+    path = f"{SETTINGS.name}-{short}" + (f"/index/{index}" if index else "")
+    return sub(f"arn:${{AWS::Partition}}:dynamodb:{_HERE}:table/{path}")
+
+
+def bucket_arn(path: str = "") -> Part:
+    """ARN of the bucket, which is in the data's stack, or of objects in it."""
+    return sub(f"arn:${{AWS::Partition}}:s3:::{SETTINGS.bucket}{path}")
+
+
+def queue_arn(short: str) -> Part:
+    """ARN of a queue, as the service's stack refers to it."""
+    if short == INCOMING:
+        return sub(f"arn:${{AWS::Partition}}:sqs:{_HERE}:{SETTINGS.name}-{short}")
+    # Waits until the queue is made.
+    return sub(f"${{{queue_id(short)}.Arn}}")
 
 
 def camel(short: str) -> str:
@@ -62,3 +84,5 @@ def dead_queue_id(short: str) -> str:
 
 BUCKET, SECRET = "DataBucket", "SigningKey"
 """Logical names."""
+SECRET_ARN = "SigningKeyArn"  # noqa: S105 - a name
+"""Output of the data's stack, parameter and output of the service's."""

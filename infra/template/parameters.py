@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from infra.template.budget import BUDGET, budget_condition
 from infra.template.functions import FUNCTIONS, Function
-from infra.template.names import Part, ref
+from infra.template.names import SECRET_ARN, Part, ref
 
+LEAST_AT_ONCE = 2
+"""Of the functions that a queue feeds; Lambda takes no less."""
+SMALL_MEMORY_MB = 3_008
+"""What a function of a young account gets at most."""
 RESERVABLE = ("api_handler", "train_paid", "train_free")
 """Functions for which some of the account's concurrency can be set aside."""
 
@@ -16,9 +22,35 @@ def most_id(function: Function) -> str:
     return f"{function.logical}AtOnce"
 
 
+def memory_id(function: Function) -> str:
+    """Name of the parameter that says how much memory a function has."""
+    return f"{function.logical}Memory"
+
+
+def size(name: str) -> dict[str, str]:
+    """Return the parameters of a size: `standard`, or `small` for a young account.
+
+    Raises:
+        KeyError: there is no such size.
+    """
+    largest, most = {"standard": (10_240, 1_000), "small": (SMALL_MEMORY_MB, LEAST_AT_ONCE)}[name]
+    chosen = {memory_id(f): str(min(f.memory_mb, largest)) for f in FUNCTIONS}
+    return chosen | {most_id(f): str(min(f.most_at_once, most)) for f in FUNCTIONS if f.queue}
+
+
 def reserved_id(function: Function) -> str:
     """Name of the parameter that sets concurrency aside for a function."""
     return f"{function.logical}Reserved"
+
+
+def reserved(parameters: Mapping[str, str]) -> int:
+    """Return how much concurrency is set aside.
+
+    Args:
+        parameters: of a stack.
+    """
+    names = [reserved_id(function) for function in FUNCTIONS if function.name in RESERVABLE]
+    return sum(int(parameters.get(name) or 0) for name in names)
 
 
 def has_reserved_id(function: Function) -> str:
@@ -26,15 +58,28 @@ def has_reserved_id(function: Function) -> str:
     return f"Has{reserved_id(function)}"
 
 
-def parameters() -> Part:
-    """Return the parameters."""
+def data_parameters() -> Part:
+    """Return the parameters of the data's stack."""
     return {
-        "Name": _text(
-            "Prefix of every name; one account and region may hold several stacks.",
-            "presage",
-            AllowedPattern="^[a-z][a-z0-9-]{1,23}$",
-            ConstraintDescription="2 to 24 lower-case letters, digits and hyphens",
-        ),
+        **_name(),
+        **_origins(),
+    }
+
+
+def has_origins() -> Part:
+    """Return the condition that web pages of some origins may call."""
+    return {"HasOrigins": {"Fn::Not": [{"Fn::Equals": [_joined("AllowedOrigins"), ""]}]}}
+
+
+def parameters() -> Part:
+    """Return the parameters of the service's stack."""
+    return {
+        **_name(),
+        SECRET_ARN: {
+            "Type": "String",
+            "Description": "ARN of the key that signs tokens; the deployment sets it.",
+            "AllowedPattern": "^arn:.+$",
+        },
         "ModelCatalogue": _text(
             "Key of the catalogue of model files in the bucket; the deployment sets it.", ""
         ),
@@ -47,13 +92,8 @@ def parameters() -> Part:
             "",
             AllowedPattern="^(arn:.+)?$",
         ),
-        "AllowedOrigins": {
-            "Type": "CommaDelimitedList",
-            "Description": "Origins of web pages that send presigned forms; empty for none.",
-            "Default": "",
-        },
-        "AlarmEmail": _text("E-mail address that alarms are sent to; empty for none.", ""),
-        "AlarmTopicArn": _text("ARN of a topic of yours that alarms are sent to.", ""),
+        **_origins(),
+        **_receivers(),
         "LogLevel": _text(
             "Lowest level that is logged.",
             "INFO",
@@ -78,12 +118,13 @@ def parameters() -> Part:
 
 
 def conditions() -> Part:
-    """Return the conditions."""
+    """Return the conditions of the service's stack."""
     found: Part = {
+        **has_origins(),
         "HasDomain": _is_given("Domain"),
-        "HasOrigins": {"Fn::Not": [{"Fn::Equals": [_joined("AllowedOrigins"), ""]}]},
         "HasAlarmEmail": _is_given("AlarmEmail"),
         "HasAlarmTopic": _is_given("AlarmTopicArn"),
+        **budget_condition(),
         "SetsGatewayRole": {"Fn::Equals": [ref("SetGatewayLogRole"), "true"]},
     }
     for function in FUNCTIONS:
@@ -94,15 +135,59 @@ def conditions() -> Part:
     return found
 
 
+def _name() -> Part:
+    """Return the parameter that begins every name."""
+    return {
+        "Name": _text(
+            "Prefix of every name; one account and region may hold several stages.",
+            "presage",
+            AllowedPattern="^[a-z][a-z0-9-]{1,23}$",
+            ConstraintDescription="2 to 24 lower-case letters, digits and hyphens",
+        )
+    }
+
+
+def _origins() -> Part:
+    """Return the parameter that both stacks have: API and bucket allow the same pages."""
+    return {
+        "AllowedOrigins": {
+            "Type": "CommaDelimitedList",
+            "Description": "Origins of web pages that may call, such as https://shop.example, by "
+            "commas; empty for none.",
+            "Default": "",
+        }
+    }
+
+
+def _receivers() -> Part:
+    """Return the parameters of who is told of alarms and costs."""
+    return {
+        "AlarmEmail": _text("E-mail address that alarms are sent to; empty for none.", ""),
+        "AlarmTopicArn": _text("ARN of a topic of yours that alarms are sent to.", ""),
+        BUDGET: _number(
+            "US dollars a month of the whole account beyond which whoever gets alarms is told; 0 "
+            "for none.",
+            50,
+            MinValue=0,
+        ),
+    }
+
+
 def _concurrency() -> Part:
-    """Return the parameters of how much runs at once."""
+    """Return the parameters of how large functions are, and how much runs at once."""
     found: Part = {}
     for function in FUNCTIONS:
+        found[memory_id(function)] = _number(
+            f"Memory of {function.short} in MB; 1,769 are one processor.",
+            function.memory_mb,
+            MinValue=512,
+            MaxValue=10_240,
+        )
         if function.queue:
             found[most_id(function)] = _number(
                 f"How many of {function.short} run at once.",
                 function.most_at_once,
-                MinValue=2,
+                MinValue=LEAST_AT_ONCE,
                 MaxValue=1_000,
             )
         if function.name in RESERVABLE:

@@ -10,7 +10,15 @@ from collections.abc import Mapping
 
 from infra.template.functions import FUNCTIONS, Function
 from infra.template.logs import log_group_id
-from infra.template.names import BUCKET, SECRET, Part, attribute, queue_id, ref, sub, table_id
+from infra.template.names import (
+    SECRET_ARN,
+    Part,
+    attribute,
+    bucket_arn,
+    queue_arn,
+    ref,
+    table_arn,
+)
 
 Rights = Mapping[str, tuple[str, ...]]
 """Actions by resource."""
@@ -34,10 +42,12 @@ _TRAIN: Rights = {
     "objects/models": ("DeleteObject", "GetObject", "PutObject"),
     "objects/prebuilt": ("GetObject",),
     "table/accounts": ("GetItem", "UpdateItem"),
+    "table/counters": ("GetItem", "UpdateItem"),
     "table/datasets": ("GetItem", "UpdateItem"),
     "table/examples": ("BatchGetItem",),
     "table/labels": ("BatchGetItem",),
     "table/models": ("GetItem", "UpdateItem"),
+    "table/models/index/open": ("Query",),
 }
 
 FUNCTION_RIGHTS: Mapping[str, Rights] = {
@@ -54,7 +64,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "queue/train-paid": SEND,
         "secret": ("GetSecretValue",),
         "table/accounts": ("GetItem", "UpdateItem"),
-        "table/counters": ("UpdateItem",),
+        "table/counters": ("GetItem", "UpdateItem"),
         "table/datasets": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
         "table/deletions": ("GetItem", "PutItem"),
         "table/examples": ("BatchGetItem", "BatchWriteItem", "PutItem", "Query"),
@@ -62,18 +72,21 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/labels": ("BatchGetItem", "BatchWriteItem", "GetItem"),
         "table/models": ("DeleteItem", "GetItem", "PutItem", "UpdateItem"),
         "table/models/index/dataset": ("Query",),
-        "table/models/index/open": ("Query",),
+        "table/models/index/queued": ("Query",),
         "table/quotas": ("GetItem", "UpdateItem"),
         "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
-        "table/refresh-tokens": ("DeleteItem", "GetItem", "PutItem"),
+        "table/refresh-tokens": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
     },
     "ingest_upload": {
         "bucket": ("ListBucket",),
         "objects/datasets": ("DeleteObject", "GetObject", "PutObject"),
         "objects/incoming": ("DeleteObject", "GetObject"),
         "queue/embed": SEND,
+        "queue/ingest": SEND,
+        "table/accounts": ("GetItem", "UpdateItem"),
         "table/counters": ("UpdateItem",),
         "table/datasets": ("GetItem", "Query", "UpdateItem"),
+        "table/datasets/index/turns": ("Query",),
         "table/examples": ("BatchGetItem", "BatchWriteItem", "PutItem", "Query"),
         "table/labels": ("BatchGetItem", "BatchWriteItem"),
         "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
@@ -92,6 +105,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "objects/datasets": ("DeleteObject",),
         "objects/models": ("DeleteObject", "GetObject", "PutObject"),
         "queue/delete": SEND,
+        "table/accounts": ("GetItem", "UpdateItem"),
         "table/datasets": ("DeleteItem", "GetItem"),
         "table/deletions": ("UpdateItem",),
         "table/examples": ("BatchWriteItem", "Query"),
@@ -108,13 +122,17 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "queue/ingest": SEND,
         "queue/train-free": SEND,
         "queue/train-paid": SEND,
-        "table/accounts": ("DeleteItem", "Scan"),
+        "table/accounts": ("DeleteItem",),
+        "table/accounts/index/closed": ("Query",),
+        "table/counters": ("DeleteItem",),
         "table/datasets": ("GetItem", "Query", "UpdateItem"),
         "table/datasets/index/open": ("Query",),
+        "table/datasets/index/turns": ("Query",),
         "table/deletions": ("GetItem", "PutItem", "UpdateItem"),
         "table/deletions/index/open": ("Query",),
         "table/models": ("GetItem", "Query", "UpdateItem"),
         "table/models/index/open": ("Query",),
+        "table/models/index/queued": ("Query",),
     },
 }
 """By the name of the handler. Without `ListBucket` a missing object would look forbidden."""
@@ -168,12 +186,12 @@ def _arn(resource: str) -> Part:
     kind, _, name = resource.partition("/")
     if kind == "table":
         table, _, index = name.partition("/")
-        return sub(f"${{{table_id(table)}.Arn}}/{index}") if index else attribute(table_id(table))
+        return table_arn(table, index.removeprefix("index/"))
     if kind == "queue":
-        return attribute(queue_id(name))
+        return queue_arn(name)
     if kind == "objects":
-        return sub(f"${{{BUCKET}.Arn}}/{name}/*")
-    return ref(SECRET) if kind == "secret" else attribute(BUCKET)
+        return bucket_arn(f"/{name}/*")
+    return ref(SECRET_ARN) if kind == "secret" else bucket_arn()
 
 
 def _role(function: Function) -> Part:

@@ -1,43 +1,61 @@
-"""Tables, queues, bucket and signing key of the template, from infra/resources.py."""
+"""The data's stack: tables, bucket and the queue that it tells, and the signing key.
+
+No update of the service touches it, and it stays when the service is removed.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 from chalicelib.stores.jobs.queues import INCOMING
+from chalicelib.web.http.cors import MAX_AGE_SECONDS
 from infra import resources
-from infra.resources import QueueResource, TableResource
-from infra.template.functions import visibility_seconds
+from infra.resources import TableResource
 from infra.template.names import (
     BUCKET,
     KEEP,
     SECRET,
+    SECRET_ARN,
     SETTINGS,
     Part,
     attribute,
-    dead_queue_id,
+    bucket_arn,
     queue_id,
     ref,
     short_name,
     sub,
     table_id,
 )
+from infra.template.parameters import data_parameters, has_origins
+from infra.template.queues import queues
 
-_BUCKET_ARN = f"arn:${{AWS::Partition}}:s3:::{SETTINGS.bucket}"
 _INCOMING_POLICY = "IncomingQueuePolicy"
 SHORT_LIVED = ("incoming/", "tmp/")
 """Prefixes whose objects are deleted after a day."""
+VERSION_DAYS = 7
+"""How long an object can be brought back that was deleted or written over."""
+
+
+def data_template() -> Part:
+    """Return the template of the data's stack."""
+    return {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": "Presage: the data of a stage.",
+        "Parameters": data_parameters(),
+        "Conditions": has_origins(),
+        "Resources": storage(),
+        "Outputs": {
+            "BucketName": {"Value": ref(BUCKET)},
+            SECRET_ARN: {"Value": ref(SECRET)},
+        },
+    }
 
 
 def storage() -> Part:
-    """Return every resource that holds something."""
+    """Return every resource that holds data, and the queue that the bucket tells."""
     parts: Part = {}
     for table in resources.table_resources(SETTINGS):
         parts[table_id(short_name(table.name))] = _table(table)
-    for queue in resources.queue_resources(SETTINGS, 0):
-        short = short_name(queue.name)
-        parts[queue_id(short)] = _queue(queue, short)
-        parts[dead_queue_id(short)] = _dead_queue(queue)
+    # The bucket checks it when it is made, so it cannot wait for the service.
+    parts |= queues((INCOMING,))
     parts[_INCOMING_POLICY] = _incoming_policy()
     parts[BUCKET] = _bucket()
     parts[f"{BUCKET}Policy"] = _bucket_policy()
@@ -65,43 +83,10 @@ def _table(table: TableResource) -> Part:
     return {"Type": "AWS::DynamoDB::Table", **KEEP, "Properties": properties}
 
 
-def _queue(queue: QueueResource, short: str) -> Part:
-    """Describe a queue; rows are the truth and the sweep sends again, so it may go."""
-    return _any_queue(
-        queue.name,
-        VisibilityTimeout=visibility_seconds(short),
-        RedrivePolicy={
-            "deadLetterTargetArn": attribute(dead_queue_id(short)),
-            "maxReceiveCount": resources.MAX_RECEIVES,
-        },
-    )
-
-
-def _dead_queue(queue: QueueResource) -> Part:
-    """Describe the queue of what failed too often."""
-    return _any_queue(queue.dead_name)
-
-
-def _any_queue(name: str, **more: Any) -> Part:
-    """Describe either kind of queue."""
-    properties = {
-        "QueueName": sub(name),
-        "MessageRetentionPeriod": resources.RETENTION_SECONDS,
-        "SqsManagedSseEnabled": True,
-        **more,
-    }
-    return {
-        "Type": "AWS::SQS::Queue",
-        "DeletionPolicy": "Delete",
-        "UpdateReplacePolicy": "Delete",
-        "Properties": properties,
-    }
-
-
 def _incoming_policy() -> Part:
     """Let the bucket, of this account, send to its queue."""
     arn = attribute(queue_id(INCOMING))
-    document = resources.incoming_policy(arn, sub(_BUCKET_ARN))
+    document = resources.incoming_policy(arn, bucket_arn())
     document["Statement"][0]["Condition"]["StringEquals"] = {
         "aws:SourceAccount": ref("AWS::AccountId")
     }
@@ -136,6 +121,7 @@ def _bucket() -> Part:
                     {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
                 ]
             },
+            "VersioningConfiguration": {"Status": "Enabled"},
             "LifecycleConfiguration": {"Rules": _lifecycle()},
             "CorsConfiguration": {
                 "Fn::If": ["HasOrigins", {"CorsRules": [_cors()]}, ref("AWS::NoValue")]
@@ -155,26 +141,34 @@ def _bucket() -> Part:
 
 
 def _lifecycle() -> list[Part]:
-    """Delete what is of one day, and the parts of uploads that were never finished."""
+    """Delete what is of one day, old versions, and parts of uploads that were never finished."""
     rules = [
-        {"Id": prefix.strip("/"), "Prefix": prefix, "Status": "Enabled", "ExpirationInDays": 1}
+        {
+            "Id": prefix.strip("/"),
+            "Prefix": prefix,
+            "Status": "Enabled",
+            "ExpirationInDays": 1,
+            "NoncurrentVersionExpiration": {"NoncurrentDays": 1},
+        }
         for prefix in SHORT_LIVED
     ]
     unfinished = {"DaysAfterInitiation": 1}
     return [
         *rules,
+        {
+            "Id": "versions",
+            "Status": "Enabled",
+            "NoncurrentVersionExpiration": {"NoncurrentDays": VERSION_DAYS},
+            # A marker below which no version is left.
+            "ExpiredObjectDeleteMarker": True,
+        },
         {"Id": "parts", "Status": "Enabled", "AbortIncompleteMultipartUpload": unfinished},
     ]
 
 
 def _cors() -> Part:
     """Let pages of the named origins send presigned forms and show pictures."""
-    return {
-        "AllowedOrigins": ref("AllowedOrigins"),
-        "AllowedMethods": ["GET", "POST"],
-        "AllowedHeaders": ["*"],
-        "MaxAge": 3_600,
-    }
+    return {**resources.cors_rule(ref("AllowedOrigins")), "MaxAge": MAX_AGE_SECONDS}
 
 
 def _bucket_policy() -> Part:
@@ -199,8 +193,8 @@ def _bucket_policy() -> Part:
 def _secret() -> Part:
     """Have the key that signs tokens drawn; nobody ever sees it.
 
-    It has no name of its own and goes with its stack: a stack that is made anew could not take a
-    kept one over, and callers get new tokens by a new assertion.
+    It stays with the data, so tokens outlive the service. It has no name of its own: one that was
+    deleted keeps its name for days.
     """
     drawn = {"PasswordLength": 64, "ExcludePunctuation": True}
     return {

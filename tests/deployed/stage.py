@@ -28,34 +28,45 @@ _FUNCTION = "AWS::Serverless::Function"
 
 
 def adapted(template: Mapping[str, Any], disks: Path) -> dict[str, Any]:
-    """Return a copy of the template for the emulator.
+    """Return a copy of the service's template for the emulator.
 
     - It reads the types of binary bodies from the API's property alone, not from its document.
     - It keeps a limit that refers to a parameter as a text, and then polls no queue at all. The
       least that the parameter takes is written down: each function at work is one more process.
+    - It keeps memory that refers to a parameter as a text, too; the default is written down.
     - It gives all functions one `/tmp`; each gets a folder of its own for model files here.
-    - It refers to a secret by its name, where AWS gives the ARN that the rights need.
-    - It speaks plain HTTP, which the bucket's policy refuses, there as on AWS.
 
     Args:
         template: of the package.
         disks: takes a folder for each function.
     """
-    arn = json.dumps({"Fn::GetAtt": [SECRET, "Id"]})
-    copied: dict[str, Any] = json.loads(
-        json.dumps(template).replace(json.dumps({"Ref": SECRET}), arn)
-    )
+    copied: dict[str, Any] = json.loads(json.dumps(template))
     api = copied["Resources"][API]["Properties"]
     api["BinaryMediaTypes"] = api["DefinitionBody"][_BINARY]
-    del copied["Resources"][f"{BUCKET}Policy"]
     for name, resource in copied["Resources"].items():
         if resource["Type"] == _FUNCTION:
             properties = resource["Properties"]
             properties["Environment"]["Variables"]["PRESAGE_MODEL_DIR"] = str(disks / name)
+            memory = properties["MemorySize"]["Ref"]
+            properties["MemorySize"] = copied["Parameters"][memory]["Default"]
             for event in properties.get("Events", {}).values():
                 limits = event["Properties"].get("ScalingConfig", {})
                 for limit, reference in limits.items():
                     limits[limit] = copied["Parameters"][reference["Ref"]]["MinValue"]
+    return copied
+
+
+def adapted_data(template: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of the data's template for the emulator.
+
+    - It refers to a secret by its name, where AWS gives the ARN that the rights need.
+    - It speaks plain HTTP, which the bucket's policy refuses, there as on AWS.
+    """
+    arn = json.dumps({"Fn::GetAtt": [SECRET, "Id"]})
+    copied: dict[str, Any] = json.loads(
+        json.dumps(template).replace(json.dumps({"Ref": SECRET}), arn)
+    )
+    del copied["Resources"][f"{BUCKET}Policy"]
     return copied
 
 
@@ -71,6 +82,7 @@ class Deployment:
     def __init__(self, server: Ministack, package: Path, models: Path) -> None:
         self.server = server
         self.template: dict[str, Any] = json.loads((package / "sam.json").read_text("utf-8"))
+        self._data: dict[str, Any] = json.loads((package / "data.json").read_text("utf-8"))
         self.url = ""
         """Address of the service, without a slash at its end."""
         self.said = ""
@@ -107,6 +119,11 @@ class Deployment:
         shutil.copytree(self._package, copy)
         template = adapted(self.template, self.server.folder / "disks")
         (copy / "sam.json").write_text(json.dumps(template), "utf-8")
+        (copy / "data.json").write_text(json.dumps(adapted_data(self._data)), "utf-8")
+        self.deploy_again()
+
+    def deploy_again(self) -> None:
+        """Run the command on the copy."""
         done = self.run("deploy")
         assert done.returncode == 0, f"{done.stderr}\n{self.server.log()[-4_000:]}"
         self.url, self.said = done.stdout.strip(), done.stderr
@@ -136,5 +153,9 @@ class Deployment:
         [api] = [a["id"] for a in gateway.get_rest_apis()["items"] if a["id"] in self.url]
         document = self.template["Resources"][API]["Properties"]["DefinitionBody"]
         for kind, answer in document[_ANSWERS].items():
-            gateway.put_gateway_response(restApiId=api, responseType=kind, **answer)
+            sent = answer["responseParameters"].items()
+            # Those of other origins are conditions, and none is allowed here.
+            fixed = {name: value for name, value in sent if isinstance(value, str)}
+            given = {**answer, "responseParameters": fixed}
+            gateway.put_gateway_response(restApiId=api, responseType=kind, **given)
         gateway.create_deployment(restApiId=api, stageName=API_STAGE)

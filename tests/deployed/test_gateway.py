@@ -17,6 +17,7 @@ from chalicelib.errors import (
     RouteNotFound,
     UnsupportedType,
 )
+from chalicelib.web.http.request import OLD_PATHS
 from infra.models import default_directory
 from infra.packaging.target import own_runtime
 from infra.template.functions import API as API_FUNCTION
@@ -47,14 +48,17 @@ def test_engines_come_from_the_bucket(nobody: StageClient):
 
 
 def test_document_describes_every_route(stage: Deployment, nobody: StageClient):
-    """The gateway knows exactly the routes that the service describes."""
+    """The gateway knows exactly the routes that the service describes, and those of version 1."""
     document = nobody.get("/v2/openapi.json").ok
-    routes = stage.template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+    known = stage.template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+    routes = {"/" + path.strip("/"): methods for path, methods in known.items()}
+    old = {path for path in routes if path.startswith(OLD_PATHS)}
 
-    assert set(document["paths"]) == {"/" + path.strip("/") for path in routes}
-    for path, methods in routes.items():
-        described = {name.upper() for name in document["paths"]["/" + path.strip("/")]}
-        assert {name.upper() for name in methods} - {"OPTIONS"} == described
+    assert old
+    assert set(document["paths"]) == set(routes) - old
+    for path in set(routes) - old:
+        described = {name.upper() for name in document["paths"][path]}
+        assert {name.upper() for name in routes[path]} - {"OPTIONS"} == described
 
 
 @pytest.mark.parametrize(
@@ -65,6 +69,14 @@ def test_unknown_route(client: StageClient, method: str, path: str):
     found = refused(client.send(method, path), RouteNotFound)
 
     assert found["message"]
+
+
+def test_preflight_is_answered(nobody: StageClient):
+    """OPTIONS reaches the service on every path; without allowed origins it allows no page."""
+    asked = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
+    answer = nobody.send("OPTIONS", "/v2/language/intent", None, asked)
+
+    assert (answer.status, answer.headers["allow"]) == (204, "POST, OPTIONS")
 
 
 def test_errors_of_the_function_pass_the_gateway(nobody: StageClient, client: StageClient):

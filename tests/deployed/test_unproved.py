@@ -12,5 +12,8 @@ from tests.deployed.unproved import UNPROVED
 
 @pytest.mark.parametrize("name", UNPROVED)
 def test_template_says_so(package: Path, name: str):
-    """The packaged template asks AWS for what this emulator does not do."""
-    UNPROVED[name](json.loads((package / "sam.json").read_text("utf-8")))
+    """The packaged templates ask AWS for what this emulator does not do."""
+    data, service = (
+        json.loads((package / n).read_text("utf-8")) for n in ("data.json", "sam.json")
+    )
+    UNPROVED[name]({"Resources": {**data["Resources"], **service["Resources"]}})

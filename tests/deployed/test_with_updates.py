@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from tests.deployed.client import StageClient
 from tests.deployed.stage import Deployment
+from tests.deployed.test_texts import QUESTION
+from tests.flows.client import LANGUAGE
 
 
 def retention(stage: Deployment) -> set[int]:
@@ -16,6 +19,7 @@ def test_the_same_again_changes_nothing(stage: Deployment):
     done = stage.run("deploy", "--only-stack")
 
     assert done.returncode == 0, done.stderr
+    assert f"{stage.name}-data is as it should be" in done.stderr
     assert f"{stage.name} is as it should be" in done.stderr
     assert "uploading" not in done.stderr
 
@@ -34,6 +38,22 @@ def test_parameters_change_in_place(stage: Deployment):
     assert done.stdout.strip() == stage.url
 
 
+def test_pages_of_an_origin_may_call(stage: Deployment):
+    """One parameter opens the API and the bucket to a page, which is answered at its preflight."""
+    page = "https://shop.example"
+    done = stage.run("deploy", "--only-stack", "--set", f"AllowedOrigins={page}")
+    assert done.returncode == 0, done.stderr
+    asked = {"Origin": page, "Access-Control-Request-Method": "POST"}
+
+    # The emulator makes an API anew when its document changes.
+    with StageClient(done.stdout.strip()) as nobody:
+        answer = nobody.send("OPTIONS", "/v2/language/intent", None, asked)
+    [rule] = stage.client("s3").get_bucket_cors(Bucket=stage.bucket)["CORSRules"]
+
+    assert (answer.status, answer.headers["access-control-allow-origin"]) == (204, page)
+    assert rule["AllowedOrigins"] == [page]
+
+
 def test_removed_stage_keeps_its_data(stage: Deployment):
     """The functions go; every table and the bucket stay, and the command names them."""
     tables = set(stage.client("dynamodb").list_tables()["TableNames"])
@@ -44,4 +64,29 @@ def test_removed_stage_keeps_its_data(stage: Deployment):
     assert set(stage.client("dynamodb").list_tables()["TableNames"]) == tables
     assert stage.client("s3").list_objects_v2(Bucket=stage.bucket)["KeyCount"] > 0
     named = {line.split()[-1] for line in done.stderr.splitlines() if "kept:" in line}
-    assert named == tables | {stage.bucket}
+    assert named == tables | {stage.bucket, f"{stage.name}-data"}
+
+
+def test_deployed_again_finds_its_data(stage: Deployment, client: StageClient):
+    """After destroy and deploy, tokens, datasets and models of before are good."""
+    stage.deploy_again()
+    stage.set_gateway_answers()
+
+    with StageClient(stage.url, client.token) as again:
+        assert again.get("/v2/apiusage").ok["object"] == "list"
+        [made, *_] = again.get(f"{LANGUAGE}/datasets").ok["data"]
+        assert again.get(f"{LANGUAGE}/datasets/{made['id']}").ok["available"]
+        [model, *_] = again.get(f"{LANGUAGE}/datasets/{made['id']}/models").ok["data"]
+        assert again.predict(model["modelId"], QUESTION).ok["probabilities"]
+
+
+def test_removed_with_its_data(stage: Deployment):
+    """DELETE_DATA leaves neither stack, table nor bucket."""
+    done = stage.run("destroy", "--delete-data")
+
+    assert done.returncode == 0, done.stderr
+    assert "kept:" not in done.stderr
+    assert stage.client("dynamodb").list_tables()["TableNames"] == []
+    names = {bucket["Name"] for bucket in stage.client("s3").list_buckets()["Buckets"]}
+    assert stage.bucket not in names
+    assert not stage.client("secretsmanager").list_secrets()["SecretList"]

@@ -66,7 +66,7 @@ def _access_log(template: Template) -> None:
 
 def _memory_and_disk(template: Template) -> None:
     for facts in _properties(template, "AWS::Serverless::Function"):
-        assert facts["MemorySize"] >= 512
+        assert facts["MemorySize"]["Ref"]
         assert facts["EphemeralStorage"]["Size"] >= 512
 
 
@@ -91,6 +91,7 @@ def _lifecycle(template: Template) -> None:
     [bucket] = _properties(template, "AWS::S3::Bucket")
     rules = bucket["LifecycleConfiguration"]["Rules"]
     assert {rule.get("Prefix") for rule in rules} == {"incoming/", "tmp/", None}
+    assert [r["NoncurrentVersionExpiration"] for r in rules if r["Id"] == "versions"]
 
 
 def _encryption(template: Template) -> None:
@@ -143,7 +144,7 @@ UNPROVED: dict[str, Callable[[Template], None]] = {
     "encryption at rest": _encryption,
     "TLS alone at the bucket": _tls,
     "retention of logs": _retention,
-    "tables and bucket of a removed stack, taken over by the next": _kept_data,
+    "tables and bucket, kept when their stack would go": _kept_data,
     "alarms and dashboard": _alarms,
     "the custom domain": _domain,
 }

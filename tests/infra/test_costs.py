@@ -45,6 +45,24 @@ def test_price_of_a_call_is_the_sum_of_its_parts() -> None:
     assert costs.price(use) - job == pytest.approx(3.5e-6 + 3e-6 * 0.09)
 
 
+def test_texts_cost_by_profile_and_length() -> None:
+    """A long text on the accurate profile costs more than a short one on the fast."""
+    prices = {use.kind: 1_000 * costs.price(use) for use in costs.USES if use.counted_as}
+
+    assert {kind: f"{value:.4f}" for kind, value in prices.items()} == {
+        "text, fast, 10 words": "0.0089",
+        "text, fast, 60 words": "0.0094",
+        "text, accurate, 10 words": "0.0100",
+        "text, accurate, 60 words": "0.0149",
+    }
+
+
+def test_small_stage_costs_as_much_idle() -> None:
+    """Nothing that SIZE=small changes runs while nobody calls."""
+    assert costs.idle(costs.SMALL) == costs.idle(costs.STANDARD)
+    assert "| idle, a month | $ | $ with `SIZE=small` |" in costs.lines({})
+
+
 def test_every_price_has_a_page() -> None:
     """Whoever checks a price finds the page beside it, and no page is left over."""
     found = {page: [n for n in costs.PRICES if n.startswith(page)] for page in costs.PAGES}

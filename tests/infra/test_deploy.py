@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from infra import deploy as command
-from infra.deploying import artifacts
+from infra.deploying import artifacts, preflight
 from infra.deploying.account import DeployError, Target, explained
 from infra.deploying.stack import Change, Stack
 from tests.infra.deploying.conftest import TEMPLATE, models, package, target, write_package
@@ -50,7 +51,9 @@ def test_stage_is_deployed_updated_and_removed(
         ["prebuilt", "files"]
     ]
     shown = capsys.readouterr().err
-    assert shown.index("Add     IngestQueue") < shown.index("CREATE_COMPLETE")
+    for name, stack in (("DataBucket", target.data_stack), ("IngestQueue", target.stack)):
+        made = shown.index(f"CREATE_COMPLETE              {stack}\n")
+        assert shown.index(f"Add     {name}") < made
 
     queue = {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::Sub": "${Name}-new"}}}
     more = {**TEMPLATE, "Resources": {**TEMPLATE["Resources"], "NewQueue": queue}}
@@ -61,10 +64,16 @@ def test_stage_is_deployed_updated_and_removed(
     assert {"ParameterKey": "LogDays", "ParameterValue": "7"} in facts["Parameters"]
 
     command.destroy(options("destroy"), target, lambda _: "test")
-    assert Stack(target, _never).status() == ""
-    assert f"kept: bucket {target.data_bucket}" in capsys.readouterr().err
+    assert Stack(target, target.stack, _never).status() == ""
+    shown = capsys.readouterr().err
+    assert f"kept: stack {target.data_stack}" in shown
+    assert f"kept: bucket {target.data_bucket}" in shown
+    command.deploy(options("deploy", "--yes"), target, _never)
+    assert f"{target.data_stack} is as it should be" in capsys.readouterr().err
     command.destroy(options("destroy", "--yes", "--delete-data"), target, _never)
     assert f"deleted bucket {target.data_bucket}" in capsys.readouterr().err
+    for name in (target.stack, target.data_stack):
+        assert Stack(target, name, _never).status() == ""
 
 
 def _with_function(runtime: str) -> dict[str, Any]:
@@ -99,7 +108,7 @@ def test_another_python_is_asked_for(
 
     command.deploy(options("deploy", "--yes"), target, _never)
     assert "ANOTHER PYTHON runs the functions: python3.12 -> python3.13" in capsys.readouterr().err
-    assert Stack(target, _never).runtimes() == {"F": "python3.13"}
+    assert Stack(target, target.stack, _never).runtimes() == {"F": "python3.13"}
 
 
 def test_change_of_the_runtime_stands_beside_the_function() -> None:
@@ -118,14 +127,14 @@ def test_runtime_that_cannot_load_the_wheels(target: Target, options: Any, packa
 
     assert not artifacts.has_bucket(target, target.artifact_bucket)
     emulated = replace(target, endpoint_url="http://127.0.0.1:1")
-    assert artifacts.read_runtimes(package, emulated) == {"F": "python3.11"}
+    artifacts.check_runtimes(package, emulated)
 
 
 def test_stack_tells_where_it_listens(target: Target) -> None:
     """The URL is read from the stack; one that is not there tells nothing."""
-    stack = Stack(target, _never)
+    stack = Stack(target, target.stack, _never)
     assert (stack.status(), stack.outputs()) == ("", {})
-    given = {"Name": target.stack, "ModelCatalogue": "none"}
+    given = {"Name": target.stack, "ModelCatalogue": "none", "SigningKeyArn": "none"}
     target.client("cloudformation").create_stack(
         StackName=target.stack,
         TemplateBody=json.dumps(TEMPLATE),
@@ -140,7 +149,8 @@ def test_nothing_happens_unless_somebody_agrees(target: Target, options: Any) ->
     """A change set that is not wanted is dropped, and a stage is not deleted by mistake."""
     with pytest.raises(DeployError, match="nothing was changed"):
         command.deploy(options("deploy"), target, lambda _: "")
-    assert Stack(target, _never).status() in ("", "REVIEW_IN_PROGRESS")
+    for name in (target.stack, target.data_stack):
+        assert Stack(target, name, _never).status() in ("", "REVIEW_IN_PROGRESS")
     with pytest.raises(DeployError, match="nothing was deleted"):
         command.destroy(options("destroy"), target, lambda _: "prod")
 
@@ -158,12 +168,80 @@ def test_half_deployed_stack(
     target: Target, monkeypatch: pytest.MonkeyPatch, status: str, remedy: str
 ) -> None:
     """A stack that cannot be updated is refused with the way out."""
-    stack = Stack(target, _never)
+    stack = Stack(target, target.stack, _never)
     monkeypatch.setattr(stack, "_describe", lambda: {"StackStatus": status})
 
     with pytest.raises(DeployError, match=remedy) as refused:
         stack.check()
     assert status in str(refused.value)
+
+
+def test_stage_of_one_stack_is_refused(target: Target, options: Any) -> None:
+    """Data outside of the data's stack, as version 0.2 left it, is not deployed over."""
+    target.client("s3").create_bucket(Bucket=target.data_bucket)
+
+    with pytest.raises(
+        DeployError, match=r"up to 0\.2\.0 deployed.*infra\.backup dump.*DELETE_DATA=1"
+    ):
+        command.deploy(options("deploy", "--yes"), target, _never)
+
+    assert Stack(target, target.data_stack, _never).status() == ""
+    command.destroy(options("destroy", "--yes", "--delete-data"), target, _never)
+    command.deploy(options("deploy", "--yes"), target, _never)
+
+
+def test_names_of_queues_are_waited_for(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that was just removed is deployed again once AWS gives its queues' names back."""
+    slept: list[float] = []
+    monkeypatch.setattr(preflight.time, "sleep", slept.append)
+    monkeypatch.setattr(preflight, "QUEUE_SECONDS", 65.0)
+    stack = Stack(target, target.stack, _never)
+    preflight.wait_for_names(stack, target, _never)
+    now = datetime.now(UTC)
+    entries = [
+        {"StackName": name, "DeletionTime": now - timedelta(seconds=seconds)}
+        for name, seconds in ((target.stack, 900), (target.stack, 25), ("another", 1))
+    ]
+    stack._client = SimpleNamespace(
+        describe_stacks=lambda **_: {"Stacks": []},
+        get_paginator=lambda _: SimpleNamespace(
+            paginate=lambda StackStatusFilter: [{"StackSummaries": entries}]  # noqa: N803
+        ),
+    )
+    said: list[str] = []
+
+    preflight.wait_for_names(stack, target, said.append)
+
+    [seconds] = slept
+    assert 39 < seconds <= 40
+    assert said == ["waiting 40 s: AWS makes no queue so soon after one of its name was removed"]
+
+
+def test_data_goes_with_all_its_versions(target: Target, options: Any) -> None:
+    """DELETE_DATA leaves neither old versions nor the markers of what was deleted."""
+    command.deploy(options("deploy", "--yes"), target, _never)
+    s3, bucket = target.client("s3"), target.data_bucket
+    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    for body in (b"1", b"2"):
+        s3.put_object(Bucket=bucket, Key="datasets/1/raw", Body=body)
+    s3.delete_object(Bucket=bucket, Key="datasets/1/raw")
+
+    command.destroy(options("destroy", "--yes", "--delete-data"), target, _never)
+
+    assert not artifacts.has_bucket(target, bucket)
+
+
+def test_stillborn_data_goes_with_the_service(
+    target: Target, options: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A data stack that was never made holds nothing, and would be in the way of the next try."""
+    command.deploy(options("deploy", "--yes"), target, _never)
+    data = Stack(target, target.data_stack, _never)
+    monkeypatch.setattr(Stack, "is_stillborn", lambda _: True)
+
+    command.destroy(options("destroy", "--yes"), target, _never)
+
+    assert data.status() == ""
 
 
 def test_unknown_parameter(target: Target, options: Any) -> None:
@@ -192,7 +270,7 @@ def test_options_that_do_not_fit(target: Target, options: Any, more: Any, messag
     """Options that cannot work are refused before anything is made."""
     with pytest.raises(DeployError, match=message):
         command.deploy(options("deploy", "--yes", *more), target, _never)
-    assert Stack(target, _never).status() == ""
+    assert Stack(target, target.data_stack, _never).status() == ""
 
 
 def test_wrong_region(
@@ -284,7 +362,7 @@ class FailingCloud:
 def test_failure_names_its_first_cause(target: Target) -> None:
     """The state from before counts for nothing; the text says which resource failed, and why."""
     said: list[str] = []
-    stack = Stack(target, said.append, 0)
+    stack = Stack(target, target.stack, said.append, 0)
     stack._client = FailingCloud()
 
     with pytest.raises(DeployError) as refused:

@@ -125,6 +125,22 @@ def test_a_stage_that_is_not_there(
     assert error.count("\n") == 1
 
 
+def test_a_stage_whose_service_is_removed(
+    environment: dict[str, str], aws_in_memory: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Data without its service is named, with the ways to reach it."""
+    moto_api_backend.reset()
+    create = boto3.session.Session(region_name=REGION).client("cloudformation").create_stack
+    queue = {"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}
+    create(StackName="presage-prod-data", TemplateBody=json.dumps(queue))
+
+    assert accounts.main(["list", "--stage", "prod", "--region", REGION], environment) == 1
+
+    error = capsys.readouterr().err
+    assert "the service of presage-prod is removed, its data is there: deploy it again" in error
+    assert "PRESAGE_NAME=presage-prod PRESAGE_BUCKET=presage-prod-data-" in error
+
+
 @pytest.mark.parametrize("command", [accounts, backup])
 def test_tables_that_are_not_there(
     deploy: Any,

@@ -16,7 +16,7 @@ import pytest
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
 from infra.deploying.account import Target
-from tests.infra.template.conftest import template  # noqa: F401 - a fixture
+from tests.infra.template.conftest import data, template  # noqa: F401 - fixtures
 from tests.local_stack import ENDPOINT
 from tests.localstack.stack import Made, make
 
@@ -56,12 +56,13 @@ def owner_credentials() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def made(
     owner_credentials: None,
+    data: dict[str, Any],  # noqa: F811 - the fixture
     template: dict[str, Any],  # noqa: F811 - the fixture
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Made:
-    """A stack that a change set made of the deployment's template."""
+    """A stage that change sets made of the deployment's templates."""
     target = Target(f"t{secrets.token_hex(4)}", REGION, os.environ[ENDPOINT])
-    return make(target, template, tmp_path_factory.mktemp("package"))
+    return make(target, data, template, tmp_path_factory.mktemp("package"))
 
 
 @pytest.fixture

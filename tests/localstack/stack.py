@@ -1,4 +1,4 @@
-"""The part of the deployment's template that LocalStack can make: everything but the functions."""
+"""The part of the deployment that LocalStack can make: the data, and all but the functions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from infra.deploying.account import Target
 from infra.deploying.artifacts import ensure_bucket, upload_package
 from infra.deploying.stack import Change, Stack
+from infra.template.names import SECRET_ARN
 
 UNPROVED = ("AWS::Serverless::", "AWS::Lambda::", "AWS::ApiGateway::")
 """Types that need Docker to run, or the API that calls what does."""
@@ -47,53 +48,70 @@ def references(part: Any) -> set[str]:
 
 @dataclass
 class Made:
-    """A stack that was made by a change set."""
+    """Stacks of a stage that were made by change sets."""
 
     target: Target
-    """Where it is."""
-    stack: Stack
-    """How it is changed."""
-    template: dict[str, Any]
-    """From what it was made."""
-    changes: list[Change]
-    """What the change set said it would do."""
-    told: list[str]
-    """What was shown meanwhile."""
+    """Where they are."""
+    stacks: tuple[Stack, Stack]
+    """Of the data and of the service."""
+    templates: tuple[dict[str, Any], dict[str, Any]]
+    """From what they were made."""
+    changes: tuple[list[Change], list[Change]]
+    """What the change sets said they would do."""
+
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """Resources of both templates."""
+        return {**self.templates[0]["Resources"], **self.templates[1]["Resources"]}
 
     def client(self, service: str) -> Any:
         """Make a client of its account."""
         return self.target.client(service)
 
     def resources(self) -> dict[str, dict[str, Any]]:
-        """Describe every resource, by its name in the template."""
+        """Describe every resource of both stacks, by its name in the template."""
         client = self.client("cloudformation")
         pages = client.get_paginator("list_stack_resources")
         return {
             entry["LogicalResourceId"]: entry
-            for page in pages.paginate(StackName=self.target.stack)
+            for stack in self.stacks
+            for page in pages.paginate(StackName=stack.name)
             for entry in page["StackResourceSummaries"]
         }
 
 
-def make(target: Target, template: dict[str, Any], folder: Path) -> Made:
-    """Make a stack with the code that deploys.
+def write_package(folder: Path, data: dict[str, Any], service: dict[str, Any]) -> None:
+    """Write a package without functions."""
+    with zipfile.ZipFile(folder / "deployment.zip", "w") as archive:
+        archive.writestr("app.py", "app = None\n")
+    (folder / "data.json").write_text(json.dumps(data), "utf-8")
+    (folder / "sam.json").write_text(json.dumps(service), "utf-8")
+
+
+def make(target: Target, data: dict[str, Any], template: dict[str, Any], folder: Path) -> Made:
+    """Make the stacks of a stage with the code that deploys.
 
     Args:
         target: an account without it.
-        template: of the whole deployment.
+        data: template of the data.
+        template: of the whole service.
         folder: takes the package that is uploaded.
     """
-    told: list[str] = []
+
+    def say(line: str) -> None:
+        """Say nothing."""
+
     part = without_functions(template)
-    with zipfile.ZipFile(folder / "deployment.zip", "w") as archive:
-        archive.writestr("app.py", "app = None\n")
-    (folder / "sam.json").write_text(json.dumps(part), "utf-8")
-    stack = Stack(target, told.append, pause_seconds=0.2)
-    assert not stack.check()
-    ensure_bucket(target, told.append)
-    url = upload_package(target, folder, told.append)
-    name = stack.propose(url, {"Name": target.stack}, exists=False)
-    assert name is not None
-    changes = stack.changes(name)
-    stack.execute(name)
-    return Made(target, stack, part, changes, told)
+    write_package(folder, data, part)
+    ensure_bucket(target, say)
+    uploaded = upload_package(target, folder, "", say)
+    given, changes = {"Name": target.stack}, []
+    stacks = tuple(Stack(target, n, say, 0.2) for n in (target.data_stack, target.stack))
+    for stack, one in zip(stacks, uploaded, strict=True):
+        assert not stack.check()
+        name = stack.propose(one, given, exists=False)
+        assert name is not None
+        changes.append(stack.changes(name))
+        stack.execute(name)
+        given |= {SECRET_ARN: stack.outputs()[SECRET_ARN]}
+    return Made(target, (stacks[0], stacks[1]), (data, part), (changes[0], changes[1]))

@@ -17,10 +17,10 @@ def of_type(template: dict[str, Any], *kinds: str) -> dict[str, Any]:
 
 
 @pytest.mark.not_proved("privacy of the bucket: an unsigned GET is answered")
-def test_nothing_opens_the_bucket(template: dict[str, Any]) -> None:
+def test_nothing_opens_the_bucket(data: dict[str, Any]) -> None:
     """Public access is blocked, owners are enforced, and no policy allows anything."""
-    facts = template["Resources"][BUCKET]["Properties"]
-    policy = template["Resources"][f"{BUCKET}Policy"]["Properties"]["PolicyDocument"]
+    facts = data["Resources"][BUCKET]["Properties"]
+    policy = data["Resources"][f"{BUCKET}Policy"]["Properties"]["PolicyDocument"]
 
     assert all(facts["PublicAccessBlockConfiguration"].values())
     assert len(facts["PublicAccessBlockConfiguration"]) == 4
@@ -42,17 +42,17 @@ def test_rights_are_narrow(template: dict[str, Any]) -> None:
 
 
 @pytest.mark.not_proved("CloudFormation: point-in-time recovery")
-def test_tables_can_be_restored(template: dict[str, Any]) -> None:
+def test_tables_can_be_restored(data: dict[str, Any]) -> None:
     """Every table can be taken back to any second of five weeks."""
-    for name, table in of_type(template, "AWS::DynamoDB::Table").items():
+    for name, table in of_type(data, "AWS::DynamoDB::Table").items():
         facts = table["Properties"]["PointInTimeRecoverySpecification"]
         assert facts == {"PointInTimeRecoveryEnabled": True}, name
 
 
 @pytest.mark.not_proved("CloudFormation: lifecycle of the bucket")
-def test_short_lived_objects_are_deleted(template: dict[str, Any]) -> None:
+def test_short_lived_objects_are_deleted(data: dict[str, Any]) -> None:
     """Files of forms, temporary objects and unfinished parts go after a day; nothing else does."""
-    rules = template["Resources"][BUCKET]["Properties"]["LifecycleConfiguration"]["Rules"]
+    rules = data["Resources"][BUCKET]["Properties"]["LifecycleConfiguration"]["Rules"]
 
     assert {rule["Status"] for rule in rules} == {"Enabled"}
     assert {r["Prefix"]: r["ExpirationInDays"] for r in rules if "ExpirationInDays" in r} == {
@@ -74,14 +74,14 @@ def test_logs_end(template: dict[str, Any]) -> None:
 
 
 @pytest.mark.not_proved("CloudFormation: updates in place, and what outlives a stack")
-def test_data_outlives_its_stack(template: dict[str, Any]) -> None:
+def test_data_outlives_its_stack(data: dict[str, Any]) -> None:
     """Tables and bucket stay when the stack goes or would replace them; names never change.
 
     A name that held anything but the stack's own, account and region would make a resource anew.
     """
-    data = of_type(template, *DATA)
-    assert data
-    for name, part in data.items():
+    parts = of_type(data, *DATA)
+    assert parts
+    for name, part in parts.items():
         kept = (part["DeletionPolicy"], part["UpdateReplacePolicy"])
         assert kept == ("RetainExceptOnCreate", "Retain"), name
         facts = part["Properties"]

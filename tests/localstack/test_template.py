@@ -13,7 +13,7 @@ from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from infra.provision import GLOBAL_DATASETS, install_globals
 from infra.resources import MAX_RECEIVES
 from infra.template.functions import BY_QUEUE, FUNCTIONS, visibility_seconds
-from infra.template.names import BUCKET, SECRET
+from infra.template.names import BUCKET, SECRET, SECRET_ARN
 from infra.template.rights import role_id
 from tests.localstack import described
 from tests.localstack.stack import Made
@@ -23,19 +23,21 @@ def test_the_change_set_shows_all_that_is_made(made: Made) -> None:
     """Each resource is shown before it is made, and each one shown is made."""
     found = made.resources()
 
-    assert made.stack.status() == "CREATE_COMPLETE"
-    assert {change.action for change in made.changes} == {"Add"}
-    assert {change.logical for change in made.changes} == set(found)
+    assert {stack.status() for stack in made.stacks} == {"CREATE_COMPLETE"}
+    shown = [change for changes in made.changes for change in changes]
+    assert {change.action for change in shown} == {"Add"}
+    assert {change.logical for change in shown} == set(found)
     assert {part["ResourceStatus"] for part in found.values()} == {"CREATE_COMPLETE"}
-    optional = {name for name, part in made.template["Resources"].items() if "Condition" in part}
-    assert set(made.template["Resources"]) - set(found) <= optional
+    optional = {name for name, part in made.parts.items() if "Condition" in part}
+    assert set(made.parts) - set(found) <= optional
 
 
 def test_every_kind_of_resource_is_there(made: Made) -> None:
     """Leaving functions out has left nothing else out."""
-    counts = Counter(part["Type"] for part in made.template["Resources"].values())
+    counts = Counter(part["Type"] for part in made.parts.values())
 
     assert set(counts) == {
+        "AWS::Budgets::Budget",
         "AWS::CloudWatch::Alarm",
         "AWS::CloudWatch::Dashboard",
         "AWS::DynamoDB::Table",
@@ -79,7 +81,7 @@ def test_the_bucket_is_closed_and_encrypted(made: Made) -> None:
     assert rules[0]["ApplyServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
     assert [part["Effect"] for part in policy["Statement"]] == ["Deny"]
     assert made.resources()[BUCKET]["PhysicalResourceId"] == bucket
-    assert made.stack.outputs()["BucketName"] == bucket
+    assert made.stacks[0].outputs()["BucketName"] == bucket
 
 
 def test_the_bucket_tells_its_queue(made: Made) -> None:
@@ -127,10 +129,11 @@ def test_each_function_has_a_role_for_itself(made: Made) -> None:
 
 def test_the_signing_key_is_drawn(made: Made) -> None:
     """The secret holds a key long enough, and the stack gives its name out."""
-    name = made.stack.outputs()["SigningKeyArn"]
+    name = made.stacks[0].outputs()[SECRET_ARN]
     drawn = made.client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
 
     assert made.resources()[SECRET]["PhysicalResourceId"] == name
+    assert made.stacks[1].outputs()[SECRET_ARN] == name
     assert len(drawn) == 64
     assert drawn.isalnum()
 
@@ -146,13 +149,13 @@ def test_alarms_and_logs_are_there(made: Made) -> None:
         for page in paginator.paginate(AlarmNamePrefix=f"{made.target.stack}-")
         for alarm in page["MetricAlarms"]
     ]
-    kinds = Counter(part["Type"] for part in made.template["Resources"].values())
+    kinds = Counter(part["Type"] for part in made.parts.values())
 
     assert len(groups["logGroups"]) == kinds["AWS::Logs::LogGroup"] == len(FUNCTIONS) + 1
     assert len(alarms) == len(set(alarms))
     wanted = {
         part["Properties"]["AlarmName"]["Fn::Sub"].replace("${Name}", made.target.stack)
-        for part in made.template["Resources"].values()
+        for part in made.parts.values()
         if part["Type"] == "AWS::CloudWatch::Alarm"
     }
     assert set(alarms) == wanted

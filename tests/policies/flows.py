@@ -29,6 +29,7 @@ def live(deployed: Deployed) -> None:
     moods(free)
     pictures(free)
     boxes(paid)
+    crowded(paid)
     arrivals(paid)
     trouble(free)
     delays(free)
@@ -36,6 +37,7 @@ def live(deployed: Deployed) -> None:
     for caller, trainer in ((free, "train_free"), (paid, "train_paid")):
         interrupted(caller, trainer)
         interrupted_pictures(caller, trainer)
+        turns(caller, trainer.replace("_", "-"))
     guarded(paid)
     tokens(free)
     close(deployed, free, paid)
@@ -45,6 +47,8 @@ def describe(caller: Caller) -> None:
     """Ask the service about itself."""
     for path in ("/v2/health", "/v2/openapi.json", "/v2/docs", "/v2/apiusage"):
         caller.get(path)
+    assert caller.send("GET", "/").status == 302
+    assert caller.send("POST", f"{LANGUAGE}/entities").status == 404
 
 
 def tokens(caller: Caller) -> None:
@@ -151,6 +155,16 @@ def boxes(caller: Caller) -> None:
     work()
 
 
+def crowded(caller: Caller) -> None:
+    """A file that unpacks to more than there seems to be room for, until it is counted anew."""
+    deployed = caller.deployed
+    pictures = {path: file + bytes(9_000) for path, file in label_folders({"bike": 5}).items()}
+    archive = ("data", make_zip(pictures), "a.zip")
+    caller.form("POST", f"{VISION}/datasets/upload", archive)
+    deployed.fill(caller.account.account_id)
+    deployed.work()
+
+
 def arrivals(caller: Caller) -> None:
     """Files that come by the bucket, for both kinds of upload and a sample."""
     deployed = caller.deployed
@@ -220,6 +234,21 @@ def cut_off(caller: Caller) -> None:
         before(API, "table/deletions", "dynamodb:PutItem", cut)
         assert caller.send("DELETE", f"{LANGUAGE}/{path}").status == 503
     deployed.sweep()
+    deployed.work()
+
+
+def turns(caller: Caller, queue: str) -> None:
+    """Messages that come in another order than what they were sent for."""
+    deployed = caller.deployed
+    for _ in range(2):
+        data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
+    for body in reversed(deployed.take("ingest")):
+        deployed.deliver("ingest", body)
+    deployed.work()
+    for _ in range(2):
+        caller.json("POST", f"{LANGUAGE}/train", name="m", datasetId=data["id"], epochs=2)
+    for body in reversed(deployed.take(queue)):
+        deployed.deliver(queue, body)
     deployed.work()
 
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
+from tests.quick_aws import keep_clients
 
 Right = tuple[str, str]
 """Resource and action."""
@@ -47,6 +48,7 @@ class Recorder:
     def listen(self, function: str, clients: Clients) -> None:
         """Note every call of these clients as one of a function."""
         rights = self.used.setdefault(function, set())
+        keep_clients()
 
         def begin(event_name: str, params: dict[str, Any], context: Any, **_: Any) -> None:
             """Note what the call asks for."""

@@ -53,7 +53,7 @@ def test_every_operation_was_called(recorded: Deployed) -> None:
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.kind)
 def test_costs_are_computed_from_what_is_called(recorded: Deployed, use: Use) -> None:
     """The calls of DynamoDB and S3 that infra/costs.py multiplies are those of a warm call."""
-    counted = recorded.counted[use.kind]
+    counted = recorded.counted[use.counted_as or use.kind]
     sums = dict.fromkeys(("reads", "writes", "gets", "puts"), 0)
     for action, number in counted.items():
         sums[KINDS_OF_CALLS[action]] += number

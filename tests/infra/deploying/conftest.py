@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 from moto.moto_api._internal.models import moto_api_backend
 
+from infra.deploying import preflight
 from infra.deploying.account import Target
+from infra.deploying.preflight import AccountLimits
 
-TEMPLATE: dict[str, Any] = {
+DATA_TEMPLATE: dict[str, Any] = {
     "AWSTemplateFormatVersion": "2010-09-09",
-    "Parameters": {
-        "Name": {"Type": "String"},
-        "ModelCatalogue": {"Type": "String"},
-        "LogDays": {"Type": "Number", "Default": 30},
-    },
+    "Parameters": {"Name": {"Type": "String"}},
     "Resources": {
         "DataBucket": {
             "Type": "AWS::S3::Bucket",
@@ -28,6 +26,18 @@ TEMPLATE: dict[str, Any] = {
                 "BucketName": {"Fn::Sub": "${Name}-data-${AWS::AccountId}-${AWS::Region}"}
             },
         },
+    },
+    "Outputs": {"SigningKeyArn": {"Value": "arn:aws:secretsmanager:the-key"}},
+}
+TEMPLATE: dict[str, Any] = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Parameters": {
+        "Name": {"Type": "String"},
+        "ModelCatalogue": {"Type": "String"},
+        "SigningKeyArn": {"Type": "String"},
+        "LogDays": {"Type": "Number", "Default": 30},
+    },
+    "Resources": {
         "IngestQueue": {
             "Type": "AWS::SQS::Queue",
             "Properties": {"QueueName": {"Fn::Sub": "${Name}-ingest"}},
@@ -38,9 +48,12 @@ TEMPLATE: dict[str, Any] = {
 
 
 @pytest.fixture
-def target(aws_in_memory: None) -> Target:
-    """An empty account."""
+def target(aws_in_memory: None, monkeypatch: pytest.MonkeyPatch) -> Target:
+    """An empty account, grown up: the emulator tells neither limits nor rights."""
     moto_api_backend.reset()
+    monkeypatch.setattr(preflight, "read_limits", lambda _: AccountLimits(1_000, 1_000))
+    monkeypatch.setattr(preflight, "denied_actions", lambda _: [])
+    monkeypatch.setattr(preflight, "QUEUE_SECONDS", 0)
     return Target("test", "us-east-1")
 
 
@@ -56,6 +69,7 @@ def write_package(folder: Path, template: dict[str, Any] = TEMPLATE) -> Path:
     with zipfile.ZipFile(folder / "deployment.zip", "w") as archive:
         archive.writestr("app.py", "app = None\n")
     (folder / "sam.json").write_text(json.dumps(template))
+    (folder / "data.json").write_text(json.dumps(DATA_TEMPLATE))
     return folder
 
 

@@ -32,7 +32,8 @@ def test_package_that_is_missing_or_damaged(tmp_path: Path) -> None:
     """Each lack is one line that names the command which mends it."""
     with pytest.raises(DeployError, match="missing: build the package by `make package`"):
         check_package(tmp_path)
-    (tmp_path / "sam.json").write_text("{}")
+    for name in ("sam.json", "data.json"):
+        (tmp_path / name).write_text("{}")
     (tmp_path / "deployment.zip").write_bytes(b"no zip")
     with pytest.raises(DeployError, match="is damaged"):
         check_package(tmp_path)
@@ -53,10 +54,11 @@ def test_package_is_uploaded_by_its_digest(target: Target, package: Path) -> Non
     said: list[str] = []
     ensure_bucket(target, said.append)
 
-    url = upload_package(target, package, said.append)
-    again = upload_package(target, package, said.append)
+    made = upload_package(target, package, "", said.append)
+    again = upload_package(target, package, "", said.append)
 
-    assert url == again
+    assert made == again
+    url = made[1].url
     assert len([line for line in said if "deployment.zip" in line]) == 1
     s3 = target.client("s3")
     key = url.split(f"{target.artifact_bucket}/")[1]
@@ -65,6 +67,21 @@ def test_package_is_uploaded_by_its_digest(target: Target, package: Path) -> Non
     name = code.removeprefix(f"s3://{target.artifact_bucket}/")
     stored = s3.get_object(Bucket=target.artifact_bucket, Key=name)["Body"].read()
     assert stored == (package / "deployment.zip").read_bytes()
+
+
+def test_other_origins_are_another_document(target: Target, package: Path) -> None:
+    """The gateway takes a document anew when its text is another, so origins stand in it."""
+    body = {"info": {"title": "t"}, "paths": {}}
+    api = {"Type": "AWS::Serverless::Api", "Properties": {"DefinitionBody": body}}
+    write_package(package, {**TEMPLATE, "Resources": {"RestAPI": api}})
+    ensure_bucket(target, _quiet)
+
+    urls = [
+        upload_package(target, package, origins, _quiet)[1].url
+        for origins in ("", "https://shop.example", "https://shop.example")
+    ]
+
+    assert urls[0] != urls[1] == urls[2]
 
 
 def test_bucket_of_artifacts_is_closed(target: Target) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from infra.packaging import staging
 from infra.template.merging import merge_template, merged
+from infra.template.storage import data_template
 from tests.infra.tiny_package import X86
 
 ROOT = Path(__file__).parents[3]
@@ -23,3 +24,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     made = staging.package(folder / "stage", "dev", added, folder / "tree")
     staging.check(made, X86)
     return made
+
+
+@pytest.fixture(scope="session")
+def data() -> dict[str, Any]:
+    """The template of the data's stack."""
+    return data_template()

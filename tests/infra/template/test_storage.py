@@ -11,11 +11,14 @@ import pytest
 from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
+from chalicelib.stores.jobs.queues import INCOMING
 from infra.resources import provision, queue_resources, table_resources
 from infra.template.functions import BY_QUEUE, visibility_seconds
-from infra.template.names import BUCKET, KEEP, SECRET, table_id
-from infra.template.parameters import conditions, parameters
-from infra.template.storage import storage
+from infra.template.merging import merge_template
+from infra.template.names import BUCKET, KEEP, SECRET, SECRET_ARN, table_id
+from infra.template.parameters import data_parameters, parameters
+from infra.template.queues import queues
+from infra.template.storage import data_template, storage
 
 NAME = "shop"
 SETTINGS = Settings(name=NAME, bucket="shop-data-123456789012-us-east-1")
@@ -37,14 +40,16 @@ def made_by(aws_in_memory: None) -> Any:
 
 
 def _create_stack() -> None:
-    """Let CloudFormation make what holds something."""
-    template = {"Parameters": parameters(), "Conditions": conditions(), "Resources": storage()}
+    """Let CloudFormation make what holds something: the data, and the service's queues."""
+    service = {"Parameters": data_parameters(), "Resources": queues(set(BY_QUEUE) - {INCOMING})}
     client = boto3.session.Session(region_name="us-east-1").client("cloudformation")
     name = {"ParameterKey": "Name", "ParameterValue": NAME}
     with warnings.catch_warnings():
         # The emulator has neither policies nor secrets of a stack; cfn-lint reads those.
         warnings.simplefilter("ignore")
-        client.create_stack(StackName="shop", TemplateBody=json.dumps(template), Parameters=[name])
+        for stack, template in (("shop-data", data_template()), ("shop", service)):
+            body = json.dumps(template)
+            client.create_stack(StackName=stack, TemplateBody=body, Parameters=[name])
 
 
 def _tables() -> dict[str, Any]:
@@ -141,12 +146,16 @@ def test_bucket_is_closed_and_tidy() -> None:
     assert all(facts["PublicAccessBlockConfiguration"].values())
     assert "AES256" in json.dumps(facts["BucketEncryption"])
     assert {name: bucket[name] for name in KEEP} == KEEP
+    assert facts["VersioningConfiguration"] == {"Status": "Enabled"}
     rules = facts["LifecycleConfiguration"]["Rules"]
-    assert {rule.get("Prefix"): rule.get("ExpirationInDays") for rule in rules} == {
-        "incoming/": 1,
-        "tmp/": 1,
-        None: None,
+    assert {rule["Id"]: rule.get("ExpirationInDays") for rule in rules} == {
+        "incoming": 1,
+        "tmp": 1,
+        "versions": None,
+        "parts": None,
     }
+    assert rules[2]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 7}
+    assert rules[2]["ExpiredObjectDeleteMarker"] is True
     assert rules[-1]["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}
     [refusal] = parts[f"{BUCKET}Policy"]["Properties"]["PolicyDocument"]["Statement"]
     assert (refusal["Effect"], refusal["Condition"]) == (
@@ -177,13 +186,30 @@ def test_messages_are_hidden_long_enough(queue: str) -> None:
     """A message stays hidden six times as long as its function may run, encrypted at rest."""
     [facts] = [
         part["Properties"]
-        for part in storage().values()
+        for part in queues().values()
         if part["Properties"].get("QueueName") == {"Fn::Sub": f"${{Name}}-{queue}"}
     ]
 
     assert facts["VisibilityTimeout"] == visibility_seconds(queue)
     assert facts["VisibilityTimeout"] >= 6 * BY_QUEUE[queue].timeout_seconds
     assert facts["SqsManagedSseEnabled"] is True
+
+
+def test_service_and_data_share_nothing() -> None:
+    """Nothing that holds data is in the service's stack, whose changes touch none of it."""
+    service, data = merge_template()["Resources"], data_template()["Resources"]
+    kinds = {part.get("Type") for part in service.values()}
+
+    assert not set(service) & set(data)
+    assert not kinds & {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret"}
+    text = json.dumps(merge_template())
+    assert not [name for name in data if f'"{name}"' in text or f"${{{name}." in text]
+    assert {name for name, part in data.items() if part["Type"] == "AWS::SQS::Queue"} == {
+        "IncomingQueue",
+        "IncomingDeadQueue",
+    }
+    assert SECRET_ARN in data_template()["Outputs"]
+    assert SECRET_ARN in parameters()
 
 
 def test_signing_key_is_long_and_makes_way() -> None:

@@ -15,7 +15,8 @@ from chalicelib.config import Settings
 from infra.template.alarms import all_alarms
 from infra.template.functions import FUNCTIONS, Function
 from infra.template.gateway import LOG_FIELDS, gateway_responses
-from infra.template.parameters import parameters
+from infra.template.names import BUCKET, SECRET_ARN
+from infra.template.parameters import data_parameters, parameters
 from infra.template.rights import statements
 
 MAX_TEMPLATE_BYTES = 1_000_000
@@ -24,10 +25,11 @@ MAX_RESOURCES = 500
 RUNBOOK = Path(__file__).parents[3] / "docs" / "runbook.md"
 
 
-def test_cfn_lint_finds_nothing(template: dict[str, Any], tmp_path: Path) -> None:
-    """The merged template is clean, warnings included."""
-    file = tmp_path / "sam.json"
-    file.write_text(json.dumps(template))
+@pytest.mark.parametrize("name", ["template", "data"])
+def test_cfn_lint_finds_nothing(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """Both templates are clean, warnings included."""
+    file = tmp_path / "template.json"
+    file.write_text(json.dumps(request.getfixturevalue(name)))
     command = [sys.executable, "-c", "from cfnlint.runner import main; main()"]
 
     done = subprocess.run(
@@ -50,19 +52,24 @@ def test_function_gets_what_is_described(template: dict[str, Any], function: Fun
 
     assert facts["Handler"] == f"app.{'app' if function.short == 'api' else function.name}"
     assert facts["Role"] == {"Fn::GetAtt": [f"{function.logical}Role", "Arn"]}
-    assert (facts["MemorySize"], facts["Timeout"], facts["EphemeralStorage"]) == (
-        function.memory_mb,
+    assert (facts["Timeout"], facts["EphemeralStorage"]) == (
         function.timeout_seconds,
         {"Size": function.disk_mb},
     )
+    memory = template["Parameters"][facts["MemorySize"]["Ref"]]
+    assert memory["Default"] == function.memory_mb
     assert facts["LoggingConfig"] == {"LogGroup": {"Ref": f"{function.logical}LogGroup"}}
     assert facts["Environment"]["Variables"]["OPENBLAS_NUM_THREADS"] == "1"
     events = [e for e in facts.get("Events", {}).values() if e["Type"] == "SQS"]
     if function.queue:
         [event] = events
-        assert event["Properties"]["Queue"] == {
-            "Fn::Sub": f"${{{''.join(w.title() for w in function.queue.split('-'))}Queue.Arn}}"
-        }
+        own = f"{''.join(w.title() for w in function.queue.split('-'))}Queue"
+        queue = event["Properties"]["Queue"]["Fn::Sub"]
+        # The queue of another stack is named; one of this stack is waited for.
+        is_own = own in template["Resources"]
+        assert (
+            queue == f"${{{own}.Arn}}" if is_own else queue.endswith(f":${{Name}}-{function.queue}")
+        )
         assert event["Properties"]["BatchSize"] == 1
         assert event["Properties"]["ScalingConfig"]["MaximumConcurrency"]["Ref"] in parameters()
     else:
@@ -88,7 +95,7 @@ def test_no_role_is_shared_or_wide(template: dict[str, Any]) -> None:
         for statement in statements(function):
             assert not any("*" in action for action in statement["Action"])
             resource = json.dumps(statement["Resource"])
-            assert "*" not in resource or re.search(r"\$\{DataBucket.Arn\}/[a-z]+/\*", resource)
+            assert "*" not in resource or re.search(r":::\$\{Name\}-data-[^/]+/[a-z]+/\*", resource)
 
 
 def test_paid_trainings_run_before_free_ones() -> None:
@@ -110,11 +117,34 @@ def test_gateway_answers_in_our_shape(template: dict[str, Any]) -> None:
     assert answers["MISSING_AUTHENTICATION_TOKEN"]["statusCode"] == "404"
     assert answers["REQUEST_TOO_LARGE"]["statusCode"] == "413"
     assert answers["THROTTLED"]["statusCode"] == "429"
-    after = {"gatewayresponse.header.Retry-After": "'1'"}
-    assert [k for k, answer in answers.items() if answer.get("responseParameters") == after] == [
+    after = "gatewayresponse.header.Retry-After"
+    assert {kind for kind, answer in answers.items() if after in answer["responseParameters"]} == {
         "THROTTLED",
         "QUOTA_EXCEEDED",
-    ]
+    }
+
+
+def test_pages_of_allowed_origins_may_call(template: dict[str, Any], data: dict[str, Any]) -> None:
+    """API, gateway and bucket allow the origins of one parameter, none by default, no cookies."""
+    facts = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]
+    called = facts["paths"]["/v2/health"]["get"]["x-amazon-apigateway-integration"]["uri"]
+    for path, methods in facts["paths"].items():
+        integration = methods["options"]["x-amazon-apigateway-integration"]
+        assert (integration["type"], integration["uri"]) == ("aws_proxy", called), path
+    for function in FUNCTIONS:
+        variables = template["Resources"][function.logical]["Properties"]["Environment"]
+        given = variables["Variables"]["PRESAGE_ALLOW_ORIGINS"]
+        assert given == {"Fn::Join": [",", {"Ref": "AllowedOrigins"}]}
+    for answer in facts["x-amazon-apigateway-gateway-responses"].values():
+        given = answer["responseParameters"]["gatewayresponse.header.Access-Control-Allow-Origin"]
+        assert given == {"Fn::If": ["HasOrigins", "'*'", {"Ref": "AWS::NoValue"}]}
+    bucket = data["Resources"][BUCKET]["Properties"]["CorsConfiguration"]
+    condition, rules, otherwise = bucket["Fn::If"]
+    assert (condition, otherwise) == ("HasOrigins", {"Ref": "AWS::NoValue"})
+    assert rules["CorsRules"][0]["AllowedOrigins"] == {"Ref": "AllowedOrigins"}
+    for made in (template, data):
+        assert made["Parameters"]["AllowedOrigins"]["Default"] == ""
+        assert "credentials" not in json.dumps(made).lower().replace("_credentials", "")
 
 
 def test_gateway_takes_files(template: dict[str, Any]) -> None:
@@ -143,11 +173,27 @@ def test_everything_logged_has_an_end(template: dict[str, Any]) -> None:
     assert all(g["Properties"]["RetentionInDays"] == {"Ref": "LogDays"} for g in groups)
 
 
+def test_budget_tells_who_gets_alarms(template: dict[str, Any]) -> None:
+    """Costs are told before and when they pass the budget, to the receivers of the alarms."""
+    budget = template["Resources"]["Budget"]
+    told = budget["Properties"]["NotificationsWithSubscribers"]
+
+    assert budget["Condition"] == "HasBudget"
+    assert [
+        (n["Notification"]["NotificationType"], n["Notification"]["Threshold"]) for n in told
+    ] == [
+        ("ACTUAL", 80),
+        ("FORECASTED", 100),
+    ]
+    for notice in told:
+        assert [s["Fn::If"][0] for s in notice["Subscribers"]] == ["HasAlarmEmail", "HasAlarmTopic"]
+
+
 def test_every_parameter_is_described_and_optional() -> None:
-    """A deployment may leave every parameter out; each says what it is for."""
-    for name, parameter in parameters().items():
+    """Whoever deploys may leave every parameter out; each says what it is for."""
+    for name, parameter in {**parameters(), **data_parameters()}.items():
         assert parameter["Description"].endswith("."), name
-        assert "Default" in parameter, name
+        assert "Default" in parameter or name == SECRET_ARN, name
 
 
 def test_every_alarm_is_in_the_runbook() -> None:

@@ -1,0 +1,132 @@
+"""The rights that a deployment needs of whoever runs it, as a policy document.
+
+Everything is limited to names that begin with `presage-`. docs/deployer.md shows it, and a test
+compares it with what AWS says that each kind of resource needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_ALL = "arn:aws:{}:*:*:{}"
+_OWN: dict[str, tuple[str, ...]] = {
+    "cloudformation": (
+        _ALL.format("cloudformation", "stack/presage-*"),
+        "arn:aws:cloudformation:*:aws:transform/Serverless-2016-10-31",
+    ),
+    "s3": ("arn:aws:s3:::presage-*",),
+    "dynamodb": (_ALL.format("dynamodb", "table/presage-*"),),
+    "sqs": (_ALL.format("sqs", "presage-*"),),
+    "secretsmanager": (_ALL.format("secretsmanager", "secret:SigningKey-*"),),
+    "lambda": (_ALL.format("lambda", "function:presage-*"),),
+    "sns": (_ALL.format("sns", "presage-*"),),
+    "logs": (_ALL.format("logs", "log-group:/presage/presage-*"),),
+    "cloudwatch": (
+        _ALL.format("cloudwatch", "alarm:presage-*"),
+        "arn:aws:cloudwatch::*:dashboard/presage-*",
+    ),
+    "events": (_ALL.format("events", "rule/presage-*"),),
+    "budgets": ("arn:aws:budgets::*:budget/presage-*",),
+    # An API has no name of ours in its ARN.
+    "apigateway": tuple(
+        f"arn:aws:apigateway:*::/{path}"
+        for path in ("account", "domainnames*", "restapis*", "tags/*")
+    ),
+}
+"""Of these services everything may be done with what is ours."""
+_ROLE_ACTIONS = (
+    "AttachRolePolicy",
+    "CreateRole",
+    "DeleteRole",
+    "DeleteRolePolicy",
+    "DetachRolePolicy",
+    "GetRole",
+    "GetRolePolicy",
+    "ListAttachedRolePolicies",
+    "ListRolePolicies",
+    "PutRolePolicy",
+    "TagRole",
+    "UntagRole",
+    "UpdateAssumeRolePolicy",
+    "UpdateRole",
+    "UpdateRoleDescription",
+)
+_ANYWHERE = (
+    "cloudformation:ListStacks",
+    "cloudformation:ValidateTemplate",
+    "cloudwatch:DescribeAlarms",
+    "dynamodb:ListTables",
+    "events:ListRules",
+    "iam:GetRole",
+    "iam:SimulatePrincipalPolicy",
+    "lambda:*EventSourceMapping*",
+    "lambda:GetAccountSettings",
+    "lambda:ListFunctions",
+    "lambda:ListTags",
+    "lambda:TagResource",
+    "lambda:UntagResource",
+    "logs:DescribeLogGroups",
+    "secretsmanager:GetRandomPassword",
+    "secretsmanager:ListSecrets",
+    "sns:ListTopics",
+    "sns:Unsubscribe",
+    "sqs:ListQueues",
+)
+"""What AWS lets nobody limit to names, and what only reads."""
+_ROLES = "arn:aws:iam::*:role/presage-*"
+CHECKED = {
+    "cloudformation:CreateChangeSet": "arn:aws:cloudformation:{here}:stack/{stack}/*",
+    "s3:CreateBucket": "arn:aws:s3:::{stack}-data",
+    "dynamodb:CreateTable": "arn:aws:dynamodb:{here}:table/{stack}-accounts",
+    "sqs:CreateQueue": "arn:aws:sqs:{here}:{stack}-ingest",
+    "secretsmanager:CreateSecret": "arn:aws:secretsmanager:{here}:secret:SigningKey-a",
+    "lambda:CreateFunction": "arn:aws:lambda:{here}:function:{stack}-api",
+    "lambda:CreateEventSourceMapping": "*",
+    "apigateway:POST": "arn:aws:apigateway:{region}::/restapis",
+    "logs:CreateLogGroup": "arn:aws:logs:{here}:log-group:/presage/{stack}/api",
+    "cloudwatch:PutMetricAlarm": "arn:aws:cloudwatch:{here}:alarm:{stack}-server-errors",
+    "events:PutRule": "arn:aws:events:{here}:rule/{stack}-sweep",
+    "iam:CreateRole": "arn:aws:iam::{account}:role/{stack}-api",
+    "iam:PutRolePolicy": "arn:aws:iam::{account}:role/{stack}-api",
+    "iam:PassRole": "arn:aws:iam::{account}:role/{stack}-api",
+}
+"""What is asked before a deployment, one right of each kind, and on what."""
+
+
+def policy() -> dict[str, Any]:
+    """Return the policy document."""
+    passed = ["apigateway.amazonaws.com", "lambda.amazonaws.com"]
+    through = {"StringLike": {"kms:ViaService": "dynamodb.*.amazonaws.com"}}
+    keys = [f"kms:{action}" for action in ("CreateGrant", "Decrypt", "DescribeKey", "Encrypt")]
+    own = [
+        _allow(service.capitalize(), [f"{service}:*"], list(resources))
+        for service, resources in _OWN.items()
+    ]
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            *own,
+            _allow("Roles", [f"iam:{action}" for action in _ROLE_ACTIONS], [_ROLES]),
+            _allow(
+                "PassRoles",
+                ["iam:PassRole"],
+                [_ROLES],
+                {"StringEquals": {"iam:PassedToService": passed}},
+            ),
+            _allow("TableKeys", keys, ["*"], through),
+            _allow("Anywhere", list(_ANYWHERE), ["*"]),
+        ],
+    }
+
+
+def _allow(
+    name: str, actions: list[str], resources: list[str], condition: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Describe a statement."""
+    statement: dict[str, Any] = {
+        "Sid": name,
+        "Effect": "Allow",
+        "Action": actions,
+        "Resource": resources,
+    }
+    return statement if condition is None else {**statement, "Condition": condition}

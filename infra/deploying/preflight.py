@@ -1,0 +1,260 @@
+"""What is looked at before anything is made, so that a deployment does not fail half-way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from infra.deploying.account import DeployError, Target
+from infra.deploying.deployer_policy import CHECKED
+from infra.deploying.removal import kept
+from infra.deploying.stack import Stack
+from infra.template.functions import BY_QUEUE, FUNCTIONS
+from infra.template.parameters import (
+    LEAST_AT_ONCE,
+    RESERVABLE,
+    SMALL_MEMORY_MB,
+    memory_id,
+    most_id,
+    reserved,
+    reserved_id,
+)
+
+FULL_CONCURRENCY = 1_000
+"""What AWS gives an account by default; a younger one has less, of memory too."""
+ROOM_FOR_CALLS = 10
+"""Of the account's concurrency, beside all workers at once."""
+ALWAYS_UNRESERVED = 100
+"""What AWS lets nobody set aside."""
+QUEUE_SECONDS = 65.0
+"""How long AWS keeps the name of a queue that was removed, and a little more."""
+_NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientException")
+_RAISE = "ask AWS for more (Service Quotas, Lambda, concurrent executions)"
+_PROBES: Mapping[str, Callable[[Any], object]] = {
+    "apigateway": lambda client: client.get_account(),
+    "cloudwatch": lambda client: client.describe_alarms(MaxRecords=1),
+    "dynamodb": lambda client: client.list_tables(Limit=1),
+    "events": lambda client: client.list_rules(Limit=1),
+    "lambda": lambda client: client.list_functions(MaxItems=1),
+    "logs": lambda client: client.describe_log_groups(limit=1),
+    "secretsmanager": lambda client: client.list_secrets(MaxResults=1),
+    "sns": lambda client: client.list_topics(),
+    "sqs": lambda client: client.list_queues(MaxResults=1),
+}
+"""A small call of each service that a stage lives on; others are called anyway."""
+
+
+@dataclass(frozen=True)
+class AccountLimits:
+    """How much of Lambda an account has."""
+
+    concurrency: int
+    """Functions that may run at once, of all stages and everybody."""
+    unreserved: int
+    """Of these, those that nobody has set aside."""
+
+
+def read_limits(target: Target) -> AccountLimits:
+    """Ask for the account's limits."""
+    found = target.client("lambda").get_account_settings()["AccountLimit"]
+    return AccountLimits(
+        int(found["ConcurrentExecutions"]), int(found["UnreservedConcurrentExecutions"])
+    )
+
+
+def check_account(
+    target: Target, parameters: Mapping[str, str], named: Collection[str], before: int
+) -> list[str]:
+    """Check services, rights and limits of an account; return what is worth saying.
+
+    Args:
+        target: where the stage is deployed.
+        parameters: as they are to be, defaults included.
+        named: those that `SET` named.
+        before: concurrency that the stage has set aside by now.
+
+    Raises:
+        DeployError: the deployment would fail; the text names the remedy.
+    """
+    check_services(target)
+    if target.endpoint_url is not None:
+        return []  # An emulated AWS has neither limits nor rights of its own.
+    said = []
+    denied = denied_actions(target)
+    if denied is None:
+        said.append("the rights of these credentials cannot be asked for, so they were not checked")
+    elif denied:
+        raise DeployError(
+            f"the credentials may not call {', '.join(denied)}: docs/deployer.md has the policy "
+            "that a deployment needs"
+        )
+    return [*said, *check_limits(read_limits(target), parameters, named, before)]
+
+
+def check_services(target: Target) -> None:
+    """Check that each service answers in the region.
+
+    Raises:
+        DeployError: one does not.
+    """
+    for service, probe in _PROBES.items():
+        try:
+            probe(target.client(service))
+        except ClientError as error:
+            # What refuses a call is there; whether it should is another check's.
+            if error.response["Error"]["Code"] in _NOT_ENABLED:
+                raise DeployError(_no_service(service, target)) from error
+        except BotoCoreError as error:
+            raise DeployError(f"{_no_service(service, target)}: {error}") from error
+
+
+def _no_service(service: str, target: Target) -> str:
+    return (
+        f"{service} does not answer in {target.region_name}: choose a region that has it, and look "
+        "whether the region is enabled for the account and reachable from here"
+    )
+
+
+def denied_actions(target: Target) -> Collection[str] | None:
+    """Return the rights that the caller lacks; None when that cannot be found out."""
+    arn = str(target.client("sts").get_caller_identity()["Arn"])
+    if arn.endswith(":root"):
+        return []
+    iam = target.client("iam")
+    names = {
+        "account": target.account_id,
+        "region": target.region_name,
+        "here": f"{target.region_name}:{target.account_id}",
+        "stack": target.stack,
+    }
+    passed = {
+        "ContextKeyName": "iam:PassedToService",
+        "ContextKeyType": "string",
+        "ContextKeyValues": ["lambda.amazonaws.com"],
+    }
+    denied = []
+    try:
+        if ":assumed-role/" in arn:
+            arn = str(iam.get_role(RoleName=arn.split("/")[1])["Role"]["Arn"])
+        for action, resource in CHECKED.items():
+            found = iam.simulate_principal_policy(
+                PolicySourceArn=arn,
+                ActionNames=[action],
+                ResourceArns=[resource.format(**names)],
+                ContextEntries=[passed],
+            )
+            # What a policy asks of the call itself, such as a second factor, is not known here.
+            results = [r for r in found["EvaluationResults"] if not r.get("MissingContextValues")]
+            if any(r["EvalDecision"] != "allowed" for r in results):
+                denied.append(action)
+    except ClientError:
+        return None
+    return denied
+
+
+def check_limits(
+    limits: AccountLimits,
+    parameters: Mapping[str, str],
+    named: Collection[str],
+    before: int,
+) -> list[str]:
+    """Compare what the stage asks for with what the account has; return what is worth saying.
+
+    Args:
+        limits: of the account.
+        parameters: as they are to be, defaults included.
+        named: those that `SET` named.
+        before: concurrency that the stage has set aside by now.
+
+    Raises:
+        DeployError: it does not fit; the text names the remedy.
+    """
+    _check_reserved(limits, parameters, before)
+    if limits.concurrency < FULL_CONCURRENCY:
+        _check_memory(parameters, named)
+    at_once = [int(parameters.get(most_id(function)) or 0) for function in BY_QUEUE.values()]
+    needed = sum(at_once) + ROOM_FOR_CALLS
+    if limits.concurrency >= needed:
+        return []
+    has = f"the account runs at most {limits.concurrency} functions at once"
+    if max(at_once) > LEAST_AT_ONCE:
+        raise DeployError(
+            f"{has}, and the stage may ask for {needed}: pass SIZE=small, or {_RAISE}"
+        )
+    return [f"{has}: beside many calls, jobs wait and are tried again. When that hurts, {_RAISE}"]
+
+
+def _check_memory(parameters: Mapping[str, str], named: Collection[str]) -> None:
+    """Refuse more memory than a young account's functions get, unless it was named.
+
+    AWS has no call that tells the limit; it is raised together with the concurrency.
+    """
+    large = [
+        name
+        for name in map(memory_id, FUNCTIONS)
+        if name not in named and int(parameters.get(name) or 0) > SMALL_MEMORY_MB
+    ]
+    if large:
+        raise DeployError(
+            f"functions of a young account have at most {SMALL_MEMORY_MB} MB, and {large[0]} is "
+            f"{parameters[large[0]]}: pass SIZE=small; or {_RAISE}; or, if the account has more "
+            f'memory, say so by SET="{large[0]}={parameters[large[0]]} …"'
+        )
+
+
+def _check_reserved(limits: AccountLimits, parameters: Mapping[str, str], before: int) -> None:
+    """Refuse what is set aside below what may run at once, or beyond what the account has."""
+    for function in (f for f in FUNCTIONS if f.name in RESERVABLE):
+        aside = int(parameters.get(reserved_id(function)) or 0)
+        most = int(parameters.get(most_id(function)) or 0)
+        if 0 < aside < most:
+            raise DeployError(
+                f"{reserved_id(function)}={aside} is below {most_id(function)}={most}, so jobs "
+                "would be refused: raise the one or lower the other"
+            )
+    wanted = reserved(parameters)
+    free = limits.unreserved + before - ALWAYS_UNRESERVED
+    if wanted > max(0, free):
+        raise DeployError(
+            f"{wanted} of the account's concurrency cannot be set aside: {max(0, free)} can, since "
+            f"AWS keeps {ALWAYS_UNRESERVED} for everybody. Lower the parameters that end in "
+            f"Reserved, or {_RAISE}"
+        )
+
+
+def wait_for_names(service: Stack, target: Target, say: Callable[[str], None]) -> None:
+    """Wait until queues of a service that was just removed can be made again.
+
+    Args:
+        service: its stack.
+        target: where it is.
+        say: takes a line for the user.
+    """
+    if service.status() or target.endpoint_url is not None:
+        return
+    deleted = service.deleted_at()
+    left = QUEUE_SECONDS - (datetime.now(UTC) - deleted).total_seconds() if deleted else 0.0
+    if left > 0:
+        say(f"waiting {left:.0f} s: AWS makes no queue so soon after one of its name was removed")
+        time.sleep(left)
+
+
+def check_unclaimed(target: Target) -> None:
+    """Refuse tables and a bucket that are there without the data's stack.
+
+    Raises:
+        DeployError: there are some, and CloudFormation would refuse to make them again.
+    """
+    found = kept(target)
+    if found:
+        raise DeployError(
+            f"{found[0]} is there, but the stack {target.data_stack} is not: a version up to 0.2.0 "
+            "deployed this stage as one stack. Nothing was changed. docs/deploy.md says how it "
+            "moves: dump it by `python -m infra.backup dump`, remove it by "
+            f"`make destroy STAGE={target.stage} DELETE_DATA=1`, deploy it and restore the dump"
+        )

@@ -1,0 +1,62 @@
+"""Queues of the templates, from infra/resources.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from infra import resources
+from infra.resources import QueueResource
+from infra.template.functions import BY_QUEUE, visibility_seconds
+from infra.template.names import (
+    SETTINGS,
+    Part,
+    attribute,
+    dead_queue_id,
+    queue_id,
+    short_name,
+    sub,
+)
+
+
+def queues(wanted: Iterable[str] = BY_QUEUE) -> Part:
+    """Return queues with their dead-letter queues.
+
+    Args:
+        wanted: short names.
+    """
+    chosen, parts = set(wanted), {}
+    for queue in resources.queue_resources(SETTINGS, 0):
+        short = short_name(queue.name)
+        if short in chosen:
+            parts[queue_id(short)] = _queue(queue, short)
+            parts[dead_queue_id(short)] = _any_queue(queue.dead_name)
+    return parts
+
+
+def _queue(queue: QueueResource, short: str) -> Part:
+    """Describe a queue; rows are the truth and the sweep sends again, so it may go."""
+    return _any_queue(
+        queue.name,
+        VisibilityTimeout=visibility_seconds(short),
+        RedrivePolicy={
+            "deadLetterTargetArn": attribute(dead_queue_id(short)),
+            "maxReceiveCount": resources.MAX_RECEIVES,
+        },
+    )
+
+
+def _any_queue(name: str, **more: Any) -> Part:
+    """Describe either kind of queue."""
+    properties = {
+        "QueueName": sub(name),
+        "MessageRetentionPeriod": resources.RETENTION_SECONDS,
+        "SqsManagedSseEnabled": True,
+        **more,
+    }
+    return {
+        "Type": "AWS::SQS::Queue",
+        "DeletionPolicy": "Delete",
+        "UpdateReplacePolicy": "Delete",
+        "Properties": properties,
+    }

@@ -1,0 +1,114 @@
+"""The policy of whoever deploys has what AWS asks for, and nothing of others' things."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
+
+from infra.deploying.deployer_policy import CHECKED, policy
+from tests.infra.template.conftest import data, template
+
+__all__ = ["data", "template"]
+PAGE = Path(__file__).parents[3] / "docs" / "deployer.md"
+MAX_POLICY = 6_144
+"""Characters of a managed policy, without spaces."""
+MADE_OF = {
+    "AWS::Serverless::Function": (
+        "AWS::Lambda::Function",
+        "AWS::Lambda::EventSourceMapping",
+        "AWS::Lambda::Permission",
+        "AWS::Events::Rule",
+    ),
+    "AWS::Serverless::Api": (
+        "AWS::ApiGateway::RestApi",
+        "AWS::ApiGateway::Deployment",
+        "AWS::ApiGateway::Stage",
+    ),
+}
+"""What SAM makes of its types."""
+NOT_OURS = (
+    "billing:*",  # of budgets over another billing view
+    "ec2:*",  # networks, file systems, streams and other buckets, of which we have none
+    "elasticfilesystem:*",
+    "firehose:*",
+    "kinesis:*",
+    "kms:ListAliases",  # keys of one's own
+    "kms:RevokeGrant",
+    "kms:GenerateDataKey",
+    "s3files:*",
+    "s3tables:*",
+    "iam:CreateServiceLinkedRole",  # of tables in several regions
+    "iam:*RolePermissionsBoundary",
+    "lambda:GetLayerVersion",
+    "lambda:*CodeSigningConfig",
+    "lambda:PassCapacityProvider",
+)
+
+
+def actions() -> list[str]:
+    """List every action that the policy allows."""
+    return [action for statement in policy()["Statement"] for action in statement["Action"]]
+
+
+def is_in(action: str, patterns: Any) -> bool:
+    """Tell whether an action is one of these."""
+    return any(fnmatchcase(action, pattern) for pattern in patterns)
+
+
+def test_every_kind_of_resource_can_be_made(
+    template: dict[str, Any],
+    data: dict[str, Any],
+) -> None:
+    """What AWS says it needs to make, read, change and remove each kind is allowed."""
+    kinds = {r["Type"] for part in (template, data) for r in part["Resources"].values()}
+    kinds = {made for kind in kinds for made in MADE_OF.get(kind, (kind,))}
+    lacking = {}
+    for kind in sorted(kinds):
+        handlers = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema["handlers"]
+        needed = {
+            action
+            for deed in ("create", "read", "update", "delete")
+            for action in handlers.get(deed, {}).get("permissions", ())
+        }
+        left = {a for a in needed if not is_in(a, NOT_OURS) and not is_in(a, actions())}
+        lacking |= {kind: sorted(left)} if left else {}
+
+    assert lacking == {}
+
+
+def test_nothing_of_others_may_be_changed() -> None:
+    """A right on everything only reads, or is one that AWS lets nobody limit."""
+    harmless = ("Get", "List", "Describe", "Validate", "Simulate")
+    for statement in policy()["Statement"]:
+        if "*" in statement["Resource"] and "Condition" not in statement:
+            changing = {a for a in statement["Action"] if not a.split(":")[1].startswith(harmless)}
+            assert changing == {
+                "lambda:*EventSourceMapping*",
+                "lambda:TagResource",
+                "lambda:UntagResource",
+                "sns:Unsubscribe",
+            }
+        else:
+            own = [r for r in statement["Resource"] if "presage-" in r or "SigningKey-" in r]
+            others = set(statement["Resource"]) - set(own)
+            assert all(":apigateway:" in r or ":transform/" in r or r == "*" for r in others)
+
+
+@pytest.mark.parametrize("action", CHECKED)
+def test_what_is_asked_beforehand_is_allowed(action: str) -> None:
+    """A deployer with this policy passes the check of rights."""
+    assert is_in(action, actions())
+
+
+def test_policy_can_be_pasted() -> None:
+    """The documented policy is the one of the code, and short enough for AWS."""
+    text = PAGE.read_text(encoding="utf-8")
+    shown = json.loads(text.split("```json\n")[1].split("```")[0])
+
+    assert shown == policy()
+    assert len("".join(json.dumps(policy()).split())) <= MAX_POLICY
