@@ -49,6 +49,7 @@ def test_example_calls_are_counted_exactly(world):
     assert sorted(statuses) == [200] * 30 + [429] * 15
 
 
+@pytest.mark.timeout(300)
 def test_no_answer_mixes_two_requests(world):
     """2,000 calls of 32 threads, four accounts and models: each answer is wholly its own."""
     crowd = []

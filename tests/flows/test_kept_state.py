@@ -17,6 +17,9 @@ from tests.flows.client import Client
 from tests.flows.kept_state import ANSWERS, KEY_FILE, STATE, lasting, sign_in
 from tests.local_stack import LocalStack
 
+TOLERANCE = 1e-6
+"""Largest difference of two probabilities that are the same."""
+
 ARCHIVES = sorted((Path(__file__).parents[1] / "data").glob("state_of_*.zip"))
 ENVIRONMENT = {"PRESAGE_SWEEP_SECONDS": "1", "PRESAGE_NICENESS": "0"}
 USAGE = "/v2/apiusage"
@@ -56,6 +59,19 @@ def differing(kept: Kept) -> dict[str, tuple[Any, Any]]:
     }
 
 
+def nearly_equal(answer: Any, recorded: Any) -> bool:
+    """Compare two JSON values, their fractions to the sixth digit."""
+    if isinstance(answer, dict) and isinstance(recorded, dict):
+        same = answer.keys() == recorded.keys()
+        return same and all(nearly_equal(answer[key], recorded[key]) for key in answer)
+    if isinstance(answer, list) and isinstance(recorded, list):
+        same = len(answer) == len(recorded)
+        return same and all(map(nearly_equal, answer, recorded))
+    if isinstance(answer, float) and isinstance(recorded, float):
+        return abs(answer - recorded) <= TOLERANCE
+    return bool(answer == recorded)
+
+
 def test_every_record_is_the_same(kept: Kept) -> None:
     """Datasets, counts, examples, receipts, trainings, metrics, curves, cards and deletions.
 
@@ -87,7 +103,11 @@ def test_usage_is_counted_on(kept: Kept) -> None:
 
 
 def test_models_are_trained_again(kept: Kept) -> None:
-    """The same trainings of what was stored, examples and feedback, give the same answers."""
+    """The same trainings of what was stored, examples and feedback, give the same answers.
+
+    Nearly: networks that see pictures round the last digits as the processor does, and the state
+    may have been recorded on another one.
+    """
     models = [training["fields"]["modelId"] for training in kept.answers["trainings"]]
     for training in kept.answers["trainings"]:
         assert kept.client.json("POST", training["path"], training["fields"]).ok
@@ -96,4 +116,4 @@ def test_models_are_trained_again(kept: Kept) -> None:
 
     for prediction in kept.answers["predictions"]:
         answer = kept.client.json("POST", prediction["path"], prediction["fields"])
-        assert lasting(answer) == prediction["answer"]
+        assert nearly_equal(lasting(answer), prediction["answer"])

@@ -226,9 +226,9 @@ def test_old_names_of_the_algorithm(client_of_module, tables, stack, alias):
     assert ended.status == 409, "a training that goes on is not deleted"
 
 
-def test_wrong_algorithm(client_of_module, tables):
-    """Algorithms of other types are refused with the ones that there are."""
-    sent = {"name": "m", "datasetId": tables, "algorithm": "intent"}
+def test_unknown_algorithm(client_of_module, tables):
+    """An algorithm that there is not is refused with the ones that there are."""
+    sent = {"name": "m", "datasetId": tables, "algorithm": "magic"}
     answer = client_of_module.json("POST", f"{VISION}/train", sent)
 
     assert answer.status == 400

@@ -226,7 +226,7 @@ def test_too_few_labels(client):
 @pytest.mark.parametrize(
     "fields",
     [
-        {"algorithm": "object-detection"},
+        {"algorithm": "object-recognition"},
         {"epochs": 0},
         {"epochs": 1001},
         {"learningRate": 0.5},

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 VISION = "/v2/vision"
 PAGE = encoded(paper(["Order 17", "Total: 42.50"]), "PNG")
 """A page with something to find for every task."""
-TEMPLATE = json.dumps({"keys": [{"key": {"entity": "total", "keyVariations": ["Total"]}}]})
+TEMPLATE = json.dumps(
+    {
+        "version": "1.0",
+        "keys": [{"key": {"entity": "total", "keyVariations": ["Total"]}}],
+        "tableRecognition": False,
+    }
+)
 """A template that finds it."""
 SYNC = f"{VISION}/datasets/upload/sync"
 Values = dict[str, Callable[[], object]]

@@ -1,6 +1,7 @@
 """Generated calls: whatever the OpenAPI document allows or forbids, the answers are as it says.
 
-`PRESAGE_FUZZ_CALLS=2000` sets the number of calls; the same number gives the same calls.
+`PRESAGE_FUZZ_CALLS=2000` sets the number of calls and `PRESAGE_FUZZ_SEED` what they are drawn from;
+the same figures give the same calls.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from tests.schemathesis.album import Album
 
 CALLS = int(os.environ.get("PRESAGE_FUZZ_CALLS") or 300)
 """Calls in all, at least one of each operation in each mode."""
-SEED = 20260101
+SEED = int(os.environ.get("PRESAGE_FUZZ_SEED") or 20260101)
+"""What the calls are drawn from."""
 NEGATIVE_SHARE = 0.2
 """Share of the calls that break the document on purpose."""
 REAL_SHARE = 0.85
@@ -70,6 +72,13 @@ class World:
     def is_real(self) -> bool:
         """Decide whether the next value is a real one."""
         return self.pick.random() < REAL_SHARE
+
+    def written(self, number: object) -> object:
+        """Write an id in one of the ways in which clients write whole numbers."""
+        if not isinstance(number, int):
+            return number
+        ways = (number, number, str(number), float(number), f"{number}.0", f"{number}00e-2")
+        return self.pick.choice(ways)
 
     def throw_away(self, family: str) -> int:
         """Make a dataset that may be deleted."""
@@ -172,17 +181,17 @@ def make_real(world: World, case: Case) -> None:
     found = path_values(world, case.method, case.path)
     for name in case.path_parameters or {}:
         if name in found and world.is_real():
-            case.path_parameters[name] = str(found[name]())
+            case.path_parameters[name] = str(world.written(found[name]()))
     query = case.query or {}
     is_vision = "/vision/" in case.path
     if "labelId" in query and world.is_real():
         labels = world.album.labels if is_vision else world.labels
-        case.query["labelId"] = world.pick.choice(labels)["id"]
+        case.query["labelId"] = world.written(world.pick.choice(labels)["id"])
     if isinstance(case.body, dict):
         values = body_values(world, case.path)
         for name in case.body:
             if name in values and ((is_vision and name in ALWAYS_REAL) or world.is_real()):
-                case.body[name] = values[name]()
+                case.body[name] = world.written(values[name]())
 
 
 def generated(operation: Any, mode: GenerationMode, count: int) -> list[Case]:

@@ -1,0 +1,1 @@
+"""Random histories, and the model of the specification that they are compared with."""

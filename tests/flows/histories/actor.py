@@ -1,0 +1,212 @@
+"""An account of a history: how it calls the service, and what the specification says it has."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import select
+import time
+import urllib.parse
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.flows.client import LANGUAGE, Answer, Client, Files, encode_multipart
+from tests.flows.histories.specification import Dataset, TrainedModel
+from tests.flows.world import World
+
+SHOWN_OPERATIONS = 20
+SETTLE_SECONDS = 120.0
+"""Longest wait for what goes on in the background."""
+UNSEEN_SECONDS = 10.0
+"""After so long, a call whose reply was lost and that shows no effect was not received."""
+Path = str
+
+
+class Divergence(AssertionError):
+    """The service answered something else than the specification says."""
+
+
+def expect(what: str, expected: object, got: object) -> None:
+    """Compare what must be with what is.
+
+    Raises:
+        Divergence: they differ.
+    """
+    if expected != got:
+        raise Divergence(f"{what}\n  expected: {expected!r}\n  got:      {got!r}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A call that can be made, made again, or made without reading its answer."""
+
+    method: str
+    path: Path
+    body: bytes | None = None
+    kind: str = ""
+    """Content type."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What is sent beside the token."""
+        return {"Content-Type": self.kind} if self.kind else {}
+
+
+def get(path: Path, **query: object) -> Request:
+    """Read something."""
+    return Request("GET", f"{path}?{urllib.parse.urlencode(query)}" if query else path)
+
+
+def delete(path: Path) -> Request:
+    """Delete something."""
+    return Request("DELETE", path)
+
+
+def as_json(path: Path, payload: object) -> Request:
+    """Send JSON."""
+    return Request("POST", path, json.dumps(payload).encode(), "application/json")
+
+
+def as_form(method: str, path: Path, fields: Mapping[str, object], files: Files) -> Request:
+    """Send a form with files."""
+    kind, body = encode_multipart(fields.items(), files)
+    return Request(method, path, body, kind)
+
+
+@dataclass
+class Refresh:
+    """A refresh token and what was made from it."""
+
+    token: str
+    access: list[str] = field(default_factory=list)
+    is_alive: bool = True
+
+
+@dataclass
+class Actor:
+    """One account of a history."""
+
+    name: str
+    world: World
+    client: Client
+    random: random.Random
+    journal: deque[list[str]]
+    """The last operations, each with its calls."""
+    plan: str
+    allowance: int
+    """Predictions of a month."""
+    example_allowance: int
+    used: int = 0
+    """Predictions that were counted."""
+    example_calls: int = 0
+    """Calls that returned examples."""
+    datasets: list[Dataset] = field(default_factory=list)
+    models: list[TrainedModel] = field(default_factory=list)
+    refreshes: list[Refresh] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=list)
+    """Access tokens that live."""
+    _made: int = 0
+
+    def new_name(self) -> str:
+        """A name that nothing of the account has."""
+        self._made += 1
+        return f"{self.name} {self._made}"
+
+    def send(self, request: Request) -> Answer:
+        """Make a call with one of the living tokens."""
+        self.client.token = self.random.choice(self.tokens)
+        answer = self.client.send(request.method, request.path, request.body, request.headers)
+        self.note(request, str(answer.status))
+        return answer
+
+    def call(self, request: Request, statuses: Iterable[int]) -> Answer:
+        """Make a call that must have one of some statuses.
+
+        Raises:
+            Divergence: it has another.
+        """
+        answer = self.send(request)
+        if answer.status not in set(statuses):
+            expected, got = sorted(set(statuses)), f"{answer.status} {answer.body[:600]!r}"
+            raise Divergence(
+                f"status of {request.method} {request.path}\n"
+                f"  expected: {expected}\n  got:      {got}"
+            )
+        if answer.status >= 400:
+            expect("members of a refusal", True, {"message", "code"} <= set(answer.data))
+        return answer
+
+    def lose(self, request: Request) -> None:
+        """Make a call and hang up, at once or when the answer begins; it is never read."""
+        waits = self.random.random() < 0.5
+        host = urllib.parse.urlsplit(self.client.url).netloc
+        connection = http.client.HTTPConnection(host, timeout=60)
+        token = {"Authorization": f"Bearer {self.random.choice(self.tokens)}"}
+        connection.request(request.method, request.path, request.body, token | request.headers)
+        if waits:
+            select.select([connection.sock], [], [], 60)
+        connection.close()
+        self.note(request, "lost when answered" if waits else "lost at once")
+
+    def break_off(self, request: Request) -> None:
+        """Send all but the end of a call's body and hang up; nothing may come of it."""
+        body = request.body or b""
+        host = urllib.parse.urlsplit(self.client.url).netloc
+        connection = http.client.HTTPConnection(host, timeout=60)
+        connection.putrequest(request.method, request.path)
+        headers = {"Authorization": f"Bearer {self.tokens[0]}", "Content-Length": str(len(body))}
+        for name, value in (headers | request.headers).items():
+            connection.putheader(name, value)
+        connection.endheaders(body[: self.random.randrange(len(body))])
+        connection.close()
+        self.note(request, "broken off")
+
+    def note(self, request: Request, outcome: str) -> None:
+        """Note a call for the report."""
+        body = (request.body or b"")[:240].decode("utf-8", "replace")
+        shown = body if request.kind == "application/json" else f"{len(request.body or b'')} bytes"
+        line = f"{self.name}: {request.method} {request.path} {shown if request.body else ''}"
+        self.journal[-1].append(f"{line} -> {outcome}")
+
+    def poll(self, path: Path, is_over: Callable[[Answer], bool], seconds: float) -> Answer | None:
+        """Read again and again until something holds; None when it does not in time."""
+        deadline, pause = time.monotonic() + seconds, 0.02
+        while True:
+            answer = self.client.get(path)
+            if is_over(answer):
+                self.journal[-1].append(f"{self.name}: polled {path} -> {answer.status}")
+                return answer
+            if time.monotonic() > deadline:
+                self.journal[-1].append(f"{self.name}: polled {path} in vain")
+                return None
+            time.sleep(pause)
+            pause = min(0.2, pause * 1.5)
+
+    def settled(self, path: Path, is_over: Callable[[Any], bool]) -> Any:
+        """Wait for a record that must come to an end.
+
+        Raises:
+            Divergence: it does not.
+        """
+        answer = self.poll(path, lambda one: is_over(one.ok), SETTLE_SECONDS)
+        if answer is None:
+            raise Divergence(f"{path} did not end within {SETTLE_SECONDS:g} s")
+        return answer.ok
+
+
+def dataset_path(dataset: Dataset, rest: str = "") -> Path:
+    """Where a dataset is."""
+    return f"{LANGUAGE}/datasets/{dataset.id}{rest}"
+
+
+def model_path(model: TrainedModel, rest: str = "") -> Path:
+    """Where a model's metrics are."""
+    return f"{LANGUAGE}/models/{model.id}{rest}"
+
+
+def training_path(model: TrainedModel) -> Path:
+    """Where a model's last training is."""
+    return f"{LANGUAGE}/train/{model.id}"

@@ -1,0 +1,221 @@
+"""Compares answers with the model of the specification, which learns from them.
+
+What goes on in the background may have ended or not; a record that shows the end settles it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tests.flows.client import OPEN
+from tests.flows.histories.actor import Actor, Divergence, expect, get, model_path
+from tests.flows.histories.specification import INTENT, Dataset, Label, Receipt, TrainedModel
+
+Record = dict[str, Any]
+DATASET = [
+    "id",
+    "name",
+    "createdAt",
+    "updatedAt",
+    "labelSummary",
+    "totalExamples",
+    "totalLabels",
+    "available",
+    "statusMsg",
+    "type",
+    "language",
+    "numOfDuplicates",
+    "object",
+]
+DELETION = [
+    "id",
+    "organizationId",
+    "type",
+    "status",
+    "progress",
+    "message",
+    "object",
+    "deletedObjectId",
+]
+DELETION_STATES = ("QUEUED", "RUNNING", "SUCCEEDED")
+
+
+def see_dataset(dataset: Dataset, record: Record) -> None:
+    """Compare a dataset's record."""
+    expect("members of a dataset", DATASET, list(record))
+    dataset.id = dataset.id or record["id"]
+    dataset.created_at = dataset.created_at or record["createdAt"]
+    shown = record["statusMsg"].partition(":")[0]
+    if dataset.deletion_id:
+        expect("state of a deleted dataset", ("DELETION_PENDING", False, dataset.id),
+               (shown, record["available"], record["id"]))  # fmt: skip
+        return
+    if shown != "UPLOADING":
+        dataset.finish()
+    is_waiting = dataset.waiting is not None
+    ended = "FAILED" if dataset.has_failed else "SUCCEEDED"
+    expected = {
+        "id": dataset.id,
+        "name": dataset.name,
+        "createdAt": dataset.created_at,
+        "labels": [(label.name, label.count(), dataset.id) for label in dataset.labels],
+        "totalExamples": dataset.total,
+        "totalLabels": len(dataset.labels),
+        "available": dataset.is_usable and not is_waiting,
+        "statusMsg": "UPLOADING" if is_waiting else ended,
+        "type": dataset.type,
+        "language": "en_US",
+        "numOfDuplicates": dataset.duplicates,
+        "object": "dataset",
+    }
+    labels = record["labelSummary"]["labels"]
+    got = {name: record.get(name) for name in expected} | {
+        "labels": [(item["name"], item["numExamples"], item["datasetId"]) for item in labels],
+        "statusMsg": shown,
+    }
+    expect(f"dataset {dataset.id}", expected, got)
+    for label, item in zip(dataset.labels, labels, strict=True):
+        see_label_id(label, item["id"])
+
+
+def see_label_id(label: Label, found: int) -> None:
+    """Compare, or learn, the id of a label."""
+    label.id = label.id or found
+    expect(f"id of label {label.name}", label.id, found)
+
+
+def see_example(dataset: Dataset, item: tuple[Label, str, str], record: Record) -> None:
+    """Compare an example's record."""
+    label, source, text = item
+    see_label_id(label, record["label"]["id"])
+    number = label.example_ids.setdefault((source, text), record["id"])
+    shown = {"id": label.id, "datasetId": dataset.id, "name": label.name}
+    expected = {
+        "id": number,
+        "name": text,
+        "location": text,
+        "createdAt": record["createdAt"],
+        "label": shown | {"numExamples": label.count()},
+        "object": "example",
+    }
+    expect(f"example of dataset {dataset.id}", expected, record)
+
+
+def see_page(
+    dataset: Dataset, items: Sequence[tuple[Label, str, str]], records: Sequence[Record]
+) -> None:
+    """Compare a page of examples."""
+    expect(
+        f"texts of dataset {dataset.id}",
+        [(text, label.name) for label, _, text in items],
+        [(record["name"], record["label"]["name"]) for record in records],
+    )
+    for item, record in zip(items, records, strict=True):
+        see_example(dataset, item, record)
+
+
+def see_receipts(dataset: Dataset, offset: int, count: int, records: Sequence[Record]) -> None:
+    """Compare a page of receipts, newest first."""
+    if dataset.waiting is not None and offset == 0 and records[0]["status"] != "UPLOADING":
+        # The receipt is written before the counts are: the dataset itself tells its end.
+        dataset = dataset.finished()
+    expected = dataset.receipts[offset : offset + count]
+    expect(f"number of receipts of dataset {dataset.id}", len(expected), len(records))
+    for receipt, record in zip(expected, records, strict=True):
+        see_receipt(receipt, record)
+
+
+def see_receipt(receipt: Receipt, record: Record) -> None:
+    """Compare a receipt."""
+    failed = receipt.status == "FAILED"
+    expected = (receipt.status, receipt.seen, receipt.kept, receipt.duplicates, receipt.rejected)
+    names = ("status", "seen", "kept", "duplicates", "rejected")
+    expect("receipt", expected, tuple(record[name] for name in names))
+    expect("a failed receipt has a message", failed, bool(record["message"]))
+    expect("rejected rows", receipt.rows, [item["row"] for item in record["rejections"]])
+
+
+def see_training(actor: Actor, model: TrainedModel, record: Record) -> None:
+    """Compare a training's record; when it has ended, its figures and labels too."""
+    expected = {
+        "modelId": model.id,
+        "name": model.name,
+        "datasetId": model.dataset.id,
+        "datasetVersionId": 0,
+        "createdAt": model.created_at,
+        "modelType": model.dataset.type,
+        "language": "en_US",
+        "learningRate": 0,
+        "trainParams": trained_with(model),
+        "algorithm": "intent" if model.dataset.type == INTENT else None,
+        "object": "training",
+    }
+    expect("training", expected, {name: record.get(name) for name in expected})
+    status = record["status"]
+    expect("queuePosition only of QUEUED", status == "QUEUED", "queuePosition" in record)
+    if status in OPEN:
+        expect("the model may be QUEUED or RUNNING", True, model.is_open)
+        expect("trainStats of an open training", None, record["trainStats"])
+        return
+    expect("end of a training", ("SUCCEEDED", 1), (status, record["progress"]))
+    if model.is_open:
+        _settle(actor, model, record)
+
+
+def trained_with(model: TrainedModel) -> Record:
+    """Return the parameters that a training was asked for with."""
+    return {"withFeedback": len(model.sources) > 1, "profile": "fast"}
+
+
+def _settle(actor: Actor, model: TrainedModel, record: Record) -> None:
+    """Take a training as ended: examples of when it began, labels of the dataset, metrics."""
+    stats, dataset = record["trainStats"], model.dataset
+    coming = dataset.finished()
+    most = sum(label.count(model.sources) for label in coming.labels)
+    if not model.least <= stats["examples"] <= most:
+        raise Divergence(
+            f"examples trained of\n  expected: {model.least} to {most}\n  got: {stats}"
+        )
+    split = stats["trainSplitSize"] + stats["testSplitSize"]
+    expect("the parts of the examples", stats["examples"], split)
+    expect("epochs", record["epochs"], stats["lastEpochDone"])
+    model.is_open = False
+    metrics = actor.call(get(model_path(model)), {200}).data["metricsData"]
+    expect("labels of a model", [label.name for label in coming.labels][: stats["labels"]],
+           metrics["labels"])  # fmt: skip
+    tested = sum(map(sum, metrics["confusionMatrix"]))
+    expect("tested examples", stats["testSplitSize"], tested)
+    model.labels = metrics["labels"]
+
+
+def see_deletion(actor: Actor, kind: str, owner: Dataset | TrainedModel, record: Record) -> None:
+    """Compare a deletion's record; a dataset whose deletion SUCCEEDED is gone."""
+    expect("members of a deletion", DELETION, list(record))
+    owner.deletion_id = owner.deletion_id or record["id"]
+    expected = (owner.deletion_id, kind, str(owner.id), "deletion", None)
+    names = ("id", "type", "deletedObjectId", "object", "message")
+    expect("deletion", expected, tuple(record[name] for name in names))
+    expect("state of a deletion", True, record["status"] in DELETION_STATES)
+    is_over = record["status"] == "SUCCEEDED"
+    expect("progress 1 at the end alone", is_over, record["progress"] == 1)
+    if isinstance(owner, Dataset):
+        if owner.is_gone:
+            expect("a deletion stays over", True, is_over)
+        owner.is_gone = owner.is_gone or is_over
+
+
+def see_probabilities(answer: Record, labels: Iterable[Sequence[str]], number: int | None) -> None:
+    """Compare a prediction's labels with those of the versions that may have answered."""
+    items = answer["probabilities"]
+    shares = [item["probability"] for item in items]
+    names = [item["label"] for item in items]
+    expect("falling probabilities", sorted(shares, reverse=True), shares)
+    expect("labels stand there once", len(names), len(set(names)))
+    fits = [
+        set(names) <= set(one) and len(names) == min(number or len(one), len(one)) for one in labels
+    ]
+    if not any(fits):
+        raise Divergence(f"labels of a prediction\n  expected: {list(labels)}\n  got: {names}")
+    if number is None:
+        expect("probabilities add up to one", 1.0, round(sum(shares), 3))

@@ -1,0 +1,285 @@
+"""Operations on models: trainings, feedback, predictions, metrics, deletions; and the usage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.flows.client import LANGUAGE, Answer
+from tests.flows.histories.actor import (
+    Actor,
+    Request,
+    as_form,
+    as_json,
+    dataset_path,
+    delete,
+    expect,
+    get,
+    model_path,
+    training_path,
+)
+from tests.flows.histories.comparisons import (
+    see_deletion,
+    see_example,
+    see_probabilities,
+    see_training,
+)
+from tests.flows.histories.data_operations import TEXTS, pick_label
+from tests.flows.histories.specification import (
+    FEEDBACK,
+    INTENT,
+    SENTIMENTS,
+    SOURCES,
+    UPLOAD,
+    Dataset,
+    Obstacle,
+    TrainedModel,
+    allowed,
+)
+
+MOST_OPEN = 5
+PREBUILT = "CommunitySentiment"
+
+
+def pick_model(actor: Actor) -> TrainedModel | None:
+    """Choose a model, seldom one that was deleted."""
+    living = [model for model in actor.models if not model.deletion_id]
+    wants_any = not living or actor.random.random() < 0.08
+    found = actor.models if wants_any else living
+    return actor.random.choice(found) if found else None
+
+
+def pick_trainable(actor: Actor) -> Dataset | None:
+    """Choose a dataset to train, mostly one that suffices."""
+    good = [one for one in actor.datasets if not one.deletion_id and one.is_enough((UPLOAD,))]
+    found = good if good and actor.random.random() < 0.85 else actor.datasets
+    return actor.random.choice(found) if found else None
+
+
+def train(actor: Actor, dataset: Dataset) -> None:
+    """Train a model."""
+    sources = actor.random.choice((SOURCES, (UPLOAD,)))
+    name = actor.new_name()
+    answer = actor.call(
+        train_request(dataset, name, sources),
+        allowed([*dataset.missing, *training_obstacles(actor, dataset, sources)]),
+    )
+    if answer.status == 200:
+        trained(actor, dataset, sources, answer.data)
+
+
+def train_request(dataset: Dataset, name: str, sources: tuple[str, ...]) -> Request:
+    """Ask for a training."""
+    parameters = {"withFeedback": len(sources) > 1, "profile": "fast"}
+    fields = {"name": name, "datasetId": dataset.id, "trainParams": parameters}
+    return as_json(f"{LANGUAGE}/train", fields)
+
+
+def training_obstacles(actor: Actor, dataset: Dataset, sources: tuple[str, ...]) -> list[Obstacle]:
+    """List what stands in the way of training a dataset."""
+    found = [*dataset.untrainable]
+    if not dataset.finished().is_enough(sources):
+        found.append((400, True))
+    if sum(model.is_open for model in actor.models) >= MOST_OPEN:
+        found.append((429, False))
+    return found
+
+
+def trained(
+    actor: Actor, dataset: Dataset, sources: tuple[str, ...], record: dict[str, Any]
+) -> None:
+    """Take a training that was accepted."""
+    dataset.finish()
+    model = TrainedModel(record["modelId"], record["name"], dataset, record["createdAt"])
+    model.ask(sources)
+    actor.models.append(model)
+    see_training(actor, model, record)
+
+
+def retrain(actor: Actor, model: TrainedModel) -> None:
+    """Train a model again under its id."""
+    sources = actor.random.choice((SOURCES, (UPLOAD,)))
+    answer = actor.call(retrain_request(model, sources), retrain_statuses(actor, model, sources))
+    if answer.status == 200:
+        model.dataset.finish()
+        if model.is_open:
+            # The former run has ended, or this one would be refused; it knew these at least.
+            model.labels = model.asked
+        model.ask(sources)
+        see_training(actor, model, answer.data)
+
+
+def retrain_request(model: TrainedModel, sources: tuple[str, ...]) -> Request:
+    """Ask for a retraining."""
+    parameters = {"withFeedback": len(sources) > 1, "profile": "fast"}
+    return as_json(f"{LANGUAGE}/retrain", {"modelId": model.id, "trainParams": parameters})
+
+
+def retrain_statuses(actor: Actor, model: TrainedModel, sources: tuple[str, ...]) -> set[int]:
+    """Tell which statuses a retraining may have."""
+    dataset = model.dataset
+    lost = [(400, dataset.is_gone)] if dataset.deletion_id else []
+    ways = training_obstacles(actor, dataset, sources)
+    return allowed([*model.missing, *lost, *ways, *model.busy])
+
+
+def read_training(actor: Actor, model: TrainedModel) -> None:
+    """Read a model's last training."""
+    answer = actor.call(get(training_path(model)), allowed(model.missing))
+    if answer.status == 200:
+        see_training(actor, model, answer.data)
+
+
+def wait_training(actor: Actor, model: TrainedModel) -> None:
+    """Wait until a training has ended."""
+    if model.is_open and not model.deletion_id:
+        record = actor.settled(training_path(model), lambda one: one["status"] == "SUCCEEDED")
+        see_training(actor, model, record)
+
+
+def read_metrics(actor: Actor, model: TrainedModel) -> None:
+    """Read metrics, learning curve and card of a model."""
+    unknown = [(404, not model.is_open)] if model.labels is None else []
+    answer = actor.call(get(model_path(model)), allowed([*model.missing, *unknown]))
+    if answer.status != 200:
+        return
+    if model.is_open:
+        wait_training(actor, model)
+        answer = actor.call(get(model_path(model)), {200})
+    labels = model.labels or []
+    data = answer.data["metricsData"]
+    expect("labels of the metrics", labels, data["labels"])
+    sizes = [len(data[name]) for name in ("f1", "precision", "recall", "confusionMatrix")]
+    expect("figures for each label", [len(labels)] * 4, sizes)
+    epochs = actor.call(get(training_path(model)), {200}).data["epochs"]
+    offset, count = actor.random.choice((0, 0, 1)), actor.random.choice((1, 25, 99))
+    curve = actor.call(get(model_path(model, "/lc"), offset=offset, count=count), {200}).data
+    shown = list(range(1, epochs + 1))[offset : offset + min(count, 25)]
+    expect("epochs of the curve", shown, [item["epoch"] for item in curve["data"]])
+    card = actor.call(get(model_path(model, "/card")), {200}).data
+    expect("dataset of the card", model.dataset.id, card["trainedOn"]["datasetId"])
+
+
+def list_models(actor: Actor, dataset: Dataset) -> None:
+    """Read the models of a dataset."""
+    answer = actor.call(get(dataset_path(dataset, "/models")), allowed(dataset.missing))
+    if answer.status != 200:
+        return
+    models = [one for one in actor.models if one.dataset is dataset and not one.deletion_id]
+    models.sort(key=lambda one: (one.created_at, one.id))
+    records = answer.data["data"]
+    expect("models", [one.id for one in models], [record["modelId"] for record in records])
+    for model, record in zip(models, records, strict=True):
+        expect("an open model may be open", True, model.is_open or record["status"] == "SUCCEEDED")
+
+
+def delete_model(actor: Actor, model: TrainedModel) -> None:
+    """Delete a model, also again, also while it is trained."""
+    obstacles = [] if model.deletion_id else model.busy
+    answer = actor.call(delete(model_path(model)), allowed(obstacles))
+    if answer.status == 200:
+        see_deletion(actor, "MODEL", model, answer.data)
+        model.is_open = False
+
+
+def add_feedback(actor: Actor, model: TrainedModel) -> None:
+    """Correct a model, with a label that it has or not."""
+    dataset = model.dataset
+    text = actor.random.choice((*TEXTS, "\t"))
+    written = pick_label(actor, dataset.type)
+    obstacles = [*model.missing]
+    if not text.strip():
+        obstacles.append((400, True))
+    if dataset.deletion_id:
+        obstacles.append((400, dataset.is_gone))
+    obstacles += dataset.unready
+    if dataset.finished().label(dataset.label_name(written)) is None:
+        obstacles.append((400, True))
+    answer = actor.call(feedback_request(model, text, written), allowed(obstacles))
+    if answer.status == 200:
+        corrected(dataset, text, written, answer.data)
+
+
+def feedback_request(model: TrainedModel, text: str, written: str) -> Request:
+    """Send a correction."""
+    fields = {"modelId": model.id, "document": text, "expectedLabel": written}
+    return as_json(f"{LANGUAGE}/feedback", fields)
+
+
+def corrected(dataset: Dataset, text: str, written: str, record: dict[str, Any]) -> None:
+    """Take feedback that was accepted."""
+    dataset.finish()
+    label = dataset.add(text, dataset.label_name(written), FEEDBACK)
+    see_example(dataset, (label, FEEDBACK, text), record)
+
+
+def predict(actor: Actor, model: TrainedModel) -> None:
+    """Ask a model, with good or bad input."""
+    text = actor.random.choice(
+        (*TEXTS, " ", "x" * 20_001) if actor.random.random() < 0.2 else TEXTS
+    )
+    is_intent = model.dataset.type == INTENT
+    is_wrong_call = actor.random.random() < 0.04
+    call = "intent" if is_intent != is_wrong_call else "sentiment"
+    number = actor.random.choice((None, None, 1, 2, 0))
+    is_bad = not text.strip() or len(text) > 20_000 or number == 0 or is_wrong_call
+    request = predict_request(actor, model.id, text, call, number)
+    obstacles = [*model.missing, *([(400, True)] if is_bad else []), *model.silent]
+    answer = metered(actor, request, obstacles)
+    if answer.status == 200:
+        wait_when_first(actor, model)
+        later = [label.name for label in model.dataset.finished().labels]
+        labels = [model.labels or []]
+        if model.is_open:
+            labels += [later[:end] for end in range(len(labels[0]), len(later) + 1)]
+        see_probabilities(answer.data, labels, number)
+
+
+def wait_when_first(actor: Actor, model: TrainedModel) -> None:
+    """A model that answers has been trained: take the end of its first training."""
+    if model.labels is None:
+        record = actor.call(get(training_path(model)), {200}).data
+        expect("a model that answers was trained", "SUCCEEDED", record["status"])
+        see_training(actor, model, record)
+
+
+def predict_request(
+    actor: Actor, model_id: str, text: str, call: str, number: int | None = None
+) -> Request:
+    """Ask by JSON or by a form."""
+    fields: dict[str, object] = {"modelId": model_id, "document": text, "sampleId": " s 1 "}
+    if number is not None:
+        fields["numResults"] = number
+    path = f"{LANGUAGE}/{call}"
+    return (
+        as_json(path, fields) if actor.random.random() < 0.7 else as_form("POST", path, fields, {})
+    )
+
+
+def metered(actor: Actor, request: Request, obstacles: list[Obstacle]) -> Answer:
+    """Make a prediction; whatever comes of it, the headers tell what is left."""
+    spent = [(429, True)] if actor.used >= actor.allowance else []
+    answer = actor.call(request, allowed([*obstacles, *spent]))
+    if answer.status == 200:
+        actor.used += 1
+        expect("sampleId", " s 1 ", answer.data["sampleId"])
+    left = (str(actor.allowance), str(actor.allowance - actor.used))
+    names = ("x-ratelimit-limit", "x-ratelimit-remaining")
+    expect("rate-limit headers", left, tuple(answer.headers.get(name) for name in names))
+    return answer
+
+
+def predict_prebuilt(actor: Actor) -> None:
+    """Ask the model that every account has."""
+    request = predict_request(actor, PREBUILT, actor.random.choice(TEXTS), "sentiment")
+    answer = metered(actor, request, [])
+    if answer.status == 200:
+        see_probabilities(answer.data, [SENTIMENTS], None)
+
+
+def read_usage(actor: Actor) -> None:
+    """Read what is counted."""
+    (record,) = actor.call(get("/v2/apiusage"), {200}).data["data"]
+    names = ("predictionsUsed", "predictionsRemaining", "predictionsMax")
+    expected = (actor.used, actor.allowance - actor.used, actor.allowance)
+    expect("usage", expected, tuple(record[name] for name in names))
+    expect("plan", actor.plan, record["planData"][0]["plan"])

@@ -1,0 +1,248 @@
+"""What the specification says of datasets of texts and of their models, as plain as it can be said.
+
+Nothing here calls the service: operations tell it what they did, comparisons ask it what must be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+UPLOAD, FEEDBACK = "upload", "feedback"
+SOURCES = (UPLOAD, FEEDBACK)
+INTENT, SENTIMENT = "text-intent", "text-sentiment"
+SENTIMENTS = ("positive", "negative", "neutral")
+MIN_LABELS = 2
+MIN_EXAMPLES = 5
+Row = tuple[str, str]
+"""Text and label, as they stand in a file."""
+Obstacle = tuple[int, bool]
+"""Status of a refusal, and whether its cause is certain; what goes on in the background is not."""
+
+
+def allowed(obstacles: Iterable[Obstacle]) -> set[int]:
+    """Tell which statuses a call may have, given what may stand in its way, in the order of checks.
+
+    The first certain cause ends the list; without one, the call may succeed.
+    """
+    found = set()
+    for status, is_certain in obstacles:
+        found.add(status)
+        if is_certain:
+            return found
+    return found | {200}
+
+
+@dataclass
+class Label:
+    """A label of a dataset with its texts."""
+
+    name: str
+    id: int = 0
+    """0 until an answer has told it."""
+    texts: dict[str, list[str]] = field(default_factory=lambda: {UPLOAD: [], FEEDBACK: []})
+    """By source, in the order in which they came."""
+    example_ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By source and text, as far as answers have told them."""
+
+    def count(self, sources: Iterable[str] = SOURCES) -> int:
+        """Count its examples of some sources."""
+        return sum(len(self.texts[source]) for source in sources)
+
+    def add(self, text: str, source: str) -> bool:
+        """Add a text unless the source has the same; tells whether it was new."""
+        if text in self.texts[source]:
+            return False
+        self.texts[source].append(text)
+        return True
+
+
+@dataclass
+class Receipt:
+    """What became of a file; seen = kept + duplicates + rejected."""
+
+    status: str = "UPLOADING"
+    seen: int = 0
+    kept: int = 0
+    duplicates: int = 0
+    rejected: int = 0
+    rows: list[int] = field(default_factory=list)
+    """The rejected rows."""
+
+
+@dataclass
+class Dataset:
+    """A dataset of texts."""
+
+    name: str
+    type: str
+    is_uploaded: bool
+    id: int = 0
+    created_at: str = ""
+    labels: list[Label] = field(default_factory=list)
+    duplicates: int = 0
+    has_failed: bool = False
+    """The last file was of no use."""
+    is_usable: bool = False
+    """Made by hand, or a file was read."""
+    waiting: Sequence[Row] | None = None
+    """Rows of a file that is being read, or was; an answer will tell."""
+    receipts: list[Receipt] = field(default_factory=list)
+    """Newest first."""
+    deletion_id: str = ""
+    is_gone: bool = False
+    """Its rows were seen to be gone."""
+
+    def begin(self, rows: Sequence[Row]) -> None:
+        """Accept a file, whose rows are read in the background."""
+        self.waiting = rows
+        self.receipts.insert(0, Receipt())
+
+    def finish(self) -> None:
+        """Take the rows of the file that was being read."""
+        rows, self.waiting = self.waiting, None
+        if rows is None:
+            return
+        receipt = self.receipts[0]
+        kept: dict[Row, None] = {}
+        for number, (text, written) in enumerate(rows, 1):
+            name = self.label_name(written)
+            if not name or not text.strip():
+                receipt.rejected += 1
+                receipt.rows.append(number)
+            elif (text, name) in kept or self.has(text, name):
+                receipt.duplicates += 1
+            else:
+                kept[text, name] = None
+        receipt.seen, receipt.kept = len(rows), len(kept)
+        self.has_failed = not kept and not receipt.duplicates
+        receipt.status = "FAILED" if self.has_failed else "SUCCEEDED"
+        self.is_usable = self.is_usable or not self.has_failed
+        self.duplicates += receipt.duplicates
+        for text, name in kept:
+            self.add(text, name, UPLOAD)
+
+    def finished(self) -> Dataset:
+        """Show it as it will be when its file has been read."""
+        other = deepcopy(self)
+        other.finish()
+        return other
+
+    def label_name(self, written: str) -> str:
+        """Return a label as it is stored; empty when there can be no such label."""
+        name = written.strip()
+        if self.type == INTENT:
+            return name
+        return name.lower() if name.lower() in SENTIMENTS else ""
+
+    def label(self, name: str) -> Label | None:
+        """Find a label by its name."""
+        return next((label for label in self.labels if label.name == name), None)
+
+    def has(self, text: str, name: str) -> bool:
+        """Tell whether a text was uploaded, or added singly, with a label."""
+        label = self.label(name)
+        return label is not None and text in label.texts[UPLOAD]
+
+    def add(self, text: str, name: str, source: str) -> Label:
+        """Add an example, with its label where it is new."""
+        label = self.label(name)
+        if label is None:
+            label = Label(name)
+            self.labels.append(label)
+        label.add(text, source)
+        return label
+
+    @property
+    def total(self) -> int:
+        """Examples of every source."""
+        return sum(label.count() for label in self.labels)
+
+    def listing(self, sources: Iterable[str]) -> list[tuple[Label, str, str]]:
+        """Its examples in the order of lists: label, source, text."""
+        return [
+            (label, source, text)
+            for source in SOURCES
+            if source in sources
+            for label in self.labels
+            for text in label.texts[source]
+        ]
+
+    def is_enough(self, sources: Iterable[str]) -> bool:
+        """Tell whether a model can be trained of it."""
+        counts = [label.count(sources) for label in self.labels]
+        return len(counts) >= MIN_LABELS and min(counts) >= MIN_EXAMPLES
+
+    @property
+    def missing(self) -> list[Obstacle]:
+        """What stands in the way of every call that names it."""
+        return [(404, self.is_gone)] if self.deletion_id else []
+
+    @property
+    def unreadable(self) -> list[Obstacle]:
+        """What stands in the way of reading its examples."""
+        return [(404, True)] if self.deletion_id else []
+
+    @property
+    def unready(self) -> list[Obstacle]:
+        """What stands in the way of adding to it."""
+        if self.deletion_id:
+            return [(409, True)]
+        if self.waiting is not None:
+            return [(400, False)]
+        return [] if self.is_usable else [(400, True)]
+
+    @property
+    def untrainable(self) -> list[Obstacle]:
+        """What of its state stands in the way of training."""
+        if self.deletion_id:
+            return [(409, True)]
+        if self.waiting is not None:
+            return [(409, False)]
+        return [] if self.is_usable else [(409, True)]
+
+
+@dataclass
+class TrainedModel:
+    """A model, trained or being trained."""
+
+    id: str
+    name: str
+    dataset: Dataset
+    created_at: str
+    is_open: bool = True
+    """QUEUED or RUNNING, or it was; an answer will tell."""
+    sources: tuple[str, ...] = (UPLOAD,)
+    """Of the examples that the last run uses."""
+    least: int = 0
+    """Examples that were there when the run was asked for."""
+    asked: list[str] = field(default_factory=list)
+    """Labels that were there then."""
+    labels: list[str] | None = None
+    """Of the version that predicts; None before the first success."""
+    deletion_id: str = ""
+
+    def ask(self, sources: tuple[str, ...]) -> None:
+        """Accept a training or retraining."""
+        self.is_open = True
+        self.sources = sources
+        self.asked = [label.name for label in self.dataset.labels]
+        self.least = sum(label.count(sources) for label in self.dataset.labels)
+
+    @property
+    def missing(self) -> list[Obstacle]:
+        """What stands in the way of every call that names it."""
+        return [(404, True)] if self.deletion_id else []
+
+    @property
+    def busy(self) -> list[Obstacle]:
+        """What stands in the way of deleting or retraining it."""
+        return [(409, False)] if self.is_open else []
+
+    @property
+    def silent(self) -> list[Obstacle]:
+        """What stands in the way of its answers."""
+        if self.labels is None:
+            return [(409, not self.is_open)]
+        return []

@@ -1,0 +1,11 @@
+"""A short random history of two accounts. The long ones: `make histories`."""
+
+from __future__ import annotations
+
+from tests.flows.histories.history import History
+from tests.flows.world import World
+
+
+def test_short_history_is_as_specified(world: World) -> None:
+    """150 random operations of two accounts answer what the specification says."""
+    History(world, seed=15, operations=150).run()
