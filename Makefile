@@ -19,7 +19,7 @@ ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy kills bench-backup bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy kills turns histories bench-backup bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,8 +73,9 @@ test-localstack: fast-models ## every flow test and the template's CloudFormatio
 	@$(BIN)/python -m tests.emulators run $(BIN)/python -m pytest tests/localstack tests/flows \
 	  --ignore tests/flows/kills --timeout 300 $(ARGS)
 
-fuzz: check fast-models ## 2,000 generated calls against the OpenAPI document
-	@PRESAGE_FUZZ_CALLS=2000 $(BIN)/python -m pytest tests/schemathesis --timeout 1800 $(ARGS)
+fuzz: check fast-models ## five times 2,000 generated calls against the OpenAPI document
+	@for seed in 1 2 3 4 5; do PRESAGE_FUZZ_CALLS=2000 PRESAGE_FUZZ_SEED=$$seed \
+	  $(BIN)/python -m pytest tests/schemathesis --timeout 1800 $(ARGS) || exit 1; done
 
 test-deploy: fast-models ## the packaged functions on an emulated AWS (on x86-64)
 	@$(BIN)/python -m tests.emulators.ministack
@@ -87,6 +88,12 @@ bench-cold: fast-models ## cold starts of the packaged functions in fresh proces
 
 kills: check fast-models ## the stack and its pieces die twenty times under load, and nothing is lost
 	@PRESAGE_KILL_ROUNDS=20 $(BIN)/python -m pytest tests/flows/kills $(ARGS)
+
+turns: check fast-models ## accounts take turns, a hundred crowds of uploads and of trainings
+	@PRESAGE_TURN_TRIALS=100 $(BIN)/python -m pytest tests/flows/test_turns.py tests/flows/long_turns.py --timeout 7200 $(ARGS)
+
+histories: check fast-models ## 10,000 random operations against a model of the specification (PRESAGE_HISTORY_SEED=n repeats)
+	@$(BIN)/python -m pytest -s tests/flows/long_histories.py --timeout 3600 $(ARGS)
 
 bench-backup: $(INSTALLED) fast-models ## dump and restore 100,000 texts and 50 models, compared byte for byte
 	@$(BIN)/python -m tests.bench.bench_backup $(ARGS)
@@ -124,12 +131,12 @@ release: $(INSTALLED) ## check tree, changelog and every test, then tag the comm
 package: $(INSTALLED) ## build the zip of the deployed functions for the Python of .venv ([PYTHON= ARCH=x86_64|arm64])
 	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)
 
-deploy: models ## deploy a stage into your AWS account (STAGE=prod [PYTHON= REGION= DOMAIN= CERT= SET="NAME=VALUE" WATCH=minutes YES=1])
+deploy: models ## deploy a stage into your AWS account (STAGE=prod [PYTHON= REGION= DOMAIN= CERT= SIZE=small SET="NAME=VALUE" WATCH=minutes YES=1])
 	@test -n "$(STAGE)" || { echo "Name the stage: make deploy STAGE=dev" >&2; exit 1; }
 	@$(BIN)/python -m infra.build --arch $(ARCH) --if-changed $(ARGS)
 	@$(BIN)/python -m infra.deploy deploy --stage "$(STAGE)" --region "$(REGION)" --models $(MODEL_DIR) \
 	  --package build/package/$(or $(ARCH),x86_64) --domain "$(DOMAIN)" --certificate "$(CERT)" \
-	  --watch $(or $(WATCH),0) $(if $(YES),--yes) $(if $(SET),--set $(SET))
+	  --watch $(or $(WATCH),0) --size "$(SIZE)" $(if $(YES),--yes) $(if $(SET),--set $(SET))
 
 destroy: $(INSTALLED) ## remove a stage; its data stays (STAGE=prod [REGION= DELETE_DATA=1 YES=1])
 	@test -n "$(STAGE)" || { echo "Name the stage: make destroy STAGE=dev" >&2; exit 1; }

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from threading import Lock
 from typing import Any
 
@@ -31,6 +32,7 @@ from chalicelib.stores.jobs.queues import DELETE, EMBED, INGEST, TRAIN_FREE, TRA
 from infra.resources import provision
 from tests.conftest import MovableClock
 from tests.pictures import make_zip
+from tests.quick_aws import keep_clients
 
 WORKERS = {
     INGEST: workers.run_ingest,
@@ -84,6 +86,33 @@ def empty_aws(settings: Settings) -> None:
     get_backend("s3")[ACCOUNT_ID]["aws"].buckets[settings.bucket].keys.clear()
 
 
+class Snapshot:
+    """Rows and objects of the emulated AWS at one moment; its queues are empty."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._rows = {name: deepcopy(table.items) for name, table in self._tables().items()}
+        self._objects = {key: found.value for key, found in self._keys().items()}
+
+    def restore(self) -> None:
+        """Put everything back."""
+        empty_aws(self._settings)
+        for name, table in self._tables().items():
+            table.items = deepcopy(self._rows[name])
+        for key, content in self._objects.items():
+            get_backend("s3")[ACCOUNT_ID]["aws"].put_object(self._settings.bucket, key, content)
+
+    def _tables(self) -> dict[str, Any]:
+        """Return the emulated tables."""
+        region = self._settings.region
+        tables: dict[str, Any] = get_backend("dynamodb")[ACCOUNT_ID][region].tables
+        return tables
+
+    def _keys(self) -> Any:
+        """Return the emulated objects, by key."""
+        return get_backend("s3")[ACCOUNT_ID]["aws"].buckets[self._settings.bucket].keys
+
+
 class World:
     """A service on the emulated AWS, with queue workers that run when a test says so."""
 
@@ -125,6 +154,7 @@ class World:
     def one_call_at_a_time(self) -> None:
         """Let callers on several threads share the emulated AWS, which keeps no order itself."""
         lock = Lock()
+        keep_clients()
 
         def send(event_name: str, request: Any, **_: Any) -> Any:
             """Answer one call after the other."""
@@ -235,9 +265,13 @@ class World:
     def deliver(
         self, message: Message, remaining_seconds: Callable[[], float] = lambda: 900.0
     ) -> None:
-        """Hand a message to its worker."""
+        """Hand a message to its worker; what fails is received again when the lease has ended."""
         queue, job = message
-        WORKERS[queue](self.container, job, remaining_seconds)
+        try:
+            WORKERS[queue](self.container, job, remaining_seconds)
+        except Exception:
+            self.clock.advance(seconds=self.settings.lease_seconds + 1)
+            raise
 
     def work(self) -> None:
         """Deliver messages until there are none; every one is expected to succeed."""
@@ -268,7 +302,7 @@ class World:
         """Deliver and sweep, with time going by, until nothing is left to do."""
         for _ in range(rounds):
             self.work_on()
-            self.clock.advance(minutes=5)
+            self.clock.advance(minutes=16)
             if not self.container.sweeping.run():
                 return
         raise AssertionError("The work never ends.")

@@ -161,8 +161,10 @@ def closed_network() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def aws_in_memory() -> Iterator[None]:
+def aws_in_memory(request: pytest.FixtureRequest) -> Iterator[None]:
     """Start the emulated AWS once; `clients` empties it for each test.
+
+    A test that asks for it when it runs would be in a fast run, which goes by what is declared.
 
     A session reads megabytes of service descriptions, so all tests share one.
     """
@@ -171,11 +173,14 @@ def aws_in_memory() -> Iterator[None]:
     from moto import mock_aws
 
     from infra.local.aws import item_calls
+    from tests import quick_aws
 
+    assert not request.config.getoption("fast"), "Declare this fixture as an argument."
     item_calls.install()
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(boto3.session, "Session", cache(boto3.session.Session))
         patch.setattr("chalicelib.stores.aws.clients.Session", cache(Session))
+        quick_aws.install(patch)
         yield
 
 

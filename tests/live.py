@@ -249,6 +249,9 @@ class Live:
             "dataset_id": {"N": str(dataset_id)},
         }
         self._put("datasets", key, **numbers)
+        if "size_bytes" in numbers:
+            account = {"account_id": {"S": caller.account_id}}
+            self._put("accounts", account, stored_bytes=numbers["size_bytes"])
 
     def set_model(self, caller: Caller, model_id: str, **numbers: int) -> None:
         """Set figures of a model's row, as so many attempts would have."""

@@ -1,18 +1,23 @@
 """A quick stand-in for the vision engines: real rows, steps and states, tiny arithmetic.
 
-It keeps the contracts of chalicelib/engines/vision/interface.py, so that the services around the
-engines are tested in milliseconds; test_vision_engines.py of the services uses the real ones.
+It keeps the contracts of chalicelib/engines/vision/interface.py, so that the services and routes
+around the engines are tested in milliseconds; test_vision_engines.py of the services uses the real
+ones.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from chalicelib.engines.artifact import dump, load
+from chalicelib.domain.datasets.dataset import DETECTION
+from chalicelib.domain.documents.picture import Picture, PixelBox
+from chalicelib.domain.models.prediction import Detection, Probability, ordered
+from chalicelib.engines.artifact import Artifact, dump, load
 from chalicelib.engines.vision import registry
 from chalicelib.engines.vision.interface import FittedVision, VisionStep
 from chalicelib.errors import TrainingFailed
@@ -20,6 +25,8 @@ from chalicelib.errors import TrainingFailed
 VALUES = 8
 STEPS = 3
 """Steps of one epoch."""
+COLORS = ("red", "green", "blue")
+"""Labels that a model tells from each other."""
 
 
 class TinyExtractor:
@@ -87,7 +94,9 @@ class TinyTraining:
         held = round(count * (1 - self.options.split_ratio))
         metrics = self._record()["metricsData"]
         card = {"modelId": model.model_id, "createdAt": str(now), "object": "card"}
-        artifact = dump({"kind": "tiny", "version": 1}, {"sums": self.sums})
+        header = {"kind": "tiny", "version": 1, "type": model.type}
+        header["labels"] = self.data.pictures.labels
+        artifact = dump(header, {"sums": self.sums})
         return FittedVision(artifact, metrics, card, self.epochs_done, count - held, held)
 
     def _record(self) -> dict[str, Any]:
@@ -99,6 +108,31 @@ class TinyTraining:
             "epochResults": [],
             "object": "learningcurve",
         }
+
+
+class TinyModel:
+    """Finds what is red, green or blue, if it has a label of that name; as large as it is."""
+
+    least_side = 2048
+    backbones = ()
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.type, self.labels = artifact.header["type"], artifact.header["labels"]
+
+    def predict(self, picture: Picture) -> Sequence[Probability | Detection]:
+        """Answer the share of the pixels that have a label's colour, or the box around them."""
+        strongest = picture.pixels.argmax(2)
+        places = {label: strongest == COLORS.index(label) for label in self.labels}
+        if self.type == DETECTION:
+            return [_detection(label, place) for label, place in places.items() if place.any()]
+        return ordered(Probability(label, float(place.mean())) for label, place in places.items())
+
+
+def _detection(label: str, place: np.ndarray) -> Detection:
+    """Draw a box around pixels; bool, shape (height, width)."""
+    rows, columns = place.nonzero()
+    box = PixelBox(*map(int, (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)))
+    return Detection(label, float(place.mean()), box)
 
 
 class TinyVision:
@@ -125,10 +159,15 @@ class TinyVision:
         self.opened.append(TinyTraining(data, options, checkpoint))
         return self.opened[-1]
 
+    def load(self, content: bytes, backbones: Any) -> TinyModel:
+        """Read a model."""
+        return TinyModel(load(content, "tiny", 1))
+
 
 def install(patch: pytest.MonkeyPatch) -> TinyVision:
     """Put the stand-in into the engines' place."""
     made = TinyVision()
     patch.setattr(registry, "extractor_for", made.extractor_for)
     patch.setattr(registry, "open_training", made.open_training)
+    patch.setattr(registry, "load", made.load)
     return made

@@ -32,6 +32,9 @@ class NoCounters:
         """Admit a call."""
         return 1
 
+    def keep(self, *_: object) -> None:
+        """Forget it."""
+
 
 ACCOUNT = Account("2", "a@example.test", "STARTER", "HEROKU", ACTIVE, (), "L", datetime.now(UTC))
 UNCOUNTED = Allowances(NoCounters(), system_clock, 0)

@@ -17,6 +17,8 @@ from tests.bench.report import Bar, Report
 from tests.bench.text_data import PROFILES, Embedder, train
 
 WARM_PREDICTIONS = 300
+WORDS = (10, 60)
+"""Lengths of texts whose time is told by itself."""
 BARS = {"fast": Bar(5.0, is_ceiling=True), "accurate": Bar(20.0, is_ceiling=True)}
 
 
@@ -39,6 +41,17 @@ def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
             report.add(f"warm prediction, {profile}: p99", float(slow), "ms")
             median = np.median(alone)
             report.add(f"warm prediction, {profile}, one thread: p50", float(median), "ms")
+            for words in WORDS:
+                same = _of_length(texts, words)
+                median = np.median(_durations(Path(folder), embedder.models, profile, same, 2))
+                name = f"warm prediction, {profile}, {words} words, two threads: p50"
+                report.add(name, float(median), "ms")
+
+
+def _of_length(texts: Sequence[str], words: int) -> list[str]:
+    """Cut texts that all have so many words out of others; infra/costs.py prices such."""
+    found = " ".join(texts).split()
+    return [" ".join(found[at : at + words]) for at in range(0, len(found) - words, words)]
 
 
 def _durations(

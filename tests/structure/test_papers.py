@@ -20,9 +20,13 @@ NO_SETTINGS = {
     "PRESAGE_APP",
     "PRESAGE_DIE_WITH_PARENT",
     "PRESAGE_FUZZ_CALLS",
+    "PRESAGE_FUZZ_SEED",
+    "PRESAGE_HISTORY_OPERATIONS",
+    "PRESAGE_HISTORY_SEED",
     "PRESAGE_KILL_ROUNDS",
     "PRESAGE_PACKAGE",
     "PRESAGE_TEST_ENDPOINT",
+    "PRESAGE_TURN_TRIALS",
     "PRESAGE_URL",
 }
 """Variables of tests, or that one of our processes sets for another."""
