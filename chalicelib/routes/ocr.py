@@ -35,6 +35,17 @@ Template = (
     Annotated[str, Meta(description="A form template as JSON; for task form only.")]
     | Annotated[dict[str, Any], Meta(extra_json_schema=FORM_TEMPLATE)]
 )
+LinkTables = Annotated[
+    bool,
+    Meta(
+        description=(
+            "Whether parts of one table on several pages are linked; for tasks table and form. "
+            "They share tableName, rowIndex goes on, a repeated header is left out, and "
+            "tableCount counts the table once."
+        ),
+        examples=[True],
+    ),
+]
 _TEMPLATE_RULES = {
     "anyOf": [
         {"properties": {"task": {"enum": ["text", "table", "contact"]}}},
@@ -61,6 +72,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
     task: Task = TEXT
     form_type: FormType | None = None
     form_template: Template | None = None
+    link_tables: LinkTables = False
 
 
 def find_model(call: Call) -> ServedModel | None:
@@ -75,7 +87,8 @@ def run_ocr(call: Call) -> OcrRecord:
     """Read a picture or PDF. Spec: POST /v2/vision/ocr."""
     form: OcrForm = call.form
     sample = sample_of(call)
-    request = OcrRequest(form.task, _template(call) if form.task == FORM else None)
+    template = _template(call) if form.task == FORM else None
+    request = OcrRequest(form.task, template, form.link_tables)
     findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
     return _within_limits(ocr_answer(form.task, findings, form.sample_id))
 

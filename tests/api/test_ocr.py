@@ -280,3 +280,28 @@ def test_failed_download(call, world):
         "code": "download_failed",
         "detail": "The server answered with status 404.",
     }
+
+
+@pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
+@pytest.mark.parametrize(("sent", "links"), [("true", True), ("false", False), (None, False)])
+def test_linked_tables(call, reading, task, sent, links):
+    """Any task takes the switch, as a text in a form and as a boolean in JSON; absent is off."""
+    fields = {"task": task, **GOOD, **({"formType": "w2"} if task == "form" else {})}
+    switch = {} if sent is None else {"linkTables": sent}
+    parts = [part(*each) for each in {"modelId": "OCRModel", **fields, **switch}.items()]
+
+    assert call.form("POST", URL, *parts).status == 200
+    assert asked(reading)[2].links_tables == links
+    answer = call.json("POST", URL, modelId="OCRModel", **fields, linkTables=links)
+    assert answer.status == 200
+    assert asked(reading)[2].links_tables == links
+
+
+@pytest.mark.parametrize("value", ["maybe", 2, []])
+def test_linked_tables_are_true_or_false(call, value):
+    """Anything else names the field and what it takes."""
+    answer = call.json("POST", URL, modelId="OCRModel", task="table", linkTables=value, **GOOD)
+
+    assert answer.status == 400
+    assert "linkTables" in answer.json["message"]
+    assert "true or false" in answer.json["message"]

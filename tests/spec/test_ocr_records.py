@@ -31,7 +31,7 @@ def answer(task, *items):
     return describe_ocr.ocr_answer(task, ordered(Finding(VIEW, n, i) for n, i in enumerate(items)))
 
 
-def a_table():
+def a_table(number=1):
     """The table of the examples."""
     cells = (
         Cell(1, 1, "Item", 0.993, Rect(10, 10, 60, 30), "columnHeader"),
@@ -41,7 +41,7 @@ def a_table():
     )
     columns = {1: "Item", 2: "Price"}
     table = Table(Rect(10, 10, 150, 60), cells)
-    return TableBlock(NamedTable(table, None, (None,) * 4, {}, columns), (None,) * 4)
+    return TableBlock(NamedTable(table, None, (None,) * 4, {}, columns), (None,) * 4, number)
 
 
 def like(name, record, table_probability=None):
@@ -91,6 +91,16 @@ def test_form():
     like("ocr_form", answer("form", issued, address, a_table()), 0.9931)
 
 
+def test_parts_of_a_linked_table():
+    """They share the name, count once, and are blocks of their own."""
+    first, second, other = answer("table", a_table(), a_table(), a_table(2)).probabilities
+
+    names = [item.attributes.table_name for item in (first, second, other)]
+    assert names[0] == names[1] != names[2]
+    assert {item.attributes.table_count for item in (first, second, other)} == {"2"}
+    assert [item.attributes.block_id for item in (first, second, other)] == [1, 2, 3]
+
+
 def test_key_without_value():
     """A missing value is an empty text in the box 1, 1, 1, 1, which the item's box leaves out."""
     field = FormField("name", "Name:", Rect(10, 20, 60, 40), "", None, 0.5)
@@ -119,9 +129,9 @@ def test_named_table_and_cells():
         {2: "Pen"},
         {1: "Item", 2: "home"},
     )
-    block = TableBlock(named, (None, None, None, ADDRESS))
+    block = TableBlock(named, (None, None, None, ADDRESS), 1)
 
-    first, second = answer("table", block, a_table()).probabilities
+    first, second = answer("table", block, a_table(2)).probabilities
 
     table = msgspec.to_builtins(second if first.attributes.table_name != "shop" else first)
     assert table["attributes"]["tableName"] == "shop"

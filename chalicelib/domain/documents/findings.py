@@ -62,6 +62,10 @@ class Table:
     """Where it is."""
     cells: tuple[Cell, ...]
     """Its cells row by row; empty cells are there too."""
+    above: tuple[str, ...] = ()
+    """Rows of text above it on its page, from the top."""
+    below: tuple[str, ...] = ()
+    """Rows of text below it on its page, from the top."""
 
     @property
     def text(self) -> str:

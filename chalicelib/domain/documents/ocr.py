@@ -31,6 +31,8 @@ class OcrRequest:
     """One of TASKS."""
     template: FormTemplate | None = None
     """What to look for; there is one if and only if the task is FORM."""
+    links_tables: bool = False
+    """Whether the parts of one table on several pages are answered as one."""
 
     @property
     def needs_pixels(self) -> bool:
@@ -51,6 +53,8 @@ class TableBlock:
     """The table and the names that headers give."""
     normalized: tuple[str | None, ...]
     """For each cell: the address it holds, as a JSON object; None for anything else."""
+    number: int
+    """Its place among the tables of the document, from 1; parts of one table share it."""
 
 
 Item = TextLine | Contact | FormField | Table | TableBlock

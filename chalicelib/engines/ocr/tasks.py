@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.documents.findings import NamedTable, Table
-from chalicelib.domain.documents.form_template import FormTemplate
+from chalicelib.domain.documents.findings import NamedTable
 from chalicelib.domain.documents.ocr import (
     CONTACT,
     TEXT,
@@ -23,6 +22,7 @@ from chalicelib.engines.ocr.forms.header_names import name_headers
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.runs import text_runs
 from chalicelib.engines.ocr.tables.finder import find_tables
+from chalicelib.engines.ocr.tables.links import PagePart, alone, link
 from chalicelib.engines.ocr.tables.structure import StructureModel
 
 
@@ -62,14 +62,21 @@ def find_items(
     return in_reading_order(items)
 
 
-def name_tables(tables: Sequence[Table], template: FormTemplate | None) -> tuple[TableBlock, ...]:
+def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBlock, ...]:
     """Name the tables of one answer by their headers, and normalise the addresses in their cells.
 
     Args:
-        tables: in the order of the answer's reading.
-        template: gives names to header cells; None leaves the headers' own texts.
+        parts: in the order of the answer's reading.
+        request: whether parts of one table are linked, and the template that gives names to
+            header cells; without one the headers' own texts stay.
     """
-    return tuple(TableBlock(named, _addresses(named)) for named in name_headers(tables, template))
+    wholes = link(parts) if request.links_tables else [alone(part) for part in parts]
+    named = name_headers([whole.table for whole in wholes], request.template)
+    return tuple(
+        TableBlock(share, _addresses(share), number)
+        for number, (whole, names) in enumerate(zip(wholes, named, strict=True), 1)
+        for share in whole.split(names)
+    )
 
 
 def _addresses(named: NamedTable) -> tuple[str | None, ...]:

@@ -256,13 +256,15 @@ def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> No
 
 def _finish(findings: Iterable[Finding], request: OcrRequest) -> Sequence[Finding]:
     """Put the pages' findings together."""
+    from chalicelib.engines.ocr.tables.links import PagePart
     from chalicelib.engines.ocr.tasks import name_tables
 
     found = list(findings)
-    tables = [(each, each.item) for each in found if isinstance(each.item, Table)]
+    tables = [each for each in found if isinstance(each.item, Table)]
+    parts = [PagePart(each.view, each.item) for each in found if isinstance(each.item, Table)]
     others = [each for each in found if not isinstance(each.item, Table)]
     if request.template is not None:
         others = list(best_fields(others))
-    blocks = name_tables([table for _, table in tables], request.template)
-    named = [replace(each, item=block) for (each, _), block in zip(tables, blocks, strict=True)]
+    blocks = name_tables(parts, request)
+    named = [replace(each, item=block) for each, block in zip(tables, blocks, strict=True)]
     return ordered([*others, *named])

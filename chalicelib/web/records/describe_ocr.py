@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -87,25 +87,22 @@ def _blocks(findings: Sequence[Finding]) -> dict[int, _Block]:
     """Number pairs and tables, and name the tables; by place in the answer."""
     places = range(len(findings))
     pairs = [place for place in places if isinstance(findings[place].item, FormField)]
-    tables = [place for place in places if isinstance(findings[place].item, TableBlock)]
     blocks = {place: _Block(number) for number, place in enumerate(pairs, 1)}
-    names = _names(findings)
-    for number, place in enumerate(tables, len(pairs) + 1):
-        blocks[place] = _Block(number, names[place], str(len(tables)))
-    return blocks
-
-
-def _names(findings: Sequence[Finding]) -> dict[int, str]:
-    """Name each table by its header, else by its number in reading order and a random id."""
     tables = [
-        (finding.page_number, finding.position, place, finding.item.table.name)
+        (place, finding.item)
         for place, finding in enumerate(findings)
         if isinstance(finding.item, TableBlock)
     ]
-    return {
-        place: name or f"table{number}_{uuid4()}"
-        for number, (_, _, place, name) in enumerate(sorted(tables, key=lambda t: t[:3]), 1)
-    }
+    names = _names(table for _, table in tables)
+    for number, (place, table) in enumerate(tables, len(pairs) + 1):
+        blocks[place] = _Block(number, names[table.number], str(len(names)))
+    return blocks
+
+
+def _names(tables: Iterable[TableBlock]) -> dict[int, str]:
+    """Name each table by its header, else by its number and a random id."""
+    names = {table.number: table.table.name for table in tables}
+    return {number: name or f"table{number}_{uuid4()}" for number, name in names.items()}
 
 
 def _item(task: str, finding: Finding, block: _Block | None) -> Any:

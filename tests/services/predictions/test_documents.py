@@ -384,14 +384,17 @@ def test_field_is_taken_from_its_best_page():
     assert found[0].page_number == 2
 
 
-def ruled_pdf(rows):
-    """Write a page with a ruled table, each cell 150 x 30 points."""
-    content = []
-    for row, cells in enumerate(rows):
-        for column, text in enumerate(cells):
-            x, y = 60 + 150 * column, 700 - 30 * row
-            content += [b"%d %d 150 30 re S\n" % (x, y), words(text, x + 8, y + 9)]
-    return pdf([Sheet(b"".join(content))])
+def ruled_pdf(*tables):
+    """Write pages with a ruled table each, each cell 150 x 30 points."""
+    sheets = []
+    for rows in tables:
+        content = []
+        for row, cells in enumerate(rows):
+            for column, text in enumerate(cells):
+                x, y = 60 + 150 * column, 700 - 30 * row
+                content += [b"%d %d 150 30 re S\n" % (x, y), words(text, x + 8, y + 9)]
+        sheets.append(Sheet(b"".join(content)))
+    return pdf(sheets)
 
 
 @pytest.mark.parametrize("wants_tables", [True, False])
@@ -408,6 +411,23 @@ def test_tables_of_a_form(wants_tables):
     for table in tables:
         assert [cell.text for cell in table.table.cells] == [text for row in rows for text in row]
         assert table.column_entities == {1: "Item", 2: "cost"}
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_table_over_two_pages(links):
+    """Its parts share number, names and counted rows where that is asked for, and only there."""
+    first = [("Item", "Price"), *[(f"Pen {n}", f"{n}.50") for n in range(1, 20)]]
+    content = ruled_pdf(first, [("Item", "Price"), ("Ink", "4.75"), ("Paper", "11.00")])
+
+    found = read(content, OcrRequest("table", links_tables=links))
+
+    second = found[1].item
+    assert [each.item.number for each in found] == ([1, 1] if links else [1, 2])
+    assert [each.page_number for each in found] == [1, 2]
+    rows = [(cell.row, cell.text) for cell in second.table.table.cells if cell.column == 1]
+    assert rows == ([(21, "Ink"), (22, "Paper")] if links else
+                    [(1, "Item"), (2, "Ink"), (3, "Paper")])  # fmt: skip
+    assert second.table.column_entities == {1: "Item", 2: "Price"}
 
 
 def test_templates():

@@ -25,6 +25,7 @@ from chalicelib.engines.ocr.tables.heading import kinds
 from chalicelib.engines.ocr.tables.lattice import find_lattices, lattice_grid
 from chalicelib.engines.ocr.tables.pieces import cut_page, text_height
 from chalicelib.engines.ocr.tables.regions import aligned_regions, ruled_regions
+from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import (
     THICKNESS,
     Ruling,
@@ -68,11 +69,24 @@ def find_tables(
         return ()
     turn = PageRotation(find_angle(page.lines), page.width, page.height)
     if page.is_exact or abs(turn.angle) < LEAST:
-        return tuple(_tables(_Sheet(page, engine, structure, check, page.pixels)))
+        return _between_text(_tables(_Sheet(page, engine, structure, check, page.pixels)), page)
     pixels = turn.pixels(page.pixels)
     upright = replace(page, pixels=pixels, lines=tuple(map(turn.upright, page.lines)))
     found = _tables(_Sheet(upright, engine, structure, check, pixels))
-    return tuple(_turned_back(table, turn) for table in found)
+    return tuple(_turned_back(table, turn) for table in _between_text(found, upright))
+
+
+def _between_text(tables: Iterable[Table], page: ReadPage) -> tuple[Table, ...]:
+    """Return tables with the rows of text above and below them on their upright page."""
+    rows = [(row_box(row).center[1], text_of(row)) for row in group_rows(page.lines)]
+    return tuple(
+        replace(
+            table,
+            above=tuple(text for y, text in rows if y < table.box.min_y),
+            below=tuple(text for y, text in rows if y > table.box.max_y),
+        )
+        for table in tables
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,4 +242,4 @@ def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
 def _turned_back(table: Table, turn: PageRotation) -> Table:
     """Return a table on the page as it was."""
     cells = tuple(replace(cell, box=turn.back(cell.box)) for cell in table.cells)
-    return Table(turn.back(table.box), cells)
+    return replace(table, box=turn.back(table.box), cells=cells)

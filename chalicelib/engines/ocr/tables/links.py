@@ -1,0 +1,213 @@
+"""Tables that go on from page to page: which parts belong together, and the whole they make.
+
+A table goes on when nothing but running heads, feet and a short note stands between its parts,
+and when the next part repeats the header or stands in the same columns without one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from rapidfuzz import fuzz, process
+
+from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, Cell, NamedTable, Table
+from chalicelib.domain.documents.page import ReadPage
+from chalicelib.engines.ocr.tables.heading import is_numeric
+
+_MOST_NOTES = 2
+"""Rows of text between two parts that stand on one of the pages only: "continued on page 2"."""
+_ALIKE = 88.0
+"""Texts that are this similar, of 100, are one text that was read twice."""
+_DIGITS = re.compile(r"\d+")
+_BLANKS = re.compile(r"\s+")
+_Span = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PagePart:
+    """A table on its page, which may be one part of a longer one."""
+
+    view: ReadPage
+    """The page; neither pixels nor lines are needed."""
+    table: Table
+    """With the text above and below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTable:
+    """Parts put together."""
+
+    table: Table
+    """Rows of all parts, counted on, without repeated headers; the box is the first part's."""
+    parts: tuple[Table, ...]
+    """What each page has of it; their cells, in this order, are the whole's."""
+
+    def split(self, named: NamedTable) -> list[NamedTable]:
+        """Give each part its share of the names that were found for the whole."""
+        shares, first = [], 0
+        for part in self.parts:
+            own = slice(first, first + len(part.cells))
+            table = replace(part, cells=named.table.cells[own])
+            shares.append(replace(named, table=table, cell_entities=named.cell_entities[own]))
+            first = own.stop
+        return shares
+
+
+def alone(part: PagePart) -> WholeTable:
+    """Return a table of one page as a whole of its own."""
+    return WholeTable(part.table, (part.table,))
+
+
+def link(parts: Sequence[PagePart]) -> list[WholeTable]:
+    """Put tables together that go on from page to page.
+
+    Args:
+        parts: all tables of a document, page by page, from the top.
+
+    Returns:
+        Whole tables in the order of their first parts; their parts are all that were given, in
+        their order.
+    """
+    wholes: list[WholeTable] = []
+    for before, part in pairwise([None, *parts]):
+        if part is None:
+            continue
+        known = wholes[-1] if wholes else None
+        is_neighbour = (
+            before is not None
+            and part.view.page.number == before.view.page.number + 1
+            and not any(other is not part and _is_above(other, part) for other in parts)
+        )
+        if before and known and is_neighbour and _goes_on(known, before, part):
+            wholes[-1] = _joined(known, part.table)
+        else:
+            wholes.append(alone(part))
+    return wholes
+
+
+def _is_above(other: PagePart, part: PagePart) -> bool:
+    """Tell whether another table of the page begins above a part."""
+    return (
+        other.view.page.number == part.view.page.number
+        and other.table.box.min_y < part.table.box.min_y
+    )
+
+
+def _goes_on(known: WholeTable, before: PagePart, part: PagePart) -> bool:
+    """Tell whether a table that begins a page goes on with the one that ended the page before."""
+    if _columns(known.table) != _columns(part.table) or not _is_at_the_break(before, part):
+        return False
+    if _repeated_rows(known.table, part.table):
+        return True
+    return _stand_alike(before, part) and not _has_own_header(known.table, part.table)
+
+
+def _columns(table: Table) -> int:
+    """Return how many columns a table has."""
+    return max((cell.column + cell.column_span - 1 for cell in table.cells), default=0)
+
+
+def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
+    """Tell whether only what is on every page, and a short note, lies between two parts."""
+    if before.table.box.max_y < before.view.height / 2 or part.table.box.min_y > (
+        part.view.height / 2
+    ):
+        return False
+    first, second = before.table, part.table
+    notes = _without(first.below, (*second.above, *second.below))
+    notes += _without(second.above, (*first.above, *first.below))
+    return len(notes) <= _MOST_NOTES
+
+
+def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
+    """Return the rows of text that do not stand on another page too, apart from numbers."""
+    known = [_plain(row) for row in running]
+    return [
+        row
+        for row in rows
+        if not process.extractOne(_plain(row), known, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+    ]
+
+
+def _plain(text: str) -> str:
+    """Return a text by which running heads are compared: without case, white space, numbers."""
+    return _BLANKS.sub("", _DIGITS.sub("#", text.casefold()))
+
+
+def _repeated_rows(known: Table, table: Table) -> int:
+    """Count the first rows of a part that repeat the header of what is known."""
+    head = 1 + max((cell.row for cell in known.cells if cell.kind == COLUMN_HEADER), default=1)
+    for count in range(head - 1, 0, -1):
+        above, below = _texts(known, count), _texts(table, count)
+        same = len(above) == len(below) and all(
+            fuzz.ratio(one, other) >= _ALIKE for one, other in zip(above, below, strict=True)
+        )
+        if same and above and _last_row(table) > count:
+            return count
+    return 0
+
+
+def _texts(table: Table, rows: int) -> list[str]:
+    """Return the texts of the first rows."""
+    return [
+        _BLANKS.sub("", cell.text.casefold())
+        for cell in table.cells
+        if cell.row <= rows and cell.text
+    ]
+
+
+def _last_row(table: Table) -> int:
+    """Return the number of the last row."""
+    return max((cell.row + cell.row_span - 1 for cell in table.cells), default=0)
+
+
+def _stand_alike(before: PagePart, part: PagePart) -> bool:
+    """Tell whether the columns of two parts stand at the same places of their pages."""
+    first, second = _extents(before), _extents(part)
+    return all(
+        min(first[column][1], second[column][1]) > max(first[column][0], second[column][0])
+        for column in first.keys() & second.keys()
+    )
+
+
+def _extents(part: PagePart) -> dict[int, _Span]:
+    """Return where the text of each column begins and ends, as shares of the page's width."""
+    extents: dict[int, _Span] = {}
+    for cell in part.table.cells:
+        if cell.text and cell.column_span == 1:
+            start, end = extents.get(cell.column, (1.0, 0.0))
+            left, right = (side / part.view.width for side in (cell.box.min_x, cell.box.max_x))
+            extents[cell.column] = min(start, left), max(end, right)
+    return extents
+
+
+def _has_own_header(known: Table, table: Table) -> bool:
+    """Tell whether a part begins with words where the columns of what is known hold numbers."""
+    body: dict[int, list[bool]] = {}
+    for cell in known.cells:
+        if cell.kind != COLUMN_HEADER and cell.text:
+            body.setdefault(cell.column, []).append(is_numeric(cell.text))
+    numeric = {column for column, kinds in body.items() if sum(kinds) > 0.5 * len(kinds)}
+    first = [cell for cell in table.cells if cell.row == 1 and cell.text]
+    words = [cell for cell in first if cell.column in numeric and not is_numeric(cell.text)]
+    if not numeric:
+        return any(cell.kind == COLUMN_HEADER for cell in first)
+    return bool(words)
+
+
+def _joined(known: WholeTable, table: Table) -> WholeTable:
+    """Add the rows of a part behind those that are known, without a repeated header."""
+    left_out = _repeated_rows(known.table, table)
+    shift = _last_row(known.table) - left_out
+    cells = tuple(_moved(cell, shift) for cell in table.cells if cell.row > left_out)
+    whole = replace(known.table, cells=(*known.table.cells, *cells))
+    return WholeTable(whole, (*known.parts, replace(table, cells=cells)))
+
+
+def _moved(cell: Cell, shift: int) -> Cell:
+    """Return a cell of a later row, which heads no column there."""
+    kind = NORMAL if cell.kind == COLUMN_HEADER else cell.kind
+    return replace(cell, row=cell.row + shift, kind=kind)
