@@ -21,6 +21,7 @@ from infra.models import default_directory
 from tests.bench import (
     ocr_contacts,
     ocr_cost,
+    ocr_documents,
     ocr_forms,
     ocr_pdf,
     ocr_picture,
@@ -72,6 +73,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
     "table": ocr_tables.bench_tables,
     "contact": ocr_contacts.bench_contacts,
     "form": ocr_forms.bench_forms,
+    "documents": ocr_documents.bench_documents,
     "cost": ocr_cost.bench_cost,
     "pdf": ocr_pdf.bench_pdf,
     "service": ocr_service.bench_service,

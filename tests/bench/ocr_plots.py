@@ -12,6 +12,7 @@ from chalicelib.domain.documents.findings import Contact, FormField, Table
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 
 GREY, BLUE, ORANGE, GREEN, PURPLE = "#8a9bb0", "#1f6fd6", "#d9730d", "#1a9850", "#8e44ad"
+RED = "#d7191c"
 NAME_SIZE = 11
 
 

@@ -1,0 +1,141 @@
+"""How well the shipped templates read the issuers' own documents: samples, comparison, figures.
+
+Values are compared as the data's README says: without white space and case; amounts without
+currency sign, leading minus and trailing star; numbers in single boxes by letters and digits alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chalicelib.domain.documents.form_template import FormTemplate
+from chalicelib.formats.templates.form_template import standard_template
+
+VARIANTS = {"text layer": "", "200 dpi": "_scan200", "noisy 100 dpi": "_scan100_noise"}
+"""How the filled returns are handed in: name of the row, ending of the file's name."""
+BOXED = re.compile(r"(.*_)?(ssn|routing_number|account_number)")
+"""Entities whose characters the forms print into single boxes."""
+EMPTY_W2 = re.compile(
+    r"social_security_tips|allocated_tips|verification_code|dependent_care_benefits"
+    r"|nonqualified_plans|box_12.|other|state.*|employer_state_id|local.*"
+)
+"""Boxes 7 to 20 of the wage statement, which are empty there."""
+SURE = 0.95
+"""Probability from which somebody may take a value unseen."""
+BINS = 10
+_QUOTES = str.maketrans({"”": '"', "’": "'"})
+
+
+@dataclass(frozen=True)
+class DocumentSample:
+    """A file, the template that it is read with, and what is there."""
+
+    name: str
+    content: bytes
+    form_type: str
+    values: Mapping[str, str]
+    """The value of each entity that is scored; empty where the form has none."""
+
+    @property
+    def template(self) -> FormTemplate:
+        """The template that ships for it."""
+        return standard_template(self.form_type)
+
+
+@dataclass(frozen=True)
+class ScoredField:
+    """One field of a document that is scored."""
+
+    entity: str
+    wanted: str
+    """What is there; empty for nothing."""
+    read: str
+    """What was answered; empty for nothing."""
+    probability: float
+    """Of the answer, 0 to 1."""
+    is_right: bool
+    """Whether the two are the same."""
+
+
+def score(
+    sample: DocumentSample, answers: Mapping[str, tuple[str, float]]
+) -> tuple[ScoredField, ...]:
+    """Compare the answers of one document, text and probability by entity, with what is there."""
+    amounts = {key.entity for key in sample.template.keys if "CURRENCY" in key.types}
+    fields = []
+    for entity, wanted in sample.values.items():
+        read, probability = answers.get(entity, ("", 0.0))
+        pair = (normal(text, entity, entity in amounts) for text in (wanted, read))
+        fields.append(ScoredField(entity, wanted, read, probability, len(set(pair)) == 1))
+    return tuple(fields)
+
+
+def normal(text: str, entity: str, is_amount: bool) -> str:
+    """Leave of a value what is compared."""
+    bare = "".join(text.split()).casefold().translate(_QUOTES)
+    if is_amount:
+        bare = bare.replace("$", "").removeprefix("-").removesuffix("*")
+    return "".join(filter(str.isalnum, bare)) if BOXED.fullmatch(entity) else bare
+
+
+def value_f1(fields: Iterable[ScoredField]) -> float:
+    """Twice the right values by answers with a value and true values together, 0 to 1."""
+    every = list(fields)
+    right = sum(field.is_right and bool(field.wanted) for field in every)
+    total = sum(bool(field.read) + bool(field.wanted) for field in every)
+    return 2 * right / total if total else 0.0
+
+
+def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
+    """Return the share of sure values that are right, and of right values that are sure."""
+    values = [field for field in fields if field.read]
+    sure = [field.is_right for field in values if field.probability >= SURE]
+    right = sum(field.is_right for field in values)
+    return sum(sure) / max(1, len(sure)), sum(sure) / max(1, right)
+
+
+def calibration_error(fields: Iterable[ScoredField]) -> float:
+    """Return the expected calibration error of values that are not empty.
+
+    Source: Naeini et al. 2015; ten bins of equal width, weighted by what is in them.
+    """
+    bins: dict[int, list[ScoredField]] = {}
+    values = [field for field in fields if field.read]
+    for field in values:
+        bins.setdefault(min(BINS - 1, int(BINS * field.probability)), []).append(field)
+    gaps = (
+        abs(sum(field.probability - field.is_right for field in inside)) for inside in bins.values()
+    )
+    return sum(gaps) / max(1, len(values))
+
+
+def read_returns(data: Path, variant: str) -> list[DocumentSample]:
+    """Read the filled tax returns of one variant."""
+    folder = data / "ocr" / "documents" / "irs1040"
+    truth = json.loads((folder / "truth.json").read_text("utf-8"))
+    return [
+        _sample(folder / f"{name}{VARIANTS[variant]}.pdf", truth["formType"], values)
+        for name, values in truth["fields"].items()
+    ]
+
+
+def read_specimens(data: Path) -> list[DocumentSample]:
+    """Read the specimens."""
+    folder = data / "ocr" / "documents" / "specimens"
+    truth: dict[str, Any] = json.loads((folder / "truth.json").read_text("utf-8"))
+    return [
+        _sample(folder / name, each["formType"], each["fields"]) for name, each in truth.items()
+    ]
+
+
+def _sample(path: Path, form_type: str, values: Mapping[str, str]) -> DocumentSample:
+    """Read a file, and add the boxes that must stay empty."""
+    names: Sequence[str] = [key.entity for key in standard_template(form_type).keys]
+    empty = [name for name in names if form_type == "w2" and EMPTY_W2.fullmatch(name)]
+    every = dict.fromkeys(empty, "") | dict(values)
+    return DocumentSample(path.stem, path.read_bytes(), form_type, every)
