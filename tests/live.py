@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 import jwt
 import pytest
 
+from chalicelib.config import Settings
 from chalicelib.container import Container
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import system_clock
@@ -205,6 +206,12 @@ class Live:
             self._url = self.stack.url
         return self._url
 
+    @property
+    def settings(self) -> Settings:
+        """Settings that reach the data of the running stack."""
+        assert self.url
+        return self.stack.settings
+
     def stop(self) -> None:
         """Stop everything."""
         self.stack.stop()
@@ -212,8 +219,7 @@ class Live:
 
     def container(self) -> Container:
         """Make services on the running stack's data, for what no call can do."""
-        assert self.url
-        return Container(self.stack.settings)
+        return Container(self.settings)
 
     def caller(
         self, name: str, plan: str = "GOLD", example_calls: int | None = 1_000_000
@@ -227,7 +233,7 @@ class Live:
 
     def administrate(self, work: Callable[[AccountService], Any]) -> Any:
         """Do an administrator's work, on clients that no other test has bound elsewhere."""
-        clients = Clients(self.stack.settings)
+        clients = Clients(self.settings)
         store, tokens = AccountStore(clients), RefreshTokenStore(clients)
         return work(AccountService(store, tokens, system_clock))
 
