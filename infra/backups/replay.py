@@ -72,10 +72,11 @@ def furthest(rows: Iterable[Item]) -> list[Item]:
     """Keep the highest of each counter, so that no id is ever given out twice.
 
     An id that is used again would meet the deletion of its first owner, and whatever its callers
-    remember.
+    remember. Where far pages of lists begin is left out: it is true of the stack that was saved.
     """
     found: dict[str, Item] = {}
-    for row in rows:
+    for saved in rows:
+        row = {"name": saved["name"], "value": saved["value"]}
         name = row["name"]["S"]
         if name not in found or int(row["value"]["N"]) > int(found[name]["value"]["N"]):
             found[name] = row

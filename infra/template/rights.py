@@ -106,6 +106,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "objects/models": ("DeleteObject", "GetObject", "PutObject"),
         "queue/delete": SEND,
         "table/accounts": ("GetItem", "UpdateItem"),
+        "table/counters": ("UpdateItem",),
         "table/datasets": ("DeleteItem", "GetItem"),
         "table/deletions": ("UpdateItem",),
         "table/examples": ("BatchWriteItem", "Query"),

@@ -47,9 +47,9 @@ class DatasetService:
 
     def list(self, account_id: str, family: str, offset: int, count: int) -> ListPage[DatasetView]:
         """List the datasets of an account by id."""
-        found = self._datasets.of_account(account_id, family, limit=offset + count + 1)
-        views = self._labels.views(found[offset : offset + count])
-        return ListPage(tuple(views), offset, len(found) > offset + count)
+        found = self._datasets.page(account_id, family, offset, count + 1)
+        views = self._labels.views(found[:count])
+        return ListPage(tuple(views), offset, len(found) > count)
 
     def list_global(self, family: str, offset: int, count: int) -> ListPage[DatasetView]:
         """List the global datasets of a family."""

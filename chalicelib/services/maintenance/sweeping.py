@@ -87,6 +87,7 @@ class SweepService:
             if self._is_empty(account.account_id):
                 self._stores.accounts.delete(account)
                 self._stores.turns.delete(account.account_id)
+                self._stores.datasets.forget(account.account_id)
         return started
 
     def _is_empty(self, account_id: str) -> bool:

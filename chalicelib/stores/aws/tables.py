@@ -72,11 +72,15 @@ class RefreshTokenRow(TableRow):
 
 
 class CounterRow(TableRow):
-    """The last integer id that was given out, by kind; the last turn, by lane and by account."""
+    """The last integer id that was given out, by kind; the last turn, by lane and by account.
+
+    At `places#1#language`: how many datasets were deleted there, and where far pages begin.
+    """
 
     Meta = _meta(table_name="counters")
     name = UnicodeAttribute(hash_key=True)
     value = NumberAttribute(default=0)
+    places = JSONAttribute(null=True)
 
 
 class QuotaRow(TableRow):

@@ -12,6 +12,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
 from chalicelib.domain.datasets.dataset import (
     DELETION_PENDING,
+    FAMILY_TYPES,
     UPLOADING,
     Dataset,
     LabelCounts,
@@ -22,6 +23,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
+from chalicelib.stores.datasets.pages import delete_places, forget_places, read_page
 
 FRONT = 100
 """Uploads at the front of a lane that are looked at, to find the one whose turn it is."""
@@ -63,6 +65,14 @@ class DatasetStore:
         """Return the first datasets of an account and family, by id."""
         rows = DatasetRow.query(owner_key(account_id, family), consistent_read=True, limit=limit)
         return [load_dataset(row) for row in rows]
+
+    def page(self, account_id: str, family: str, offset: int, count: int) -> list[Dataset]:
+        """Return the datasets at positions of the list by id."""
+        now = to_milliseconds(self._clock())
+        return [
+            load_dataset(row)
+            for row in read_page(owner_key(account_id, family), offset, count, now)
+        ]
 
     def start_upload(
         self, dataset: Dataset, upload_id: str, upload: Upload, turn: Turn
@@ -162,7 +172,15 @@ class DatasetStore:
     def delete(self, dataset: Dataset) -> bool:
         """Delete the row; False when it was gone already."""
         row = row_of(dataset)
-        return try_write(lambda: row.delete(condition=DatasetRow.dataset_id.exists()))
+        is_deleted = try_write(lambda: row.delete(condition=DatasetRow.dataset_id.exists()))
+        # Also when it was gone: whoever deleted it may have died before this.
+        forget_places(str(row.owner))
+        return is_deleted
+
+    def forget(self, account_id: str) -> None:
+        """Forget the lists of an account that is gone."""
+        for family in FAMILY_TYPES:
+            delete_places(owner_key(account_id, family))
 
     def lease_until(self, dataset: Dataset) -> int:
         """Return when the last owner's lease ends, in milliseconds since 1970."""
