@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.interface import OcrNotInstalled
 
@@ -27,8 +28,15 @@ class TinyEngine:
         self._lock = threading.Lock()
         self.pages: list[weakref.ref[Any]] = []
         """Pixels that were read, as long as anybody holds them."""
+        self.alphabets: list[str] = []
+        """Alphabets that were asked for."""
         self.active = self.most_active = 0
         """Pages that are read now, and most that were read at a time."""
+
+    def in_alphabet(self, alphabet: str) -> TinyEngine:
+        """Answer the same in any letters, and remember which."""
+        self.alphabets.append(alphabet)
+        return self
 
     def read(self, pixels: Any, check: Callable[[], None]) -> tuple[TextLine, ...]:
         """Answer lines, each surer than the next."""
@@ -59,11 +67,11 @@ class TinyPool:
     def __init__(self, engine: TinyEngine | None) -> None:
         self._engine = engine
 
-    def engine(self) -> TinyEngine:
+    def engine(self, alphabet: str = DOCUMENTED) -> TinyEngine:
         """Return the engine."""
         if self._engine is None:
             raise OcrNotInstalled("ppocr")
-        return self._engine
+        return self._engine if alphabet == DOCUMENTED else self._engine.in_alphabet(alphabet)
 
     def structure(self) -> None:
         """There is no network for tables."""

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.domain.accounts.rates import DOCUMENTS
 from chalicelib.domain.common.limits import MAX_ANSWER_BYTES
 from chalicelib.domain.datasets.dataset import VISION
+from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.form_template import FORM_TYPES, FormTemplate
 from chalicelib.domain.documents.ocr import FORM, TEXT, OcrRequest
 from chalicelib.domain.models.model import OCR, ServedModel
@@ -46,6 +47,17 @@ LinkTables = Annotated[
         examples=[True],
     ),
 ]
+Alphabet = Annotated[
+    Literal["documented", "latin"],
+    Meta(
+        description=(
+            "Letters that recognised text may have: those of English documents, or with `latin` "
+            "also the accented letters of German, French, Spanish, Portuguese, Italian, Dutch, "
+            "Polish and the Scandinavian languages."
+        ),
+        examples=["latin"],
+    ),
+]
 _TEMPLATE_RULES = {
     "anyOf": [
         {"properties": {"task": {"enum": ["text", "table", "contact"]}}},
@@ -73,6 +85,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
     form_type: FormType | None = None
     form_template: Template | None = None
     link_tables: LinkTables = False
+    alphabet: Alphabet = DOCUMENTED
 
 
 def find_model(call: Call) -> ServedModel | None:
@@ -88,7 +101,7 @@ def run_ocr(call: Call) -> OcrRecord:
     form: OcrForm = call.form
     sample = sample_of(call)
     template = _template(call) if form.task == FORM else None
-    request = OcrRequest(form.task, template, form.link_tables)
+    request = OcrRequest(form.task, template, form.link_tables, form.alphabet)
     findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
     return _within_limits(ocr_answer(form.task, findings, form.sample_id))
 

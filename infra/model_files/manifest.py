@@ -201,8 +201,9 @@ _READING = (
         sources=(packages.RAPIDOCR,),
         changes="the recogniser's last layer is cut to the characters of English documents, to "
         "those that look like them, whose probabilities are added to theirs, and to other signs, "
-        "whose probabilities are dropped; the detector is unchanged, and no number is",
-        recipe=1,
+        "whose probabilities are dropped; a second output has accented letters of western Europe "
+        "too; the detector is unchanged, and no number is",
+        recipe=2,
         installed_bytes=24 * MEGABYTE,
         working_bytes=60 * MEGABYTE,
     ),

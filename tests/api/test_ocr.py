@@ -305,3 +305,26 @@ def test_linked_tables_are_true_or_false(call, value):
     assert answer.status == 400
     assert "linkTables" in answer.json["message"]
     assert "true or false" in answer.json["message"]
+
+
+@pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
+@pytest.mark.parametrize("alphabet", ["documented", "latin", None])
+def test_alphabet(call, reading, world, task, alphabet):
+    """Any task takes it; absent is the documented one, and the engine is told of another."""
+    fields = {"task": task, **GOOD, **({"formType": "w2"} if task == "form" else {})}
+    sent = {} if alphabet is None else {"alphabet": alphabet}
+
+    assert call.json("POST", URL, modelId="OCRModel", **fields, **sent).status == 200
+    assert asked(reading)[2].alphabet == (alphabet or "documented")
+    assert world.engine.alphabets == (["latin"] if alphabet == "latin" else [])
+
+
+@pytest.mark.parametrize("value", ["greek", 2, []])
+def test_unknown_alphabet(call, world, value):
+    """The error names the field and what it takes, before anything is read."""
+    answer = call.json("POST", URL, modelId="OCRModel", alphabet=value, **GOOD)
+
+    assert answer.status == 400
+    assert "alphabet" in answer.json["message"]
+    assert "documented, latin" in answer.json["message"]
+    assert world.engine.pages == []

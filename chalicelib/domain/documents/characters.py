@@ -1,12 +1,20 @@
-"""The characters that OCR answers with: those of English documents.
+"""The characters that OCR answers with: those of English documents, or of western Europe's.
 
-The recogniser's alphabet is cut to them at installation, and what other sources read (the second
-engine) is turned into them by `to_documented`.
+The recogniser's alphabets are cut to them at installation, and what other sources read (the second
+engine) is turned into them by `to_documented` and `to_latin`.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from typing import Final
+
+DOCUMENTED: Final = "documented"
+"""English documents: CHARACTERS."""
+LATIN: Final = "latin"
+"""Documents in western European languages and Polish: LATIN_CHARACTERS."""
+ALPHABETS = (DOCUMENTED, LATIN)
+"""Letters that an answer may have, the default first."""
 
 ASCII = "".join(map(chr, range(33, 127)))
 """Letters, digits and punctuation."""
@@ -17,7 +25,17 @@ SPACE = " "
 CHARACTERS = ASCII + SYMBOLS + SPACE
 """All of them, each once; the order is that of the recogniser's alphabet behind the blank."""
 
+LATIN_LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿŒœŸĄąĆćĘęŁłŃńŚśŹźŻż"
+"""Letters of German, French, Spanish, Portuguese, Italian, Dutch, Polish and the Scandinavian
+languages beyond A to Z."""
+LATIN_SIGNS = "«»¿ªº"
+"""Their signs, as far as the recogniser knows them: it has no low or single angle quotation marks
+and no inverted exclamation mark."""
+LATIN_CHARACTERS = CHARACTERS[:-1] + LATIN_LETTERS + LATIN_SIGNS + SPACE
+"""All of the larger set, each once; the order is that of the recogniser's second alphabet."""
+
 _KEPT = frozenset(CHARACTERS)
+_KEPT_LATIN = frozenset(LATIN_CHARACTERS)
 _STRUCK = "\N{COMBINING LONG SOLIDUS OVERLAY}"
 _LOOK_ALIKES = {
     "‐": "-",
@@ -67,12 +85,25 @@ def to_documented(text: str) -> str:
     Returns:
         Words of documented characters separated by single spaces; empty when none is left.
     """
-    return " ".join("".join(map(_documented_character, text)).split())
+    return _reduced(text, _KEPT)
 
 
-def _documented_character(character: str) -> str:
+def to_latin(text: str) -> str:
+    """Bring a text to LATIN_CHARACTERS, as `to_documented` does to the smaller set.
+
+    A letter and its accent that are two characters become one.
+    """
+    return _reduced(unicodedata.normalize("NFC", text), _KEPT_LATIN)
+
+
+def _reduced(text: str, kept: frozenset[str]) -> str:
+    """Bring a text to the characters of a set."""
+    return " ".join("".join(_stand_in(character, kept) for character in text).split())
+
+
+def _stand_in(character: str, kept: frozenset[str]) -> str:
     """Return what stands for one character: itself, some of the set, a space or nothing."""
-    if character in _KEPT:
+    if character in kept:
         return character
     if character.isspace():
         return SPACE
@@ -81,4 +112,4 @@ def _documented_character(character: str) -> str:
     parts = unicodedata.normalize("NFKD", character)
     if _STRUCK in parts:  # a stroke negates a sign: without it the meaning turns round
         return ""
-    return "".join(filter(_KEPT.__contains__, parts)).strip()
+    return "".join(filter(kept.__contains__, parts)).strip()

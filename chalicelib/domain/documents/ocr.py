@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.findings import Contact, FormField, NamedTable, Table
 from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
@@ -33,6 +34,8 @@ class OcrRequest:
     """What to look for; there is one if and only if the task is FORM."""
     links_tables: bool = False
     """Whether the parts of one table on several pages are answered as one."""
+    alphabet: str = DOCUMENTED
+    """One of ALPHABETS: the letters that recognised text may have."""
 
     @property
     def needs_pixels(self) -> bool:
@@ -104,7 +107,9 @@ def place_of(item: Item) -> Rect:
 
 def without_content(page: ReadPage) -> ReadPage:
     """Return what leads from a page to its answer, and let pixels and lines go."""
-    return replace(page, page=replace(page.page, pixels=None, layer=None), pixels=None, lines=())
+    return replace(
+        page, page=replace(page.page, pixels=None, layer=None), pixels=None, lines=(), unread=()
+    )
 
 
 def count_line_words(lines: Iterable[TextLine]) -> int:

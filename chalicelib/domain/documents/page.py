@@ -92,7 +92,8 @@ class TextLine:
     """A run of words on one line, as an engine read it or a PDF's text layer holds it."""
 
     text: str
-    """At least one visible character; words are separated by single spaces."""
+    """At least one visible character; words are separated by single spaces. An engine also tells
+    of lines it could not read: those have none."""
     probability: float
     """0 to 1; 1 for a text layer."""
     box: Rect
@@ -163,6 +164,8 @@ class ReadPage:
     """Lines in reading order."""
     is_exact: bool = False
     """Whether the lines come from a text layer."""
+    unread: tuple[Rect, ...] = ()
+    """Where text was found but not read."""
 
     @property
     def width(self) -> int:

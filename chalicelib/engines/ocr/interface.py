@@ -51,6 +51,9 @@ class TextEngine(Protocol):
     def name(self) -> str:
         """PPOCR or TESSERACT."""
 
+    def in_alphabet(self, alphabet: str) -> TextEngine:
+        """Return an engine of the same networks that answers with the letters of an alphabet."""
+
     def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
         """Find and read every text line of a page, in reading order.
 
@@ -59,7 +62,8 @@ class TextEngine(Protocol):
             check: see Check.
 
         Returns:
-            Lines of visible characters of the documented set; none for a blank page.
+            Lines of visible characters of the engine's alphabet, and lines without text where
+            text was found but not read; none for a blank page.
 
         Raises:
             OcrNotInstalled: the engine's files are missing or damaged.

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.ocr.interface import PPOCR, TESSERACT, OcrNotInstalled
 
@@ -24,7 +25,7 @@ SLANET = "slanet"
 FACTS_FILE = "engine.json"
 """Written by the installation, last of a network's files."""
 _FILES = {
-    PPOCR: ("detector.onnx", "recogniser.onnx", "alphabet.json"),
+    PPOCR: ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json"),
     SLANET: ("model.onnx", "tokens.json"),
 }
 
@@ -75,8 +76,8 @@ class OcrPool:
             return PPOCR
         return TESSERACT if self.is_installed(TESSERACT) else None
 
-    def engine(self) -> TextEngine:
-        """Return the engine in use.
+    def engine(self, alphabet: str = DOCUMENTED) -> TextEngine:
+        """Return the engine in use, answering with the letters of an alphabet.
 
         Raises:
             OcrNotInstalled: no engine is installed, or its files are damaged.
@@ -89,7 +90,7 @@ class OcrPool:
             with self._lock:
                 engine = self._engines.get(name) or self._load(name)
                 self._engines[name] = engine
-        return engine
+        return engine if alphabet == DOCUMENTED else engine.in_alphabet(alphabet)
 
     def structure(self) -> StructureModel | None:
         """Return the network that tells a table's structure, None when it is not installed.

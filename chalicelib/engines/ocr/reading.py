@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.documents.page import Page, ReadPage, TextLine
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.spacing import spaced_lines
 from chalicelib.engines.ocr.turning import (
@@ -47,13 +47,22 @@ def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
         return _exact(page, page.layer)
     if page.pixels is None:
         return ReadPage(page, 0, None, ())
-    lines = engine.read(page.pixels, check)
+    lines, unread = _read(page.pixels, engine, check)
     turns = needed_turns(lines)
     if turns:
         return _turned(page, page.pixels, turns, engine, check)
     if _is_upside_down(page.pixels, lines, engine, check):
         return _turned(page, page.pixels, 2, engine, check)
-    return ReadPage(page, 0, page.pixels, spaced_lines(page.pixels, lines, check))
+    spaced = spaced_lines(page.pixels, lines, check)
+    return ReadPage(page, 0, page.pixels, spaced, unread=unread)
+
+
+def _read(
+    pixels: Pixels, engine: TextEngine, check: CancelCheck
+) -> tuple[list[TextLine], tuple[Rect, ...]]:
+    """Return the lines of a raster, and the places that were found but not read."""
+    found = engine.read(pixels, check)
+    return [line for line in found if line.text], tuple(line.box for line in found if not line.text)
 
 
 def _exact(page: Page, layer: tuple[TextLine, ...]) -> ReadPage:
@@ -69,12 +78,12 @@ def _turned(
 ) -> ReadPage:
     """Turn the raster and read it again: engines find more in upright text."""
     turned = turned_pixels(pixels, turns)
-    lines = engine.read(turned, check)
+    lines, unread = _read(turned, engine, check)
     if turns % 2 and _is_upside_down(turned, lines, engine, check):
         turns = (turns + 2) % 4
         turned = turned_pixels(pixels, turns)
-        lines = engine.read(turned, check)
-    return ReadPage(page, turns, turned, spaced_lines(turned, lines, check))
+        lines, unread = _read(turned, engine, check)
+    return ReadPage(page, turns, turned, spaced_lines(turned, lines, check), unread=unread)
 
 
 def _is_upside_down(

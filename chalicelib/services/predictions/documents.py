@@ -21,6 +21,7 @@ from chalicelib.domain.common.limits import (
     MAX_OCR_PAGES,
     MAX_OCR_WORDS,
 )
+from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.findings import Table
 from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.domain.documents.ocr import (
@@ -103,7 +104,7 @@ class OcrService:
         Raises:
             PrebuiltNotInstalled: they are not.
         """
-        self._load(model)
+        self._load(model, DOCUMENTED)
 
     @staticmethod
     def template(
@@ -167,7 +168,7 @@ class OcrService:
             RateExceeded: the account has as many documents being read as it may.
         """
         model.require_type((OCR,))
-        tools = self._load(model)
+        tools = self._load(model, request.alphabet)
         with self._in_flight.running(sample.account_id, DOCUMENTS):
             pages = self._read(model, sample, request, tools, seconds_left)
         return _finish([finding for page in pages for finding in page], request)
@@ -212,12 +213,12 @@ class OcrService:
                 # After a refusal nobody waits: each thread ends at its next check.
                 threads.shutdown(wait=False, cancel_futures=True)
 
-    def _load(self, model: ServedModel) -> Tools:
+    def _load(self, model: ServedModel, alphabet: str) -> Tools:
         """Return the networks, from memory when they are loaded."""
         from chalicelib.engines.ocr.tasks import Tools
 
         try:
-            return Tools(self._engines.engine(), self._engines.structure())
+            return Tools(self._engines.engine(alphabet), self._engines.structure())
         except OcrNotInstalled as missing:
             raise PrebuiltNotInstalled(model.model_id) from missing
 

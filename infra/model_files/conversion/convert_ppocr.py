@@ -12,6 +12,9 @@ the source's columns, none of whose numbers changes:
 3. all other characters but the ideographs: their probability is dropped, so that the columns sum
    to less than 1 where the page shows something that cannot be answered. Ideographs, nine tenths
    of the classes, hardly take any probability from these groups and are left out.
+
+A second output, over the same softmax, has a column for blank and one for each character of the
+larger set, whose accented letters group 2 holds; what folds to none of them is dropped.
 """
 
 from __future__ import annotations
@@ -26,17 +29,24 @@ import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
-from chalicelib.domain.documents.characters import CHARACTERS, to_documented
+from chalicelib.domain.documents.characters import (
+    CHARACTERS,
+    LATIN_CHARACTERS,
+    to_documented,
+    to_latin,
+)
 from infra.model_files.errors import BrokenFile
 
 DETECTOR = "detector.onnx"
 RECOGNISER = "recogniser.onnx"
 ALPHABET = "alphabet.json"
+LATIN_ALPHABET = "latin.json"
 BLANK, SPACE = "", " "
 _WEIGHT, _BIAS = "linear_8.w_0", "linear_8.b_0"  # of the last layer
 _FIRST_IDEOGRAPH = 0x3100  # behind the kana; emoji lie behind it too
 _FULL_WIDTH = range(0xFF00, 0xFFF0)
 _UNFOLDED = "every_class"  # output of the softmax
+_LATIN = "latin"  # the second output
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -49,11 +59,18 @@ class Cut:
     """Places of the kept columns in the source: groups 1, 2 and 3, one behind the other."""
     folding: Float32Array
     """0 or 1, shape (columns of groups 1 and 2, alphabet): what is added to what."""
+    latin: Float32Array
+    """0 or 1, shape (all kept columns, Latin alphabet): the same for the second output."""
 
 
 def alphabet() -> list[str]:
     """Return the answer's columns: blank, the documented characters, space last."""
     return [BLANK, *CHARACTERS]
+
+
+def latin_alphabet() -> list[str]:
+    """Return the columns of the second output: blank, the larger set, space last."""
+    return [BLANK, *LATIN_CHARACTERS]
 
 
 def choose(classes: list[str]) -> Cut:
@@ -66,7 +83,7 @@ def choose(classes: list[str]) -> Cut:
         BrokenFile: a documented character is missing.
     """
     columns = alphabet()
-    missing = [name for name in columns if name not in classes]
+    missing = [name for name in latin_alphabet() if name not in classes]
     if missing:
         raise BrokenFile(f"ppocr: the recogniser does not know {' '.join(missing)}.")
     first = [len(classes) - 1 if name == SPACE else classes.index(name) for name in columns]
@@ -78,7 +95,19 @@ def choose(classes: list[str]) -> Cut:
     folding = np.zeros((len(first) + len(second), len(columns)), np.float32)
     targets = [*columns, *(to_documented(classes[place]) for place in second)]
     folding[np.arange(len(targets)), [columns.index(target) for target in targets]] = 1
-    return Cut(np.array([*first, *second, *third], np.int64), folding)
+    kept = [*first, *second, *third]
+    return Cut(np.array(kept, np.int64), folding, _latin_folding([classes[at] for at in kept]))
+
+
+def _latin_folding(names: list[str]) -> Float32Array:
+    """Say which kept classes are added to which column of the second output."""
+    columns = {name: place for place, name in enumerate(latin_alphabet())}
+    targets = [name if name in (BLANK, SPACE) else to_latin(name) for name in names]
+    folding = np.zeros((len(names), len(columns)), np.float32)
+    for row, target in enumerate(targets):
+        if target in columns and (target or row == 0):
+            folding[row, columns[target]] = 1
+    return folding
 
 
 def _is_ideograph(name: str) -> bool:
@@ -96,7 +125,7 @@ def cut_recogniser(model: onnx.ModelProto) -> None:
     """Cut the last layer and add the folding, in place.
 
     Input `x`, float32 (n, 3, 48, w), stays. The output keeps its name and becomes float32
-    (n, steps, alphabet): probabilities that sum to at most 1.
+    (n, steps, alphabet): probabilities that sum to at most 1. A second one, `latin`, is like it.
 
     Raises:
         BrokenFile: the graph does not end as expected.
@@ -112,6 +141,7 @@ def cut_recogniser(model: onnx.ModelProto) -> None:
         raise BrokenFile("ppocr: the recogniser does not end with the softmax of its answer.")
     last.output[0] = _UNFOLDED
     _add_folding(graph, cut.folding, output.name)
+    _add_latin(graph, cut.latin)
     output.type.tensor_type.shape.dim[2].dim_value = cut.folding.shape[1]
     # Shapes noted for the wide layer contradict the narrow one; the list of classes is of it too.
     del graph.value_info[:], model.metadata_props[:]
@@ -134,8 +164,19 @@ def _add_folding(graph: onnx.GraphProto, folding: Float32Array, output: str) -> 
     graph.node.append(helper.make_node("MatMul", ["answerable", "folding"], [output], name="fold"))
 
 
+def _add_latin(graph: onnx.GraphProto, folding: Float32Array) -> None:
+    """Add the node and the output of the larger set."""
+    graph.initializer.append(numpy_helper.from_array(folding, "latin_folding"))
+    ends = [_UNFOLDED, "latin_folding"]
+    graph.node.append(helper.make_node("MatMul", ends, [_LATIN], name="latin_fold"))
+    second = graph.output.add()
+    second.CopyFrom(graph.output[0])
+    second.name = _LATIN
+    second.type.tensor_type.shape.dim[2].dim_value = folding.shape[1]
+
+
 def convert(source: Path, target: Path) -> None:
-    """Write `detector.onnx`, `recogniser.onnx` and `alphabet.json`.
+    """Write `detector.onnx`, `recogniser.onnx`, `alphabet.json` and `latin.json`.
 
     Args:
         source: folder with `detector.onnx` and `recogniser.onnx` as they came.
@@ -148,5 +189,6 @@ def convert(source: Path, target: Path) -> None:
     model = onnx.load(str(source / RECOGNISER))
     cut_recogniser(model)
     (target / RECOGNISER).write_bytes(model.SerializeToString(deterministic=True))
-    text = json.dumps(alphabet(), ensure_ascii=False, indent=1) + "\n"
-    (target / ALPHABET).write_text(text, encoding="utf-8")
+    for name, columns in ((ALPHABET, alphabet()), (LATIN_ALPHABET, latin_alphabet())):
+        text = json.dumps(columns, ensure_ascii=False, indent=1) + "\n"
+        (target / name).write_text(text, encoding="utf-8")

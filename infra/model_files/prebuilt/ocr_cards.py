@@ -29,7 +29,8 @@ _TRAINED = {
 _CHARACTERS = (
     "Reads English documents. Answers consist of the letters A to Z and a to z, digits, the "
     f"punctuation {''.join(sign for sign in ASCII if not sign.isalnum())}, the symbols {SYMBOLS} "
-    "and spaces. Accented letters are answered as plain ones; other alphabets are left out or "
+    "and spaces. Accented letters are answered as plain ones unless the call asks for the alphabet "
+    "'latin'; other alphabets are left out or "
     "answered with letters that look alike. Check boxes are not read; handwriting is often "
     "misread. The probability of a line is that of its characters, as the network gives it; it "
     "is not calibrated."

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.documents.characters import ASCII, CHARACTERS, SPACE, SYMBOLS, to_documented
+from chalicelib.domain.documents.characters import (
+    ASCII,
+    CHARACTERS,
+    LATIN_CHARACTERS,
+    LATIN_LETTERS,
+    SPACE,
+    SYMBOLS,
+    to_documented,
+    to_latin,
+)
 
 
 def test_the_set_is_what_is_documented():
@@ -57,3 +66,34 @@ def test_what_was_kept_is_kept_again(text):
 
     assert to_documented(once) == once
     assert once.split(" ") == once.split() or not once
+
+
+def test_the_larger_set_is_the_documented_one_and_accented_letters():
+    """Each once, the space last; every added letter has its capital or small one beside it."""
+    assert set(CHARACTERS) < set(LATIN_CHARACTERS)
+    assert len(set(LATIN_CHARACTERS)) == len(LATIN_CHARACTERS)
+    assert LATIN_CHARACTERS[-1] == SPACE
+    for letter in set(LATIN_LETTERS) - {"ß"}:
+        assert letter.swapcase() in LATIN_LETTERS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Café naïve Łódź Ærø straße", "Café naïve Łódź Ærø straße"),
+        ("Cafe\u0301 nin\u0303o", "Café niño"),
+        ("Dvořák № ｆｕｌｌ", "Dvorák No full"),
+        ("«quoted» „low“", "«quoted» “low“"),
+        ("漢字 Россия ☃", ""),
+    ],
+)
+def test_accents_of_western_europe_are_kept(text, expected):
+    """Other letters become plain ones or nothing, as in the smaller set."""
+    assert to_latin(text) == expected
+    assert to_latin(expected) == expected
+
+
+@given(st.text())
+def test_nothing_but_the_larger_set_is_answered(text):
+    """Whatever is read, nothing else comes out."""
+    assert set(to_latin(text)) <= set(LATIN_CHARACTERS)

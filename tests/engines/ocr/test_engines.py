@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from rapidfuzz.distance import Levenshtein
 
-from chalicelib.domain.documents.characters import CHARACTERS
+from chalicelib.domain.documents.characters import CHARACTERS, LATIN, LATIN_CHARACTERS
 from chalicelib.domain.documents.page import Page
 from chalicelib.engines.ocr.interface import PPOCR, TESSERACT
 from chalicelib.engines.ocr.pool import OcrPool
@@ -193,6 +193,18 @@ def test_other_alphabets_are_answered_in_documented_characters(engine):
 
     assert texts[0] == "Cafe resume naive Zurich"
     assert set("".join(texts)) <= set(CHARACTERS)
+
+
+def test_accents_are_kept_where_they_are_asked_for(engine):
+    """The same page in the larger alphabet; the engine itself goes on without accents."""
+    accents = np.asarray(accented_paper("Cafe resume naive Zurich", "   '  '   '        :"))
+    latin = engine.in_alphabet(LATIN)
+
+    (read,) = (line.text for line in latin.read(accents, go_on))
+
+    assert "é" in read
+    assert set(read) <= set(LATIN_CHARACTERS)
+    assert engine.read(accents, go_on)[0].text == "Cafe resume naive Zurich"
 
 
 def test_threads_share_an_engine(engine, lines):

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
+from chalicelib.domain.documents.characters import ALPHABETS
 from chalicelib.domain.documents.page import TextLine, around_points
 from chalicelib.engines.ocr.interface import PPOCR
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.ppocr.crops import crop_width, cut_crop
+from chalicelib.engines.ocr.ppocr.ctc import NOTHING
 from chalicelib.engines.ocr.ppocr.senses import chosen_quads
 
 if TYPE_CHECKING:
@@ -44,6 +46,11 @@ class PpOcr:
         self._detector = detector
         self._recogniser = recogniser
 
+    def in_alphabet(self, alphabet: str) -> PpOcr:
+        """Return the engine that answers with other letters. See: TextEngine."""
+        output = ALPHABETS.index(alphabet)
+        return PpOcr(self._detector, self._recogniser.with_output(output))
+
     def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
         """Find and read every text line of a page. See: TextEngine."""
         check()
@@ -57,12 +64,9 @@ class PpOcr:
             return self._recognised(image, quads, check)
 
         read = chosen_quads(found, recognise)
-        lines = [
-            _line(quad, reading, scale, image)
-            for quad, reading in read
-            if reading.text and reading.probability >= _LEAST_PROBABILITY
-        ]
-        return tuple(in_reading_order(lines))
+        lines = [_line(quad, _readable(reading), scale, image) for quad, reading in read]
+        unread = [line for line in lines if not line.text]
+        return (*in_reading_order([line for line in lines if line.text]), *unread)
 
     def read_crops(
         self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
@@ -85,6 +89,11 @@ class PpOcr:
         """Read places of an image."""
         widths = [crop_width(quad) for quad in quads]
         return self._recogniser.read(widths, lambda index: cut_crop(image, quads[index]), check)
+
+
+def _readable(reading: RecognisedText) -> RecognisedText:
+    """Return what was read; nothing when it is too uncertain."""
+    return reading if reading.probability >= _LEAST_PROBABILITY else NOTHING
 
 
 def _bounded(pixels: Pixels) -> tuple[Image.Image, float]:

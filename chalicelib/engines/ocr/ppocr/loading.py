@@ -1,4 +1,4 @@
-"""Opens an installed PP-OCRv6 folder: detector.onnx, recogniser.onnx, alphabet.json, engine.json.
+"""Opens an installed PP-OCRv6 folder: two graphs, the alphabets of the recogniser, engine.json.
 
 Made by infra/model_files.
 """
@@ -18,7 +18,7 @@ from chalicelib.engines.onnx_session import open_session
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json")
+FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json")
 """Files whose digests the card names."""
 
 
@@ -35,9 +35,9 @@ def load_ppocr(folder: Path) -> PpOcr:
         OcrNotInstalled: a file is missing, or is not the one that was installed.
     """
     check_files(folder, FILES, PPOCR)
-    alphabet = json.loads((folder / FILES[2]).read_bytes())
+    alphabets = [tuple(json.loads((folder / name).read_bytes())) for name in FILES[2:]]
     bound_memory()
     # Pages and lines come in all sizes: no plan would be used again.
     detector = Detector(open_session(folder / FILES[0], has_patterns=False))
-    recogniser = Recogniser(open_session(folder / FILES[1], has_patterns=False), alphabet)
+    recogniser = Recogniser(open_session(folder / FILES[1], has_patterns=False), alphabets)
     return PpOcr(detector, recogniser)

@@ -104,15 +104,22 @@ Cut = Callable[[int], "Image.Image"]
 class Recogniser:
     """A frozen network that reads one line at a time from left to right."""
 
-    def __init__(self, session: Any, alphabet: Sequence[str]) -> None:
+    def __init__(self, session: Any, alphabets: Sequence[Sequence[str]], output: int = 0) -> None:
         """Take an open graph.
 
         Args:
             session: of ONNX Runtime.
-            alphabet: its characters; the first is the blank, the last one the space.
+            alphabets: the characters of each output; the first is the blank, the last one the
+                space.
+            output: the one that is read.
         """
         self._session = session
-        self._alphabet = tuple(alphabet)
+        self._alphabets = alphabets
+        self._output = output
+
+    def with_output(self, output: int) -> Recogniser:
+        """Return a recogniser of the same network that reads another of its outputs."""
+        return Recogniser(self._session, self._alphabets, output)
 
     def read(self, widths: Sequence[int], cut: Cut, check: CancelCheck) -> list[RecognisedText]:
         """Read crops, those of like width together.
@@ -152,9 +159,10 @@ class Recogniser:
         batch = np.zeros((len(crops), 3, HEIGHT, width), np.float32)
         for row, crop in enumerate(crops):
             batch[row, :, :, : crop.width] = _network_input(crop)
-        probabilities = self._session.run(None, {"x": batch})[0]
+        probabilities = self._session.run(None, {"x": batch})[self._output]
+        alphabet = self._alphabets[self._output]
         return [
-            decode(steps, self._alphabet, crop.width / width)
+            decode(steps, alphabet, crop.width / width)
             for steps, crop in zip(probabilities, crops, strict=True)
         ]
 

@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.characters import to_documented
+from chalicelib.domain.documents.characters import DOCUMENTED, to_documented, to_latin
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.interface import TESSERACT, OcrNotInstalled
 from chalicelib.engines.ocr.tesseract.program import LANGUAGE
@@ -53,7 +53,7 @@ class Word:
     """A word that was read."""
 
     text: str
-    """Documented characters without spaces."""
+    """Characters of the alphabet without spaces."""
     probability: float
     """0 to 1."""
     box: Rect
@@ -65,7 +65,7 @@ class Word:
 class Caller:
     """Calls the program; safe to share between threads."""
 
-    def __init__(self, executable: Executable) -> None:
+    def __init__(self, executable: Executable, alphabet: str = DOCUMENTED) -> None:
         from pytesseract import pytesseract
 
         # These two are pytesseract's own settings. Its environment is a copy, so that this
@@ -73,7 +73,12 @@ class Caller:
         pytesseract.tesseract_cmd = str(executable.path)
         pytesseract.environ = {**os.environ, **_SURROUNDINGS}
         self._executable = executable
+        self._alphabet = alphabet
         self._pytesseract = pytesseract
+
+    def in_alphabet(self, alphabet: str) -> Caller:
+        """Return a caller whose words have the letters of an alphabet."""
+        return Caller(self._executable, alphabet)
 
     def words(self, image: Image.Image, mode: int, check: CancelCheck) -> list[Word]:
         """Read a picture.
@@ -103,7 +108,7 @@ class Caller:
                 check()
         caller.join()
         if isinstance(answer, str):
-            return list(read_words(answer))
+            return list(read_words(answer, self._alphabet))
         raise _explained(answer) from answer
 
     def _call(
@@ -140,22 +145,24 @@ def _explained(error: BaseException) -> Exception:
     return TesseractFailed()
 
 
-def read_words(table: str) -> list[Word]:
+def read_words(table: str, alphabet: str = DOCUMENTED) -> list[Word]:
     """Read the program's table of tab-separated values: one row a word, others for what holds it.
 
     Args:
         table: level, page, block, paragraph, line, word, left, top, width, height, confidence
             from 0 to 100, text; a heading first.
+        alphabet: one of ALPHABETS.
 
     Returns:
-        The words that hold documented characters.
+        The words that hold characters of the alphabet.
     """
+    reduced = to_documented if alphabet == DOCUMENTED else to_latin
     words = []
     for row in table.splitlines()[1:]:
         cells = row.split("\t")
         if len(cells) != _COLUMNS or cells[0] != _WORD:
             continue
-        text = to_documented(cells[11]).replace(" ", "")
+        text = reduced(cells[11]).replace(" ", "")
         if text:
             left, top, width, height = map(float, cells[6:10])
             words.append(

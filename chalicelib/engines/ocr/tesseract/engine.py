@@ -49,6 +49,10 @@ class Tesseract:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
+    def in_alphabet(self, alphabet: str) -> Tesseract:
+        """Return the engine that answers with other letters. See: TextEngine."""
+        return Tesseract(self._caller.in_alphabet(alphabet))
+
     def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
         """Find and read every text line of a page, in reading order. See: TextEngine.
 
