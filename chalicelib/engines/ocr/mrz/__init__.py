@@ -1,0 +1,1 @@
+"""Machine-readable zones of passports and cards: found, read, checked, put into fields."""

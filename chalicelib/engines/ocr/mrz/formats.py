@@ -1,0 +1,152 @@
+"""Formats of machine-readable zones: what stands where, and what the check digits cover.
+
+Source: ICAO Doc 9303, eighth edition: part 3 (4.9, check digits), part 4 (TD3), part 5 (TD1),
+part 6 (TD2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+FILLER = "<"
+DIGITS = "0123456789"
+CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LETTERS = DIGITS + CAPITALS + FILLER
+"""All that a zone is written with; the place of a digit or capital is its value."""
+WEIGHTS = (7, 3, 1)
+"""Of the characters that a check digit covers, in turn."""
+_LINE_LENGTHS = {"TD1": 30, "TD2": 36, "TD3": 44}
+
+Place = tuple[int, int]
+"""Row and column of a character, from 0."""
+
+
+def value_of(letter: str) -> int:
+    """Return what a character counts in a check digit; nothing for a filler."""
+    return 0 if letter == FILLER else LETTERS.index(letter)
+
+
+def check_digit(text: str) -> int:
+    """Return the check digit of a text.
+
+    Args:
+        text: of LETTERS.
+
+    Returns:
+        0 to 9.
+    """
+    weighted = (WEIGHTS[place % 3] * value_of(letter) for place, letter in enumerate(text))
+    return sum(weighted) % 10
+
+
+@dataclass(frozen=True, slots=True)
+class DataElement:
+    """A piece of one row that holds one thing."""
+
+    row: int
+    start: int
+    """Its first column."""
+    stop: int
+    """The column behind it."""
+    letters: str = LETTERS
+    """What may stand in it."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Its characters from left to right."""
+        return tuple((self.row, column) for column in range(self.start, self.stop))
+
+    def cut(self, rows: Sequence[str]) -> str:
+        """Return what stands in it."""
+        return rows[self.row][self.start : self.stop]
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneFormat:
+    """One format; the elements are in reading order."""
+
+    name: str
+    """TD1, TD2 or TD3."""
+    row_count: int
+    elements: dict[str, DataElement]
+    """By what they hold; `…_check` is the check digit of what stands before it."""
+    covered: tuple[str, ...]
+    """Elements that the last check digit, `check`, covers, in its order."""
+
+    @property
+    def width(self) -> int:
+        """Characters of a row."""
+        return _LINE_LENGTHS[self.name]
+
+    def letters_at(self, place: Place) -> str:
+        """Return what may stand at a place."""
+        row, column = place
+        return next(
+            element.letters
+            for element in self.elements.values()
+            if element.row == row and element.start <= column < element.stop
+        )
+
+    def places(self, names: Iterable[str]) -> tuple[Place, ...]:
+        """Return the places of elements, one element after the other."""
+        return tuple(place for name in names for place in self.elements[name].places)
+
+
+_WORDS = CAPITALS + FILLER
+_COVERED = ("number", "number_check", "birth", "birth_check", "expiry", "expiry_check", "optional")
+
+
+def _two_rows(name: str, ends: dict[str, DataElement]) -> ZoneFormat:
+    """Make a format of two rows: what TD2 and TD3 have in common, and how the second row ends."""
+    elements = {
+        "kind": DataElement(0, 0, 2),
+        "issuer": DataElement(0, 2, 5, _WORDS),
+        "names": DataElement(0, 5, _LINE_LENGTHS[name], _WORDS),
+        "number": DataElement(1, 0, 9),
+        "number_check": DataElement(1, 9, 10, DIGITS + FILLER),
+        "nationality": DataElement(1, 10, 13, _WORDS),
+        "birth": DataElement(1, 13, 19, DIGITS + FILLER),
+        "birth_check": DataElement(1, 19, 20, DIGITS),
+        "sex": DataElement(1, 20, 21, "MFX" + FILLER),
+        "expiry": DataElement(1, 21, 27, DIGITS),
+        "expiry_check": DataElement(1, 27, 28, DIGITS),
+    } | ends
+    return ZoneFormat(
+        name, 2, elements, tuple(key for key in (*_COVERED, "optional_check") if key in elements)
+    )
+
+
+TD1 = ZoneFormat(
+    "TD1",
+    3,
+    {
+        "kind": DataElement(0, 0, 2),
+        "issuer": DataElement(0, 2, 5, _WORDS),
+        "number": DataElement(0, 5, 14),
+        "number_check": DataElement(0, 14, 15, DIGITS + FILLER),
+        "upper_optional": DataElement(0, 15, 30),
+        "birth": DataElement(1, 0, 6, DIGITS + FILLER),
+        "birth_check": DataElement(1, 6, 7, DIGITS),
+        "sex": DataElement(1, 7, 8, "MFX" + FILLER),
+        "expiry": DataElement(1, 8, 14, DIGITS),
+        "expiry_check": DataElement(1, 14, 15, DIGITS),
+        "nationality": DataElement(1, 15, 18, _WORDS),
+        "optional": DataElement(1, 18, 29),
+        "check": DataElement(1, 29, 30, DIGITS),
+        "names": DataElement(2, 0, 30, _WORDS),
+    },
+    ("number", "number_check", "upper_optional", *_COVERED[2:]),
+)
+TD2 = _two_rows(
+    "TD2", {"optional": DataElement(1, 28, 35), "check": DataElement(1, 35, 36, DIGITS)}
+)
+TD3 = _two_rows(
+    "TD3",
+    {
+        "optional": DataElement(1, 28, 42),
+        "optional_check": DataElement(1, 42, 43, DIGITS + FILLER),
+        "check": DataElement(1, 43, 44, DIGITS),
+    },
+)
+FORMATS = (TD1, TD2, TD3)

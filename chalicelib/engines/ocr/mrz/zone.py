@@ -1,0 +1,100 @@
+"""What a machine-readable zone says about a person and a document.
+
+Source: ICAO Doc 9303, part 3 (4, data elements), parts 4 to 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from chalicelib.engines.ocr.mrz.deciding import Decision
+from chalicelib.engines.ocr.mrz.formats import FILLER, Place
+
+NUMBER = "number"
+SURNAME = "surname"
+GIVEN_NAMES = "given_names"
+NATIONALITY = "nationality"
+BIRTH = "birth"
+EXPIRY = "expiry"
+SEX = "sex"
+KIND = "kind"
+ISSUER = "issuer"
+
+_AHEAD = 50
+"""A document ends at most so many years from now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneField:
+    """One thing that a zone says."""
+
+    text: str
+    """Without fillers; the words of a name are separated by spaces. Dates as YYMMDD."""
+    probability: float
+    """0 to 1."""
+    places: tuple[Place, ...]
+    """Where it stands in the zone."""
+    is_cut: bool = False
+    """Whether it fills its place to the end: a name may go on."""
+
+
+def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
+    """Take a zone apart.
+
+    Args:
+        decision: the characters of a zone.
+
+    Returns:
+        By NUMBER, SURNAME and so on; what is empty is left out.
+    """
+    elements = decision.format.elements
+    names = {NUMBER, NATIONALITY, BIRTH, EXPIRY, SEX, KIND, ISSUER}
+    found = {name: _field(decision, elements[name].places) for name in names}
+    if decision.long_number:
+        found[NUMBER] = _field(decision, (*elements[NUMBER].places, *decision.long_number[:-1]))
+    places = elements["names"].places
+    text = elements["names"].cut(decision.rows)
+    middle = text.find(FILLER * 2)
+    if middle < 0:
+        middle = len(text)
+    found[SURNAME] = _field(decision, places[:middle])
+    found[GIVEN_NAMES] = _field(decision, places[middle:])
+    return {name: field for name, field in found.items() if field.text}
+
+
+def _field(decision: Decision, places: tuple[Place, ...]) -> ZoneField:
+    """Describe what stands at places."""
+    letters = "".join(decision.rows[row][column] for row, column in places)
+    inked = tuple(place for place, letter in zip(places, letters, strict=True) if letter != FILLER)
+    chances = [decision.chances[row][column] for row, column in inked]
+    mean = sum(chances) / len(chances) if chances else 0.0
+    return ZoneField(
+        " ".join(letters.replace(FILLER, " ").split()),
+        decision.certainty * mean,
+        inked,
+        bool(letters) and letters[-1] != FILLER,
+    )
+
+
+def day_of(text: str, today: date, *, is_past: bool) -> date | None:
+    """Read a date of a zone.
+
+    Args:
+        text: YYMMDD.
+        today: decides the century.
+        is_past: a birthday is no later than today; a document's end is at most fifty years ahead.
+
+    Returns:
+        The day; None when there is no such day, or a part of it is unknown.
+    """
+    if len(text) != 6 or not text.isdigit():
+        return None
+    latest = today if is_past else today.replace(year=today.year + _AHEAD, month=12, day=31)
+    year = latest.year - (latest.year - int(text[:2])) % 100
+    try:
+        day = date(year, int(text[2:4]), int(text[4:]))
+        return day if day <= latest else day.replace(year=year - 100)
+    except ValueError:
+        return None

@@ -1,0 +1,91 @@
+"""chalicelib/engines/ocr/mrz: what a zone says, and which reading of it is believed."""
+
+import math
+from datetime import date
+
+import pytest
+
+from chalicelib.engines.ocr.mrz.formats import TD1, TD3
+from chalicelib.engines.ocr.mrz.zone import day_of, fields_of
+from tests.engines.ocr.mrz.zones import CARD, EXAMPLES, LONG_CARD, PASSPORT, changed, decided
+
+TODAY = date(2026, 11, 23)
+
+
+@pytest.mark.parametrize(("form", "rows"), EXAMPLES)
+def test_published_zones_are_valid(form, rows):
+    """The examples of ICAO Doc 9303 are taken as they are printed."""
+    decision = decided(form, rows)
+    assert decision is not None
+    assert decision.rows == rows
+    assert decision.certainty > 0.98
+
+
+def test_zone_tells_person_and_document():
+    """Number, names, sex, state and dates stand where the standard puts them."""
+    said = {name: field.text for name, field in fields_of(decided(TD3, PASSPORT)).items()}
+    assert said == {
+        "number": "L898902C3",
+        "surname": "ERIKSSON",
+        "given_names": "ANNA MARIA",
+        "nationality": "UTO",
+        "issuer": "UTO",
+        "kind": "P",
+        "birth": "740812",
+        "expiry": "120415",
+        "sex": "F",
+    }
+
+
+def test_number_goes_on_in_the_optional_data():
+    """A filler for a check digit says that the rest of a long number stands behind it."""
+    assert fields_of(decided(TD1, LONG_CARD))["number"].text == "D23145890734"
+
+
+@pytest.mark.parametrize("place", [(1, 9), (1, 19), (1, 27), (1, 42), (1, 43), (1, 15)])
+def test_wrong_digit_makes_a_zone_invalid(place):
+    """A wrong check digit, or a wrong digit below one, leaves nothing of a clearly read zone."""
+    row, column = place
+    wrong = str((int(PASSPORT[row][column]) + 1) % 10)
+    assert decided(TD3, changed(PASSPORT, row, column, wrong)) is None
+
+
+def test_check_digits_decide_between_rivals():
+    """A misread character gives way to a likely rival with which all check digits hold."""
+    misread = changed(PASSPORT, 1, 3, "B")
+    decision = decided(TD3, misread, {(1, 3): {"8": math.log(0.2)}})
+    assert decision is not None
+    assert decision.rows == PASSPORT
+
+
+def test_unlikely_rivals_do_not_make_a_zone_valid():
+    """What was read for certain is not changed until the check digits hold."""
+    wrong = changed(PASSPORT, 1, 3, "0")
+    assert decided(TD3, wrong, {(1, 3): {"8": math.log(0.001)}}) is None
+
+
+def test_a_card_ends_where_its_letters_must_be_digits():
+    """A letter read in a date is only ever a rival of a digit."""
+    misread = changed(CARD, 1, 0, "T")
+    assert decided(TD1, misread) is None
+    assert decided(TD1, misread, {(1, 0): {"7": math.log(0.1)}}).rows == CARD
+
+
+@pytest.mark.parametrize(
+    ("text", "is_past", "day"),
+    [
+        ("740812", True, date(1974, 8, 12)),
+        ("251122", True, date(2025, 11, 22)),
+        ("261124", True, date(1926, 11, 24)),
+        ("000229", True, date(2000, 2, 29)),
+        ("120415", False, date(2012, 4, 15)),
+        ("350101", False, date(2035, 1, 1)),
+        ("791231", False, date(1979, 12, 31)),
+        ("741312", True, None),
+        ("74<<<<", True, None),
+        ("990229", True, None),
+    ],
+)
+def test_century_follows_from_today(text, is_past, day):
+    """Nobody was born later than today; a document ends at most fifty years ahead."""
+    assert day_of(text, TODAY, is_past=is_past) == day
