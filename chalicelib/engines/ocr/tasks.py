@@ -20,6 +20,7 @@ from chalicelib.engines.ocr.contacts.finder import find_contacts
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.forms.header_names import name_headers
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
+from chalicelib.engines.ocr.mrz.fields import with_zone
 from chalicelib.engines.ocr.runs import text_runs
 from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.engines.ocr.tables.links import PagePart, alone, link
@@ -56,7 +57,8 @@ def find_items(
     if request.task == CONTACT:
         items += find_contacts(page, check)
     if request.template is not None:
-        items += find_fields(page, request.template, check)
+        fields = find_fields(page, request.template, check)
+        items += with_zone(fields, page, request.template, check)
     if request.finds_tables:
         items += find_tables(page, tools.engine, tools.structure, check)
     return in_reading_order(items)

@@ -1,0 +1,92 @@
+"""Whether what a page prints for people says the same as its machine-readable zone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+_TRANSCRIBED = (("AE", "A"), ("OE", "O"), ("UE", "U"), ("AA", "A"), ("SS", "S"))
+"""Letters that zones have for one with a mark (Doc 9303, part 3, section 6), and what is left of
+it when the mark was not read."""
+_NUMERIC = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
+_WORDED = re.compile(rf"\d{{1,2}} ?(?:{'|'.join(MONTHS)})[A-Z/ ]* ?\d{{4}}")
+_CODE_LENGTH = 3
+
+
+def is_same_number(printed: str, number: str) -> bool:
+    """Compare numbers by letters and digits."""
+    return _bare(printed) == _bare(number)
+
+
+def is_same_name(printed: str, name: str, *, is_cut: bool) -> bool:
+    """Compare names by letters, whatever stands for letters with marks; a zone may cut them."""
+    whole, part = _untranscribed(printed), _untranscribed(name)
+    return bool(whole) and (whole == part or (is_cut and whole.startswith(part)))
+
+
+def word_count(text: str) -> int:
+    """Count words, those of a hyphened name too."""
+    return len(re.findall(r"[^\W_]+", text.replace("'", "")))
+
+
+def is_same_sex(printed: str, sex: str) -> bool:
+    """Compare sexes by the first letter."""
+    return _bare(printed)[:1] == sex
+
+
+def is_same_state(printed: str, code: str) -> bool:
+    """Say whether a state's code may stand for its name: its letters are in it, in order."""
+    letters = iter(_bare(printed))
+    return _bare(printed)[:1] == code[:1] and all(letter in letters for letter in code)
+
+
+def is_state_name(printed: str) -> bool:
+    """Say whether a nationality is printed in words; a zone has only its code."""
+    return len(_bare(printed)) > _CODE_LENGTH
+
+
+def is_same_day(printed: str, day: date) -> bool:
+    """Say whether a printed date may be a day, whatever the order of its parts."""
+    words = re.findall(r"[A-Z]+|\d+", printed.upper())
+    numbers = sorted(int(word) % 100 for word in words if word.isdigit())
+    if any(word.startswith(MONTHS[day.month - 1]) for word in words):
+        return sorted((day.day, day.year % 100)) == numbers
+    return sorted((day.day, day.month, day.year % 100)) == numbers
+
+
+def written(day: date, printed: Sequence[str], *, in_words: bool) -> str:
+    """Write a day as the dates of a page are written.
+
+    Args:
+        day: the day.
+        printed: values of the page; the first that is a date shows how.
+        in_words: whether the month is a word when no other date shows it.
+
+    Returns:
+        02 JAN 2030, or 01/02/2030 as U.S. cards have it.
+    """
+    for text in printed:
+        if _NUMERIC.fullmatch(text.strip()):
+            in_words = False
+            break
+        if _WORDED.fullmatch(text.strip().upper()):
+            in_words = True
+            break
+    if in_words:
+        return f"{day.day:02d} {MONTHS[day.month - 1]} {day.year}"
+    return f"{day.month:02d}/{day.day:02d}/{day.year}"
+
+
+def _bare(text: str) -> str:
+    """Return the letters and digits of a text in capitals."""
+    return "".join(letter for letter in text.upper() if letter.isalnum())
+
+
+def _untranscribed(name: str) -> str:
+    """Return the letters of a name without what stands for marks."""
+    letters = _bare(name)
+    for long, short in _TRANSCRIBED:
+        letters = letters.replace(long, short)
+    return letters

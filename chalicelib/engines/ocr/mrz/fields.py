@@ -1,0 +1,156 @@
+"""Puts what a machine-readable zone says into the fields of a form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from chalicelib.domain.common.clock import system_clock
+from chalicelib.domain.documents.findings import FormField
+from chalicelib.domain.documents.form_template import FormTemplate
+from chalicelib.domain.documents.page import ReadPage
+from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
+from chalicelib.engines.ocr.mrz.agreement import (
+    is_same_day,
+    is_same_name,
+    is_same_number,
+    is_same_sex,
+    is_same_state,
+    is_state_name,
+    word_count,
+    written,
+)
+from chalicelib.engines.ocr.mrz.finder import Zone, find_zone
+from chalicelib.engines.ocr.mrz.zone import (
+    BIRTH,
+    EXPIRY,
+    GIVEN_NAMES,
+    NATIONALITY,
+    NUMBER,
+    SEX,
+    SURNAME,
+    ZoneField,
+    day_of,
+    fields_of,
+)
+
+NUMBER_ENTITIES = ("passport_number", "uscis_number", "alien_number", "license_number")
+"""A template with one of them is one of a document that may have a zone."""
+ENTITIES = dict.fromkeys(NUMBER_ENTITIES, NUMBER) | {
+    "surname": SURNAME,
+    "last_name": SURNAME,
+    "given_names": GIVEN_NAMES,
+    "given_name": GIVEN_NAMES,
+    "first_name": GIVEN_NAMES,
+    "nationality": NATIONALITY,
+    "date_of_birth": BIRTH,
+    "sex": SEX,
+    "date_of_expiration": EXPIRY,
+    "card_expires": EXPIRY,
+    "expiration_date": EXPIRY,
+}
+"""Which part of a zone an entity of the templates that ship is."""
+_IN_WORDS = "passport_number"
+"""Documents with this number write months as words; U.S. cards write them as numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What the zone says about one entity."""
+
+    text: str
+    """As the template's fields are written."""
+    field: ZoneField
+    agrees: Callable[[str], bool]
+    """Whether a printed value says the same."""
+
+
+def with_zone(
+    fields: Sequence[FormField],
+    page: ReadPage,
+    template: FormTemplate,
+    check: CancelCheck = never_cancel,
+    today: date | None = None,
+) -> tuple[FormField, ...]:
+    """Confirm, correct and complete the fields of a page by its machine-readable zone.
+
+    Args:
+        fields: what was found on the page.
+        page: the page as read.
+        template: of a passport or card; any other leaves the fields as they are.
+        check: see chalicelib/engines/ocr/interface.py.
+        today: tells the century of a date; None asks the clock.
+
+    Returns:
+        The fields in the template's order. A printed value that says the same as a valid zone
+        stays, and is surer; one that says something else gives way to the zone's, which is less
+        sure then. A zone with a wrong check digit changes nothing.
+    """
+    entities = [key.entity for key in template.keys]
+    if not any(entity in NUMBER_ENTITIES for entity in entities):
+        return tuple(fields)
+    zone = find_zone(page, check)
+    if zone is None:
+        return tuple(fields)
+    known = {field.entity: field for field in fields}
+    claims = _claims(zone, known, entities, today or system_clock().date())
+    for entity, claim in claims.items():
+        known[entity] = _settled(known.get(entity), entity, claim, zone)
+    return tuple(known[entity] for entity in entities if entity in known)
+
+
+def _claims(
+    zone: Zone, known: Mapping[str, FormField], entities: Sequence[str], today: date
+) -> dict[str, _Claim]:
+    """Return what a zone says about the entities of a template."""
+    parts = fields_of(zone.decision)
+    printed = [field.value_text for field in known.values()]
+    claims = {}
+    for entity in entities:
+        name = ENTITIES.get(entity)
+        part = parts.get(name) if name else None
+        if name is None or part is None:
+            continue
+        if name in (BIRTH, EXPIRY):
+            day = day_of(part.text, today, is_past=name == BIRTH)
+            if day is not None:
+                text = written(day, printed, in_words=_IN_WORDS in entities)
+                claims[entity] = _Claim(text, part, _same_day(day))
+        else:
+            claims[entity] = _Claim(part.text, part, _same(name, part))
+    return claims
+
+
+def _same_day(day: date) -> Callable[[str], bool]:
+    return lambda printed: is_same_day(printed, day)
+
+
+def _same(name: str, part: ZoneField) -> Callable[[str], bool]:
+    """Return how to compare a printed value with a part of the zone."""
+    if name in (SURNAME, GIVEN_NAMES):
+        return lambda printed: is_same_name(printed, part.text, is_cut=part.is_cut)
+    if name == NATIONALITY:
+        return lambda printed: is_same_state(printed, part.text)
+    if name == SEX:
+        return lambda printed: is_same_sex(printed, part.text)
+    return lambda printed: is_same_number(printed, part.text)
+
+
+def _settled(field: FormField | None, entity: str, claim: _Claim, zone: Zone) -> FormField:
+    """Bring a printed field and what the zone says together."""
+    part = claim.field
+    box = zone.box(part.places)
+    if field is None:
+        return FormField(entity, "", None, claim.text, box, part.probability)
+    if not field.value_text:
+        return replace(field, value_text=claim.text, value_box=box, probability=part.probability)
+    if claim.agrees(field.value_text):
+        doubt = (1 - field.probability) * (1 - part.probability)
+        is_joined = word_count(field.value_text) < word_count(claim.text)
+        text = claim.text if is_joined else field.value_text
+        return replace(field, value_text=text, probability=1 - doubt)
+    if ENTITIES[entity] == NATIONALITY and is_state_name(field.value_text):
+        return field
+    probability = part.probability * (1 - field.probability / 2)
+    return replace(field, value_text=claim.text, value_box=box, probability=probability)
