@@ -58,6 +58,26 @@ Alphabet = Annotated[
         examples=["latin"],
     ),
 ]
+Layout = Annotated[
+    bool,
+    Meta(
+        description=(
+            "Whether items tell block, line and order, numbers from 1 over the whole document as "
+            "people read it, and `unread` lists where text was found but not read; for task text."
+        ),
+        examples=[True],
+    ),
+]
+Output = Annotated[
+    Literal["text", "markdown"],
+    Meta(
+        description=(
+            "How the whole text is written into `document`, in reading order: as lines, or as "
+            "Markdown with headings, lists and tables; for task text."
+        ),
+        examples=["markdown"],
+    ),
+]
 _TEMPLATE_RULES = {
     "anyOf": [
         {"properties": {"task": {"enum": ["text", "table", "contact"]}}},
@@ -86,6 +106,8 @@ class OcrForm(msgspec.Struct, rename="camel"):
     form_template: Template | None = None
     link_tables: LinkTables = False
     alphabet: Alphabet = DOCUMENTED
+    layout: Layout = False
+    output: Output | None = None
 
 
 def find_model(call: Call) -> ServedModel | None:
@@ -101,9 +123,10 @@ def run_ocr(call: Call) -> OcrRecord:
     form: OcrForm = call.form
     sample = sample_of(call)
     template = _template(call) if form.task == FORM else None
-    request = OcrRequest(form.task, template, form.link_tables, form.alphabet)
-    findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
-    return _within_limits(ocr_answer(form.task, findings, form.sample_id))
+    extras = form.link_tables, form.alphabet, form.layout, form.output
+    request = OcrRequest(form.task, template, *extras)
+    found = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
+    return _within_limits(ocr_answer(form.task, found, form.sample_id))
 
 
 def _template(call: Call) -> FormTemplate:

@@ -328,3 +328,69 @@ def test_unknown_alphabet(call, world, value):
     assert "alphabet" in answer.json["message"]
     assert "documented, latin" in answer.json["message"]
     assert world.engine.pages == []
+
+
+def test_layout_of_a_text(call, world):
+    """Items tell block, line and order, and the answer what was found but not read."""
+    world.reads(lambda pixels, check: ("one", "", "two"))
+
+    answer = call.json("POST", URL, modelId="OCRModel", layout=True, **GOOD)
+
+    assert [(item["label"], item["attributes"]) for item in answer.json["probabilities"]] == [
+        ("one", {"pageNumber": 1, "language": "English", "block": 1, "line": 1, "order": 1}),
+        ("two", {"pageNumber": 1, "language": "English", "block": 2, "line": 2, "order": 2}),
+    ]
+    box = {"minX": 5, "minY": 20, "maxX": 95, "maxY": 32}
+    assert answer.json["unread"] == [{"boundingBox": box, "pageNumber": 1}]
+    assert "document" not in answer.json
+
+
+@pytest.mark.parametrize(("output", "text"), [("text", "2 * <b>"), ("markdown", "2 \\* \\<b\\>")])
+def test_document_of_a_text(call, world, output, text):
+    """The whole text is one string, in Markdown with everything escaped."""
+    world.reads(lambda pixels, check: ("2 * <b>",))
+
+    answer = call.json("POST", URL, modelId="OCRModel", output=output, **GOOD)
+
+    assert answer.json["document"] == text
+    assert "unread" not in answer.json
+    assert "order" not in answer.json["probabilities"][0]["attributes"]
+
+
+def test_layout_and_document_of_an_empty_page(call, world):
+    """Nothing is found: the lists and the text are there and empty."""
+    world.reads(lambda pixels, check: ())
+
+    for output in ("text", "markdown"):
+        answer = call.json("POST", URL, modelId="OCRModel", layout=True, output=output, **GOOD)
+        assert answer.status == 200
+        assert answer.json["unread"] == answer.json["probabilities"] == []
+        assert answer.json["document"] == ""
+
+
+@pytest.mark.parametrize("task", ["table", "contact", "form"])
+def test_layout_and_document_belong_to_text(call, task):
+    """Other tasks take the fields and answer as without them."""
+    fields = {"modelId": "OCRModel", "task": task, **GOOD, "formType": "w2"}
+
+    answer = call.json("POST", URL, **fields, layout=True, output="markdown")
+
+    assert answer.json == call.json("POST", URL, **fields).json
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("output", "html", "text, markdown"),
+        ("output", 1, "text, markdown"),
+        ("layout", "2", "true"),
+    ],
+)
+def test_unknown_layout_or_output(call, world, field, value, words):
+    """The error names the field and what it takes, before anything is read."""
+    answer = call.json("POST", URL, modelId="OCRModel", **{field: value}, **GOOD)
+
+    assert answer.status == 400
+    assert field in answer.json["message"]
+    assert words in answer.json["message"]
+    assert world.engine.pages == []

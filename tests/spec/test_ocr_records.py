@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from chalicelib.domain.documents.findings import Cell, Contact, FormField, NamedTable, Table
-from chalicelib.domain.documents.ocr import Finding, TableBlock, ordered
+from chalicelib.domain.documents.ocr import DocumentFindings, Finding, TableBlock, ordered
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.formats.templates.form_template import read_template
 from chalicelib.web.records import describe_ocr, ocr_records
@@ -28,7 +28,8 @@ def known_names(monkeypatch):
 
 def answer(task, *items):
     """Describe items of one page in the order of the answer."""
-    return describe_ocr.ocr_answer(task, ordered(Finding(VIEW, n, i) for n, i in enumerate(items)))
+    findings = ordered(Finding(VIEW, n, i) for n, i in enumerate(items))
+    return describe_ocr.ocr_answer(task, DocumentFindings(findings))
 
 
 def a_table(number=1):
@@ -154,7 +155,7 @@ def test_named_table_and_cells():
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 def test_sample_id_and_nothing_found(task):
     """A blank page is an empty list; the caller's own id comes back last."""
-    record = describe_ocr.ocr_answer(task, (), " id ")
+    record = describe_ocr.ocr_answer(task, DocumentFindings(()), " id ")
 
     assert msgspec.to_builtins(record) == {
         "task": task,
@@ -191,7 +192,7 @@ def test_turned_page():
     view = ReadPage(Page(1, 100, 200, 0.5), 1, None, ())
     finding = Finding(view, 0, TextLine("up", 0.9, Rect(20, 10, 60, 30)))
 
-    [item] = describe_ocr.ocr_answer("text", [finding]).probabilities
+    [item] = describe_ocr.ocr_answer("text", DocumentFindings((finding,))).probabilities
 
     # The turned raster is 200 wide; its x runs up the displayed page's height.
     assert msgspec.to_builtins(item.bounding_box) == {

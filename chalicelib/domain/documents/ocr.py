@@ -13,6 +13,7 @@ from typing import Final
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.findings import Contact, FormField, NamedTable, Table
 from chalicelib.domain.documents.form_template import FormTemplate
+from chalicelib.domain.documents.layout import MARKDOWN, NOWHERE, ReadingPlace, WrittenBlock
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.domain.documents.picture import PixelBox
 
@@ -36,11 +37,15 @@ class OcrRequest:
     """Whether the parts of one table on several pages are answered as one."""
     alphabet: str = DOCUMENTED
     """One of ALPHABETS: the letters that recognised text may have."""
+    layout: bool = False
+    """Whether items of task TEXT tell their block, line and order, and what was not read."""
+    output: str | None = None
+    """One of OUTPUTS: how the whole text is written for task TEXT; None leaves it out."""
 
     @property
     def needs_pixels(self) -> bool:
         """Whether a page's text layer is not enough."""
-        return self.finds_tables
+        return self.finds_tables or (self.task == TEXT and self.output == MARKDOWN)
 
     @property
     def finds_tables(self) -> bool:
@@ -73,6 +78,8 @@ class Finding:
     """Its place among the findings of that page, in reading order, from 0."""
     item: Item
     """What was found, in the coordinates of the page."""
+    place: ReadingPlace | None = None
+    """Where it is in the reading of the whole document, when that was asked for."""
 
     @property
     def page_number(self) -> int:
@@ -89,6 +96,68 @@ class Finding:
     def box(self) -> PixelBox:
         """Where it is, in pixels of the answer."""
         return self.view.answer_box(place_of(self.item))
+
+
+@dataclass(frozen=True, slots=True)
+class PageFindings:
+    """What was found on one page."""
+
+    findings: tuple[Finding, ...]
+    """In reading order; their places count from the beginning of the page."""
+    view: ReadPage
+    """The page, without its pixels and lines."""
+    unread: tuple[Rect, ...]
+    """Where text was found but not read."""
+    blocks: tuple[WrittenBlock, ...]
+    """What the text is written from, when that was asked for."""
+
+    @property
+    def unread_boxes(self) -> list[UnreadBox]:
+        """Where text was found but not read, from the top."""
+        places = sorted(self.unread, key=lambda rect: (rect.min_y, rect.min_x))
+        number = self.view.page.number
+        return [UnreadBox(self.view.answer_box(place), number) for place in places]
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadBox:
+    """Where text was found but not read."""
+
+    box: PixelBox
+    """In pixels of the answer."""
+    page_number: int
+    """From 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFindings:
+    """What was found in a document."""
+
+    findings: tuple[Finding, ...]
+    """The surest first."""
+    unread: tuple[UnreadBox, ...] | None = None
+    """Where text was found but not read, when that was asked for."""
+    text: str | None = None
+    """The whole text, when that was asked for."""
+
+
+def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
+    """Return the findings of all pages; their places count through the document."""
+    found: list[Finding] = []
+    last = NOWHERE
+    for page in pages:
+        places = [each.place.behind(last) for each in page.findings if each.place is not None]
+        if len(places) == len(page.findings):
+            found += [replace(e, place=p) for e, p in zip(page.findings, places, strict=True)]
+        else:
+            found += page.findings
+        if places:
+            last = ReadingPlace(
+                max(place.block for place in places),
+                max(place.line for place in places),
+                max(place.order for place in places),
+            )
+    return found
 
 
 def shown_probability(value: float) -> float:

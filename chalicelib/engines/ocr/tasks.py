@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.documents.findings import NamedTable
+from chalicelib.domain.documents.findings import NamedTable, Table
+from chalicelib.domain.documents.layout import MARKDOWN, ReadingPlace, WrittenBlock
 from chalicelib.domain.documents.ocr import (
     CONTACT,
     TEXT,
@@ -14,12 +15,14 @@ from chalicelib.domain.documents.ocr import (
     TableBlock,
     in_reading_order,
 )
-from chalicelib.domain.documents.page import ReadPage
+from chalicelib.domain.documents.page import ReadPage, TextLine
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.contacts.finder import find_contacts
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.forms.header_names import name_headers
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
+from chalicelib.engines.ocr.layout.blocks import arrange, reading_places
+from chalicelib.engines.ocr.layout.writing import written_blocks
 from chalicelib.engines.ocr.mrz.fields import with_zone
 from chalicelib.engines.ocr.runs import text_runs
 from chalicelib.engines.ocr.tables.finder import find_tables
@@ -62,6 +65,38 @@ def find_items(
     if request.finds_tables:
         items += find_tables(page, tools.engine, tools.structure, check)
     return in_reading_order(items)
+
+
+def lay_out(
+    page: ReadPage,
+    items: Sequence[Item],
+    request: OcrRequest,
+    tools: Tools,
+    check: CancelCheck,
+) -> tuple[Sequence[ReadingPlace], Sequence[WrittenBlock]]:
+    """Say in which order the items of task text are read, and write them down block by block.
+
+    Args:
+        page: the items' page; with pixels when tables are to be written.
+        items: what `find_items` found.
+        request: what of the two is asked for; other tasks have neither.
+        tools: the networks.
+        check: see chalicelib/engines/ocr/interface.py.
+
+    Returns:
+        The place of each item, and the blocks in reading order; both empty unless asked for.
+    """
+    runs = [item for item in items if isinstance(item, TextLine)] if request.task == TEXT else []
+    if not (runs and (request.layout or request.output)):
+        return (), ()
+    blocks = arrange(runs)
+    places = reading_places(blocks) if request.layout else ()
+    if request.output is None:
+        return places, ()
+    tables: Sequence[Table] = ()
+    if request.output == MARKDOWN:
+        tables = find_tables(page, tools.engine, tools.structure, check)
+    return places, written_blocks(runs, blocks, tables, page.page.scale)
 
 
 def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBlock, ...]:

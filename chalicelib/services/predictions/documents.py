@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from chalicelib import journal, log
@@ -27,10 +28,14 @@ from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.domain.documents.ocr import (
     CONTACT,
     FORM,
+    TEXT,
+    DocumentFindings,
     Finding,
     OcrRequest,
+    PageFindings,
     best_fields,
     count_line_words,
+    numbered_through,
     ordered,
     without_content,
 )
@@ -148,8 +153,8 @@ class OcrService:
         sample: Sample,
         request: OcrRequest,
         seconds_left: Callable[[], float],
-    ) -> Sequence[Finding]:
-        """Find in a document what is asked for, most probable first.
+    ) -> DocumentFindings:
+        """Find in a document what is asked for.
 
         Args:
             model: the model, of type OCR.
@@ -171,7 +176,7 @@ class OcrService:
         tools = self._load(model, request.alphabet)
         with self._in_flight.running(sample.account_id, DOCUMENTS):
             pages = self._read(model, sample, request, tools, seconds_left)
-        return _finish([finding for page in pages for finding in page], request)
+        return _finish(pages, request)
 
     def _read(
         self,
@@ -180,7 +185,7 @@ class OcrService:
         request: OcrRequest,
         tools: Tools,
         seconds_left: Callable[[], float],
-    ) -> list[list[Finding]]:
+    ) -> list[PageFindings]:
         """Bring a document and read its pages."""
         seconds = min(DOWNLOAD_SECONDS, seconds_left())
         content = self._samples.content(sample, MAX_OCR_BYTES, _WHAT, seconds)
@@ -196,7 +201,7 @@ class OcrService:
 
     def _read_pages(
         self, content: bytes, request: OcrRequest, tools: Tools, seconds_left: Callable[[], float]
-    ) -> list[list[Finding]]:
+    ) -> list[PageFindings]:
         """Read all pages of a document."""
         from chalicelib.formats.documents import open_document
 
@@ -225,16 +230,21 @@ class OcrService:
 
 def _read_page(
     document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
-) -> list[Finding]:
+) -> PageFindings:
     """Read one page, find what is asked for, and let its pixels go."""
     from chalicelib.engines.ocr.reading import read_page
-    from chalicelib.engines.ocr.tasks import find_items
+    from chalicelib.engines.ocr.tasks import find_items, lay_out
 
     page = read_page(document.page(number, request.needs_pixels), tools.engine, work.check)
     _check_words(page, request, is_picture=document.is_picture)
     items = find_items(page, request, tools, work.check)
+    places, blocks = lay_out(page, items, request, tools, work.check)
     view = without_content(page)
-    return [Finding(view, position, item) for position, item in enumerate(items)]
+    findings = tuple(
+        Finding(view, position, item, place)
+        for position, (item, place) in enumerate(zip_longest(items, places))
+    )
+    return PageFindings(findings, view, page.unread, tuple(blocks))
 
 
 def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:
@@ -255,12 +265,23 @@ def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> No
         )
 
 
-def _finish(findings: Iterable[Finding], request: OcrRequest) -> Sequence[Finding]:
-    """Put the pages' findings together."""
+def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindings:
+    """Put what was found on the pages together."""
+    from chalicelib.engines.ocr.layout.writing import write
+
+    findings = _named(numbered_through(pages), request)
+    if request.task != TEXT:
+        return DocumentFindings(findings)
+    unread = tuple(box for page in pages for box in page.unread_boxes) if request.layout else None
+    text = write([page.blocks for page in pages], request.output) if request.output else None
+    return DocumentFindings(findings, unread, text)
+
+
+def _named(found: Sequence[Finding], request: OcrRequest) -> tuple[Finding, ...]:
+    """Name the tables, keep the best of the fields, and put the surest first."""
     from chalicelib.engines.ocr.tables.links import PagePart
     from chalicelib.engines.ocr.tasks import name_tables
 
-    found = list(findings)
     tables = [each for each in found if isinstance(each.item, Table)]
     parts = [PagePart(each.view, each.item) for each in found if isinstance(each.item, Table)]
     others = [each for each in found if not isinstance(each.item, Table)]

@@ -132,10 +132,9 @@ def _allowed(form: type[msgspec.Struct], name: str) -> list[str]:
     """List the values that a field of fixed choices takes; none for any other field."""
     for declared in msgspec.structs.fields(form):
         if declared.encode_name == name:
-            choices = (declared.type, *get_args(declared.type))
             return [
                 str(value)
-                for choice in choices
+                for choice in _kinds(declared.type)
                 if get_origin(choice) is Literal
                 for value in get_args(choice)
             ]

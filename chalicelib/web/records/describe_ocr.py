@@ -15,8 +15,10 @@ from chalicelib.domain.documents.ocr import (
     FORM,
     TABLE,
     TEXT,
+    DocumentFindings,
     Finding,
     TableBlock,
+    UnreadBox,
     shown_probability,
 )
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
@@ -40,6 +42,7 @@ from chalicelib.web.records.ocr_records import (
     TextAttributes,
     TextItem,
     TextRecord,
+    UnreadRecord,
 )
 from chalicelib.web.records.records import BoundingBoxRecord
 
@@ -67,20 +70,28 @@ class _Block:
     """Number of tables in the answer."""
 
 
-def ocr_answer(
-    task: str, findings: Sequence[Finding], sample_id: str | UnsetType = UNSET
-) -> OcrRecord:
+def ocr_answer(task: str, found: DocumentFindings, sample_id: str | UnsetType = UNSET) -> OcrRecord:
     """Describe what was found for a task.
 
     Args:
         task: one of the tasks.
-        findings: in the order of the answer.
+        found: what was found, in the order of the answer.
         sample_id: what the caller sent as such.
     """
-    blocks = _blocks(findings)
-    items = [_item(task, finding, blocks.get(place)) for place, finding in enumerate(findings)]
+    blocks = _blocks(found.findings)
+    items = [
+        _item(task, finding, blocks.get(place)) for place, finding in enumerate(found.findings)
+    ]
     record: OcrRecord = _RECORDS[task](task, items, sample_id=sample_id)
+    if isinstance(record, TextRecord):
+        record.document = UNSET if found.text is None else found.text
+        record.unread = UNSET if found.unread is None else [_unread(one) for one in found.unread]
     return record
+
+
+def _unread(place: UnreadBox) -> UnreadRecord:
+    """Describe a place where text was found but not read."""
+    return UnreadRecord(box(place.box), place.page_number)
 
 
 def _blocks(findings: Sequence[Finding]) -> dict[int, _Block]:
@@ -110,6 +121,10 @@ def _item(task: str, finding: Finding, block: _Block | None) -> Any:
     item = finding.item
     if isinstance(item, TextLine):
         attributes = TextAttributes(finding.page_number)
+        if finding.place is not None:
+            attributes.block = finding.place.block
+            attributes.line = finding.place.line
+            attributes.order = finding.place.order
         return TextItem(finding.probability, item.text, box(finding.box), attributes)
     if isinstance(item, Contact):
         tagged = ContactAttributes(item.tag, finding.page_number)

@@ -19,11 +19,19 @@ Tag = Annotated[str, Meta(extra_json_schema={"enum": [*CONTACT_TAGS]})]
 CellType = Annotated[str, Meta(extra_json_schema={"enum": [*CELL_KINDS]})]
 
 
+_BLOCK = "Number of its paragraph or heading in the document; with layout."
+_LINE = "Number of its line in the document; with layout."
+_ORDER = "Its own number in the document as it is read; with layout."
+
+
 class TextAttributes(msgspec.Struct, rename="camel"):
     """Where a run of words was found."""
 
     page_number: int
     language: Literal["English"] = "English"
+    block: Annotated[int, Meta(description=_BLOCK, ge=1)] | UnsetType = UNSET
+    line: Annotated[int, Meta(description=_LINE, ge=1)] | UnsetType = UNSET
+    order: Annotated[int, Meta(description=_ORDER, ge=1)] | UnsetType = UNSET
 
 
 class TextItem(msgspec.Struct, rename="camel"):
@@ -151,13 +159,22 @@ FormItems = Annotated[
 """Pairs and tables, which msgspec cannot tell apart by their labels' places."""
 
 
+class UnreadRecord(msgspec.Struct, rename="camel"):
+    """Where text was found but not read."""
+
+    bounding_box: BoundingBoxRecord
+    page_number: int
+
+
 class TextRecord(msgspec.Struct, rename="camel"):
-    """All text of a document."""
+    """All text of a document; with layout what was not read, with output its whole text."""
 
     task: Literal["text"]
     probabilities: list[TextItem]
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
+    unread: list[UnreadRecord] | UnsetType = UNSET
+    document: str | UnsetType = UNSET
 
 
 class ContactRecord(msgspec.Struct, rename="camel"):

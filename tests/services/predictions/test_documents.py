@@ -56,7 +56,12 @@ def a_service(engine=None, threads=2, downloads=None):
 
 
 def read(content, request=TEXT, engine=None, seconds=float("inf"), threads=2):
-    """Read a document."""
+    """Return the findings of a document."""
+    return read_whole(content, request, engine, seconds, threads).findings
+
+
+def read_whole(content, request, engine=None, seconds=float("inf"), threads=2):
+    """Read a document with everything that is asked for."""
     service = a_service(engine, threads)
     return service.read(MODEL, Sample(content=content), request, lambda: seconds)
 
@@ -203,7 +208,7 @@ def test_addresses():
 
         def ask(trap, seconds=20.0):
             sample = Sample(location=server.url(trap))
-            return service.read(MODEL, sample, TEXT, lambda: seconds)
+            return service.read(MODEL, sample, TEXT, lambda: seconds).findings
 
         assert texts(ask("/picture.png")) == [(1, "a line")]
         with pytest.raises(DownloadFailed, match="the document from the public URL"):
@@ -360,7 +365,7 @@ def test_calls_share_the_memory_of_a_process():
     content, answers = image_pdf([PAPER] * 4), []
 
     def ask():
-        answers.append(service.read(MODEL, Sample(content=content), TEXT, lambda: 60.0))
+        answers.append(service.read(MODEL, Sample(content=content), TEXT, lambda: 60.0).findings)
 
     callers = [threading.Thread(target=ask) for _ in range(6)]
     for caller in callers:
@@ -444,3 +449,28 @@ def test_templates():
         OcrService.template(sent, "w2")
     with pytest.raises(InvalidParameter, match="a text is none of 1040"):
         OcrService.template(None, "w\x00")
+
+
+def test_layout_counts_through_the_document():
+    """Block, line and order go on from page to page; the text has the pages one after the other."""
+    pages = text_pdf(["The first line of the page", "and its second line"], ["Another page begins"])
+
+    found = read_whole(pages, OcrRequest("text", layout=True, output="text"))
+
+    by_order = sorted(found.findings, key=lambda each: each.place.order)
+    assert [each.place.order for each in by_order] == [1, 2, 3]
+    assert [each.place.line for each in by_order] == [1, 2, 3]
+    assert by_order[2].place.block == by_order[1].place.block + 1
+    assert found.text.split() == " ".join(each.item.text for each in by_order).split()
+    assert found.unread == ()
+
+
+def test_places_that_were_not_read():
+    """They are told by page, without text, and only where layout is asked for."""
+    engine = TinyEngine(lambda pixels, check: ("one", "", ""))
+
+    found = read_whole(image_pdf([PAPER, PAPER]), OcrRequest("text", layout=True), engine)
+
+    assert [place.page_number for place in found.unread] == [1, 1, 2, 2]
+    assert texts(found.findings) == [(1, "one"), (2, "one")]
+    assert read_whole(image_pdf([PAPER]), TEXT, engine).unread is None

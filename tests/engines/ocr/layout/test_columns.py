@@ -1,0 +1,173 @@
+"""In which order the parts of a page are read."""
+
+import time
+from math import cos, radians, sin
+from random import Random
+
+import pytest
+
+from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.engines.ocr.layout.blocks import arrange, reading_places
+
+PROSE = "some words of a paragraph"
+
+
+def run(text, x, y, width, height=20):
+    """Place a run of words."""
+    return TextLine(text, 1.0, Rect(x, y, x + width, y + height))
+
+
+def column(name, x, y, count, width=400, step=28):
+    """Place the lines of a column of prose, named by column and number."""
+    return [run(f"{name}{n} {PROSE}", x, y + n * step, width) for n in range(count)]
+
+
+def order(runs):
+    """Return the first words of the runs as they are read."""
+    return [runs[i].text.split()[0] for block in arrange(runs) for line in block for i in line]
+
+
+def names(name, count):
+    """Return the first words of a column."""
+    return [f"{name}{n}" for n in range(count)]
+
+
+@pytest.mark.parametrize("shift", [0, 9, 14])
+def test_columns_are_read_one_after_the_other(shift):
+    """A title, two columns whose lines match or not, a heading across, two more, a page number."""
+    runs = [
+        run("Title", 200, 30, 500, 40),
+        *column("a", 50, 110, 5),
+        *column("b", 500, 110 + shift, 5),
+        run("Across", 50, 290, 850, 24),
+        *column("c", 50, 340, 4),
+        *column("d", 500, 340 + shift, 4),
+        run("17", 870, 540, 25),
+    ]
+    Random(3).shuffle(runs)
+
+    expected = ["Title", *names("a", 5), *names("b", 5), "Across", *names("c", 4), *names("d", 4)]
+    assert order(runs) == [*expected, "17"]
+
+
+def test_three_columns():
+    """Each gutter is found, also where a heading reaches over two of the columns."""
+    runs = [
+        run("Over", 50, 100, 560, 24),
+        *column("a", 50, 140, 6, 260),
+        *column("b", 350, 145, 6, 260),
+        *column("c", 650, 100, 8, 260),
+    ]
+
+    assert order(runs) == ["Over", *names("a", 6), *names("b", 6), *names("c", 8)]
+
+
+def test_a_short_heading_between_columns_ends_them():
+    """Larger print that stands alone on the left belongs to what is below it, on both sides."""
+    runs = [
+        *column("a", 50, 100, 5),
+        *column("b", 500, 100, 5),
+        run("Heading", 50, 275, 130, 30),
+        *column("c", 50, 330, 4),
+        *column("d", 500, 330, 4),
+    ]
+
+    expected = [*names("a", 5), *names("b", 5), "Heading", *names("c", 4), *names("d", 4)]
+    assert order(runs) == expected
+
+
+def test_pictures_in_and_across_columns():
+    """A picture in one column does not end it; one across all columns does."""
+    inside = [*column("a", 50, 100, 4), *column("c", 50, 500, 3), *column("b", 500, 100, 17)]
+    across = [
+        *column("a", 50, 100, 4),
+        *column("b", 500, 100, 4),
+        *column("c", 50, 500, 4),
+        *column("d", 500, 500, 4),
+    ]
+
+    assert order(inside) == [*names("a", 4), *names("c", 3), *names("b", 17)]
+    assert order(across) == [*names("a", 4), *names("b", 4), *names("c", 4), *names("d", 4)]
+
+
+def test_tables_are_read_row_by_row():
+    """Short texts whose rows match are no columns, however wide the white between them is."""
+    rows = [["Item", "Count", "Price"], ["Pens", "2", "3.00"], ["Ink", "1", "9.00"]]
+    runs = [
+        run(text, 50 + 250 * column, 100 + 40 * row, 80)
+        for row, texts in enumerate(rows)
+        for column, text in enumerate(texts)
+    ]
+
+    assert order(runs[::-1]) == [text for texts in rows for text in texts]
+
+
+def test_blocks_and_lines():
+    """White between lines, larger print and indents begin a block; a row of runs is one line."""
+    runs = [
+        run("Heading", 50, 40, 200, 34),
+        *column("a", 50, 90, 3),
+        *column("b", 50, 200, 2),
+        run(f"c0 {PROSE}", 80, 256, 370),
+        *column("d", 50, 284, 2),
+        run("Total", 50, 400, 60),
+        run("5.00", 300, 400, 60),
+    ]
+
+    blocks = arrange(runs)
+
+    assert [[len(line) for line in block] for block in blocks] == [
+        [1],
+        [1, 1, 1],
+        [1, 1],
+        [1, 1, 1],
+        [2],
+    ]
+    places = reading_places(blocks)
+    assert [place.order for place in places] == list(range(1, 12))
+    assert (places[0].block, places[0].line) == (1, 1)
+    assert (places[10].block, places[10].line, places[9].line) == (5, 10, 10)
+
+
+def test_a_slanted_page_is_read_like_a_level_one():
+    """Lines that rise by three degrees keep their columns and their order."""
+    angle = radians(3)
+
+    def slanted(line):
+        quad = tuple(
+            (x * cos(angle) - y * sin(angle), x * sin(angle) + y * cos(angle))
+            for x, y in line.corners
+        )
+        xs, ys = zip(*quad, strict=True)
+        return TextLine(line.text, 1.0, Rect(min(xs), min(ys), max(xs), max(ys)), quad)
+
+    runs = [*column("a", 50, 100, 12), *column("b", 500, 107, 12), run("Foot", 300, 600, 400)]
+
+    assert order([slanted(line) for line in runs]) == [*names("a", 12), *names("b", 12), "Foot"]
+
+
+@pytest.mark.parametrize("kind", ["grid", "nested", "same", "random", "diagonal", "stairs"])
+def test_any_boxes_are_ordered_soon_and_each_once(kind):
+    """5,000 runs in a grid, inside of each other, all in one place, or anywhere."""
+    random = Random(kind)
+    boxes = {
+        "grid": lambda n: (n % 70 * 30, n // 70 * 30, 20, 20),
+        "nested": lambda n: (n / 10, n / 10, 2000 - n / 5, 2000 - n / 5),
+        "same": lambda n: (10, 10, 50, 20),
+        "random": lambda n: tuple(random.uniform(0, 2000) for _ in range(4)),
+        "diagonal": lambda n: (n * 30, n * 30, 20, 20),
+        "stairs": lambda n: (n % 50 * 60, n * 3, 40, 20),
+    }
+    runs = [run(f"{n} {PROSE}", *boxes[kind](n)) for n in range(5_000)]
+    began = time.process_time()
+
+    found = order(runs)
+
+    assert sorted(found, key=int) == [str(n) for n in range(5_000)]
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize("runs", [[], [run("1", 0, 0, 0, 0)], [run("1", 5, 5, -5, -5)]])
+def test_empty_pages_and_boxes(runs):
+    """Nothing, a box without a size and one that is turned inside out are no trouble."""
+    assert order(runs) == [line.text for line in runs]

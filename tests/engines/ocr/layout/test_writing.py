@@ -1,0 +1,149 @@
+"""A document written down: as lines, and as Markdown."""
+
+import re
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.documents.findings import Cell, Table
+from chalicelib.domain.documents.layout import MARKDOWN, PLAIN, WrittenBlock
+from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.engines.ocr.layout.blocks import arrange
+from chalicelib.engines.ocr.layout.writing import write, written_blocks
+
+
+def block(*lines, height=20.0):
+    """Make a block of text."""
+    return WrittenBlock(lines, height)
+
+
+def a_table(*rows, kind="columnHeader"):
+    """Make a table whose first row is of a kind."""
+    return Table(
+        Rect(0, 100, 300, 200),
+        tuple(
+            Cell(r, c, text, 1.0, Rect(0, 0, 1, 1), kind if r == 1 else "normal")
+            for r, row in enumerate(rows, 1)
+            for c, text in enumerate(row, 1)
+        ),
+    )
+
+
+BODY = block(
+    "A long paragraph whose first line ends in a divi-", "ded word, and whose", "last is short."
+)
+
+
+def test_plain_text():
+    """Lines stay, blocks and pages are divided by an empty line."""
+    assert write([[block("One", "two")], [block("three")]], PLAIN) == "One\ntwo\n\nthree"
+    assert write([[], []], PLAIN) == write([], MARKDOWN) == ""
+
+
+def test_markdown_paragraphs_and_headings():
+    """Lines are joined, divided words made whole, larger print becomes headings by its size."""
+    pages = [
+        [block("Title", height=44), block("Chapter", height=30), BODY, block("Part", height=26)],
+        [block("Second chapter", height=31), BODY],
+    ]
+
+    assert write(pages, MARKDOWN).split("\n\n") == [
+        "# Title",
+        "## Chapter",
+        "A long paragraph whose first line ends in a divided word, and whose last is short.",
+        "## Part",
+        "## Second chapter",
+        "A long paragraph whose first line ends in a divided word, and whose last is short.",
+    ]
+
+
+def test_hyphens_that_divide_no_word_stay():
+    """Before a capital, a digit or after a space a hyphen is no division."""
+    assert write([[block("Saint-", "Denis 1990-", "95 and -", "more")]], MARKDOWN) == (
+        "Saint- Denis 1990- 95 and - more"
+    )
+
+
+def test_markdown_lists():
+    """Bullets become items of a list; a number or a hyphen at the beginning stays what it is."""
+    texts = ["• First", "– Second", "-5 degrees", "1. Third", "12) Fourth", "2024 was", "+ plus"]
+
+    assert write([[block(text) for text in texts]], MARKDOWN).split("\n\n") == [
+        "- First",
+        "- Second",
+        "\\-5 degrees",
+        "1\\. Third",
+        "12\\) Fourth",
+        "2024 was",
+        "\\+ plus",
+    ]
+
+
+def test_markdown_tables():
+    """Pipes, a line below the heading; without a heading the first row is empty."""
+    headed = a_table(["Item", "Price"], ["Pen | ink", "3.00"])
+    bare = a_table(["a", "b"], ["", "d"], kind="normal")
+
+    assert write([[WrittenBlock((), 0, headed), WrittenBlock((), 0, bare)]], MARKDOWN) == (
+        "| Item | Price |\n| --- | --- |\n| Pen \\| ink | 3.00 |\n\n"
+        "|  |  |\n| --- | --- |\n| a | b |\n|  | d |"
+    )
+
+
+def test_a_table_stands_where_its_text_was():
+    """The runs inside of it are left out; those above, below and beside it stay."""
+    runs = [
+        TextLine(text, 1.0, Rect(x, y, x + 8 * len(text), y + 20))
+        for text, x, y in [
+            ("Above it stands a line", 0, 40),
+            ("Item", 0, 110),
+            ("Price", 200, 110),
+            ("Below it stands another", 0, 240),
+        ]
+    ]
+    table = a_table(["Item", "Price"], ["Pen", "3.00"])
+
+    found = written_blocks(runs, arrange(runs), [table], 1.0)
+
+    assert [each.lines for each in found] == [
+        ("Above it stands a line",),
+        (),
+        ("Below it stands another",),
+    ]
+    assert found[1].table is table
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "[a](javascript:b) ![c](d)",
+        "*a* _b_ `c` ~~d~~ **e**",
+        "&lt;b&gt; &amp; &#60;",
+        "# no heading #",
+        "> no quote",
+        "| no | table |",
+        "--- *** ___",
+        "<!-- a --> <a href='b'>",
+        "\\<b>",
+    ],
+)
+def test_markup_on_a_page_is_escaped(text):
+    """Without its backslashes the Markdown is the text, and nothing special stands without one."""
+    for written in (
+        write([[block(text)]], MARKDOWN),
+        write([[WrittenBlock((), 0, a_table([text], ["b"]))]], MARKDOWN).split("\n")[0][2:-2],
+    ):
+        bare = re.sub(r"\\([!-/:-@\[-`{-~])", "", written)
+        assert not set(bare) & set("<>`*_[]|~&#\\"), written
+        assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", written) == text
+
+
+@given(st.lists(st.lists(st.text(string.printable[:95], min_size=1), min_size=1, max_size=4)))
+def test_no_text_gets_through_as_markup(texts):
+    """Whatever lines say, every special character has a backslash before it."""
+    for line in write([[block(*lines) for lines in texts]], MARKDOWN).split("\n\n"):
+        bare = re.sub(r"\\[!-/:-@\[-`{-~]", "", line.removeprefix("- "))
+        assert not set(bare) & set("<>`*_[]|~&#\\")
