@@ -99,7 +99,8 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/datasets": ("GetItem",),
     },
     "train_paid": {**_TRAIN, "queue/train-paid": SEND},
-    "train_free": {**_TRAIN, "queue/train-free": SEND},
+    # Also puts back what is paid for: whoever pays is served first.
+    "train_free": {**_TRAIN, "queue/train-free": SEND, "queue/train-paid": SEND},
     "delete_object": {
         "bucket": ("ListBucket",),
         "objects/datasets": ("DeleteObject",),

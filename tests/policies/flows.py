@@ -38,6 +38,7 @@ def live(deployed: Deployed) -> None:
         interrupted(caller, trainer)
         interrupted_pictures(caller, trainer)
         turns(caller, trainer.replace("_", "-"))
+    crossed(free, paid)
     guarded(paid)
     tokens(free)
     close(deployed, free, paid)
@@ -289,6 +290,20 @@ def interrupted_pictures(caller: Caller, trainer: str) -> None:
     deployed.work()
     caller.json("POST", f"{VISION}/train", name="m", datasetId=data["id"], epochs=2)
     deployed.work_once(trainer.replace("_", "-"), seconds=100)
+    deployed.work()
+
+
+def crossed(free: Caller, paid: Caller) -> None:
+    """A free training's function takes the paid one that waits, and runs out of time with it."""
+    deployed = free.deployed
+    archive = ("data", make_zip(label_folders({"bike": 6, "car": 6}, salt=31)), "a.zip")
+    pictures = paid.form("POST", f"{VISION}/datasets/upload", archive)
+    data = free.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
+    deployed.work()
+    paid.json("POST", f"{VISION}/train", name="m", datasetId=pictures["id"], epochs=2)
+    free.json("POST", f"{LANGUAGE}/train", name="m", datasetId=data["id"], epochs=2)
+    deployed.take("train-paid")
+    deployed.work_once("train-free", seconds=100)
     deployed.work()
 
 

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
 
-from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.dataset import LANGUAGE, LabelCounts
 from chalicelib.domain.models.model import ModelView, TrainRequest
+from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import DatasetRow, ModelRow
 from chalicelib.stores.datasets import datasets as dataset_store
 from chalicelib.stores.models import models as model_store
@@ -163,6 +165,41 @@ def test_names_of_many_labels_are_read_side_by_side(world: World) -> None:
         assert other.stores.labels.names(names) == names
 
     assert calls.actions == ["BatchGetItem"] * 25
+
+
+def test_list_of_many_labels_makes_few_reads_in_a_row(world: World) -> None:
+    """25 datasets of 1,000 labels are listed after at most 10 answers one after the other.
+
+    Three of these belong to the token and to the rate.
+    """
+    view = world.container.datasets.create(
+        world.account, LANGUAGE, NewDataset("d", "text-intent", labels="a,b")
+    )
+    for number in range(25):
+        first = 20_000 + 1_000 * number
+        counts = tuple(LabelCounts(first + place) for place in range(1_000))
+        listed = replace(view.dataset, dataset_id=2_000_000 + number, counts=counts)
+        world.stores.datasets.create(listed)
+    other = world.another()
+    in_a_row: list[str] = []
+    together = Barrier(50, lambda: in_a_row.append("BatchGetItem"), timeout=60)
+
+    def note(model: Any, **_: Any) -> None:
+        """Note an answer that is waited for; reads of labels are sent 50 at once."""
+        if model.name == "BatchGetItem":
+            together.wait()
+        else:
+            in_a_row.append(model.name)
+
+    events = other.stores.clients.dynamodb.meta.events
+    events.register("before-call", note)
+    other.one_call_at_a_time()
+    page = other.container.datasets.list(world.account.account_id, LANGUAGE, 1, 25)
+    events.unregister("before-call", note)
+
+    assert sum(len(view.dataset.counts) for view in page.items) == 25_000
+    assert in_a_row == ["Query", "Query", *["BatchGetItem"] * 5]
+    assert len(in_a_row) + 3 <= 10
 
 
 def test_sweep_does_not_read_every_account(world: World) -> None:

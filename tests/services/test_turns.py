@@ -9,11 +9,11 @@ import pytest
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.datasets.dataset import DatasetView
-from chalicelib.domain.models.model import RUNNING, ModelView, TrainRequest
+from chalicelib.domain.models.model import RUNNING, SUCCEEDED, ModelView, TrainRequest
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.tables import CounterRow, DatasetRow, ModelRow
 from chalicelib.stores.datasets.leases import OwnedDataset
-from chalicelib.stores.jobs.queues import INGEST, TRAIN_FREE
+from chalicelib.stores.jobs.queues import INGEST, TRAIN_FREE, TRAIN_PAID
 from tests.builders import Message, World, some_rows
 
 ROWS = some_rows({"a": 5, "b": 5})
@@ -191,6 +191,51 @@ def test_long_training_steps_aside_for_another_that_waits(world: World, other: A
     assert not queue.must_step_aside(short, 94), "the other has had 40 seconds already"
     assert queue.must_step_aside(short, 95)
     assert waiting[0] == again[0] == TRAIN_FREE
+
+
+def test_free_training_steps_aside_for_one_that_is_paid_for(world: World) -> None:
+    """However long the paid one is; a paid one goes on, whoever waits without paying."""
+    queue = world.stores.training_queue
+    _trainings(world, 1)
+    [message] = world.messages()
+    free = queue.acquire(message[1])
+    assert free is not None
+    gold = world.new_account("gold@example.com", "GOLD")
+    [asked] = _trainings(world, 1, gold)
+    [paid_message] = world.messages()
+    paid = queue.acquire(paid_message[1])
+    assert paid is not None
+    queue.put_back(paid, 1_000)
+    world.clock.advance(seconds=6)
+    world.stores.model_leases.renew(free)
+
+    assert not queue.must_step_aside(free, 14)
+    assert queue.must_step_aside(free, 15)
+    queue.put_back(free, 15)
+    messages = world.messages()
+    assert [name for name, _ in messages] == [TRAIN_PAID, TRAIN_FREE]
+    again = queue.acquire(messages[1][1])
+    assert again is not None
+    assert again.model_id == asked.model.model_id
+    assert not queue.must_step_aside(again, 1_000)
+
+
+def test_whoever_pays_is_trained_first_by_any_worker(world: World) -> None:
+    """The worker of a free training takes the paid one that waits, and the free one comes later."""
+    gold = world.new_account("gold@example.com", "GOLD")
+    view, paid_view = world.dataset(ROWS), world.dataset(ROWS, account=gold)
+    free = world.train(view, TrainRequest(epochs=1)).model
+    paid = world.train(paid_view, TrainRequest(epochs=1), gold).model
+    [message] = [message for message in world.messages() if message[0] == TRAIN_FREE]
+    world.deliver(message)
+
+    ended = world.stores.models.find(paid.account_id, paid.model_id)
+    assert ended is not None
+    assert ended.status == SUCCEEDED
+    world.work()
+    ended = world.stores.models.find(free.account_id, free.model_id)
+    assert ended is not None
+    assert ended.status == SUCCEEDED
 
 
 def test_step_aside_costs_no_attempt_and_keeps_the_progress(world: World) -> None:

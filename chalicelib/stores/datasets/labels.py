@@ -15,7 +15,7 @@ _CACHE_LIMIT = 200_000
 
 _BATCH_KEYS = 100
 """Rows that one read may ask for."""
-_READS_AT_ONCE = 32
+_READS_AT_ONCE = 50
 """Reads that are under way at the same time."""
 
 

@@ -52,16 +52,18 @@ class TrainingQueue(TurnQueue[Model, Model]):
         self.announce(train_job(model))
 
     def must_step_aside(self, model: Model, served_seconds: float) -> bool:
-        """Tell whether another training waits that had much less of a worker's time.
+        """Tell whether a training waits that is paid for, or that had much less of a worker's time.
 
-        Twice as long between two changes each time: what they cost stays a small share.
+        One that is paid for goes before a free one however long it is. Among equals, twice as long
+        between two changes each time: what they cost stays a small share.
         """
         if served_seconds < TURN_SECONDS:
             return False
         now = self._now()
-        waiting = self._trainings(is_paid=model.is_paid)
+        waiting = [other for lane in self._lanes_up_to(model.is_paid) for other in lane]
         return any(
-            served_seconds >= TURN_SECONDS + 2 * other.served_seconds
+            other.is_paid > model.is_paid
+            or served_seconds >= TURN_SECONDS + 2 * other.served_seconds
             for other in in_turn(waiting, running_jobs(waiting, now), self._limit, now)
             if other.queued_at and to_milliseconds(other.queued_at) <= now - PATIENCE_MILLISECONDS
         )
@@ -72,12 +74,15 @@ class TrainingQueue(TurnQueue[Model, Model]):
         return model if model is not None and is_same and model.status in OPEN else None
 
     def _lanes(self, job: Job) -> Sequence[Sequence[Model]]:
-        return [self._trainings(is_paid=bool(job.get("is_paid")))]
+        return self._lanes_up_to(bool(job.get("is_paid")))
 
-    def _trainings(self, *, is_paid: bool) -> list[Model]:
-        """List the trainings of a lane that have begun, and the front of the others."""
-        begun = (model for model in self._models.running() if model.is_paid == is_paid)
-        return [*begun, *self._models.queued(is_paid)]
+    def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
+        """List the trainings that have begun and the front of the others, those paid for first."""
+        begun = self._models.running()
+        return [
+            [*(model for model in begun if model.is_paid == lane), *self._models.queued(lane)]
+            for lane in ((True,) if is_paid else (True, False))
+        ]
 
     def _own(self, job: Model) -> Model | None:
         acquired = self._leases.acquire(job.account_id, job.model_id, job.run)

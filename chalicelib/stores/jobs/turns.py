@@ -23,7 +23,7 @@ def lane_of(kind: str, *, is_paid: bool) -> str:
 INGEST_LANES = lane_of(INGEST, is_paid=True), lane_of(INGEST, is_paid=False)
 """Where uploads wait; the first lane goes before the second."""
 TRAIN_LANES = lane_of(TRAIN, is_paid=True), lane_of(TRAIN, is_paid=False)
-"""Where trainings wait; each has workers of its own."""
+"""Where trainings wait; the first lane goes before the second, and has workers of its own too."""
 
 
 @translate_errors
