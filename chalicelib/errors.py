@@ -442,14 +442,14 @@ class NothingIsSaved(StorageUnavailable):
 
 
 class MachineBusy(ServiceError):
-    """Other work left no processor for this; nothing is wrong with what was sent."""
+    """Other work left no processor or thread for this; nothing is wrong with what was sent."""
 
     status = 503
     code = "machine_busy"
 
     def __init__(self, what: str, retry_after_seconds: int = 10) -> None:
         super().__init__(
-            f"{what} was not read: other work keeps the processors busy. "
+            f"{what} was not read: other work keeps this machine busy. "
             f"Try again in {retry_after_seconds} seconds."
         )
         self.retry_after_seconds = retry_after_seconds

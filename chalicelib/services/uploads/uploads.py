@@ -39,6 +39,7 @@ from chalicelib.errors import (
     DatasetNotYetAvailable,
     DownloadFailed,
     InvalidParameter,
+    MachineBusy,
     RateExceeded,
     ServiceError,
     StorageUnavailable,
@@ -50,7 +51,6 @@ from chalicelib.formats.upload_files import (
     explain_head,
     max_path_bytes,
 )
-from chalicelib.stores.accounts.in_flight import DOWNLOADS
 from chalicelib.stores.aws.objects import raw_key
 from chalicelib.stores.datasets.receipts import receipt_key
 
@@ -111,10 +111,10 @@ class UploadService:
         started = time.monotonic()
         dataset, job = self._accept(account, family, source, fields)
         remaining_seconds -= time.monotonic() - started
-        downloads = self._stores.in_flight.running(account.account_id, DOWNLOADS)
+        downloads = self._stores.in_flight.downloading(account.account_id)
         try:
             # A download that may not begin now is left to the queue, like one out of time.
-            with suppress(RateExceeded), downloads if source.path else nullcontext():
+            with suppress(RateExceeded, MachineBusy), downloads if source.path else nullcontext():
                 if remaining_seconds > 0:
                     self._ingest(job, remaining_seconds)
         except StorageUnavailable:
@@ -250,12 +250,13 @@ class UploadService:
 
         Raises:
             RateExceeded: the account has as many downloads going on as it may.
+            MachineBusy: this process has as many going on as it may.
         """
         if source.incoming is not None:
             found = source.incoming
             return Upload(path=found.path, etag=found.etag, size_bytes=source.size_bytes)
         if source.path is not None:
-            with self._stores.in_flight.running(account.account_id, DOWNLOADS):
+            with self._stores.in_flight.downloading(account.account_id):
                 probe = self._stores.downloads.check(source.path, max_path_bytes(family))
             explanation = explain_head(family, probe.head) if probe.head else EMPTY
             if explanation:

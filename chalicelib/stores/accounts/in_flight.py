@@ -1,12 +1,14 @@
 """How much slow work of an account goes on at once, in all processes: entries in one row a kind.
 
-So thirty calls that wait for a server that hangs hold no more threads than a few of them would.
+So thirty calls that wait for a server that hangs hold no more threads than a few of them would,
+whether they are of one account or of ten: one process has a limit of its own for all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import BoundedSemaphore
 
 from pynamodb.exceptions import PynamoDBException
 from pynamodb.expressions.condition import size
@@ -15,7 +17,7 @@ from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.common.ids import new_string_id
-from chalicelib.errors import RateExceeded
+from chalicelib.errors import MachineBusy, RateExceeded
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import try_update
 from chalicelib.stores.aws.tables import QuotaRow
@@ -24,6 +26,8 @@ DOWNLOADS = "downloads"
 """Files that calls read from a URL."""
 DOCUMENTS = "documents"
 """Documents that are read."""
+DOWNLOADS_OF_A_PROCESS = 12
+"""Files that one process reads from URLs for all accounts: half of the local stack's threads."""
 _HELD_SECONDS = 60
 """An entry of a process that died is dropped after so long; no call takes longer."""
 
@@ -41,6 +45,23 @@ class InFlight:
             DOWNLOADS: settings.max_downloads,
             DOCUMENTS: settings.max_documents,
         }
+        self._free = BoundedSemaphore(DOWNLOADS_OF_A_PROCESS)
+
+    @contextmanager
+    def downloading(self, account_id: str) -> Iterator[None]:
+        """Count a file that is read from a URL, for its account and for this process.
+
+        Raises:
+            RateExceeded: as many of the account go on as it may have.
+            MachineBusy: this process reads as many as it may.
+        """
+        with self.running(account_id, DOWNLOADS):
+            if not self._free.acquire(blocking=False):
+                raise MachineBusy("The file behind the URL", retry_after_seconds=2)
+            try:
+                yield
+            finally:
+                self._free.release()
 
     @contextmanager
     def running(self, account_id: str, kind: str) -> Iterator[None]:

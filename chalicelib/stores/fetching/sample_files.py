@@ -8,7 +8,7 @@ from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.datasets.upload import is_upload_path
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
-from chalicelib.stores.accounts.in_flight import DOWNLOADS, InFlight
+from chalicelib.stores.accounts.in_flight import InFlight
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 
@@ -41,12 +41,13 @@ class SampleFiles:
             DownloadFailed: the location cannot be read; says why.
             TooLarge: it is over the limit.
             RateExceeded: the account has as many downloads going on as it may.
+            MachineBusy: this process has as many going on as it may.
         """
         if sample.content is not None:
             return sample.content
         location, target = sample.location or "", io.BytesIO()
         if not is_upload_path(location):
-            with self._in_flight.running(sample.account_id, DOWNLOADS):
+            with self._in_flight.downloading(sample.account_id):
                 self._downloads.fetch(location, target, max_bytes, seconds, what)
             return target.getvalue()
         try:

@@ -8,8 +8,14 @@ from dataclasses import replace
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from chalicelib.errors import RateExceeded
-from chalicelib.stores.accounts.in_flight import DOCUMENTS, DOWNLOADS, InFlight
+from chalicelib.errors import MachineBusy, RateExceeded
+from chalicelib.stores.accounts.in_flight import (
+    DOCUMENTS,
+    DOWNLOADS,
+    DOWNLOADS_OF_A_PROCESS,
+    InFlight,
+)
+from infra.local.http.server import THREADS
 
 
 @pytest.fixture
@@ -33,6 +39,27 @@ def test_so_many_and_no_more(make) -> None:
 
     with make().running("2", DOWNLOADS):
         pass
+
+
+def test_downloads_of_many_accounts_leave_threads(make) -> None:
+    """One process reads so many files for all accounts, and refuses the next until one has ended.
+
+    That is half of what the local stack works on at the same time; another process has room.
+    """
+    process = make()
+    with ExitStack() as running:
+        for number in range(DOWNLOADS_OF_A_PROCESS):
+            running.enter_context(process.downloading(str(number)))
+
+        with pytest.raises(MachineBusy, match="The file behind the URL was not read") as one:
+            running.enter_context(process.downloading("x"))
+        assert (one.value.status, one.value.retry_after_seconds) == (503, 2)
+        with make().downloading("x"):
+            pass
+    for _ in range(5):
+        with process.downloading("x"):
+            pass
+    assert DOWNLOADS_OF_A_PROCESS <= THREADS // 2
 
 
 def test_failed_work_is_over(make) -> None:
