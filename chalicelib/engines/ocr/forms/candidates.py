@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms.field_kinds import fitness
+from chalicelib.engines.ocr.forms.field_kinds import MISFIT, fitness
 from chalicelib.engines.ocr.forms.keys import FoundKey
+from chalicelib.engines.ocr.forms.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.pieces import Remains
-from chalicelib.engines.ocr.forms.rulings import RuledSeparators
+from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.spelling import tokens
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ _WORDS = frozenset(
         """
         # account acct address age amount applicant apt area balance bank bill birth box branch
         budget by card category cell charge check city claim class client code comments company
-        contact country county course customer date dates day department dept description dob
+        completed completion contact country county course customer date dates day department dept
+        description dob
         due effective eligible email employee employer employment end ending expiration expires
         extension family fax fee file first for from full gender given gross group head height
         home hours id identification income initial initials insured invoice issue issued item
@@ -165,13 +168,23 @@ INLINE = "inline"
 RIGHT = "right"
 BELOW = "below"
 ABOVE = "above"
+BOXED = "boxed"
+"""In the ruled box that the key labels."""
+NUMBERED = "numbered"
+"""Behind the second printing of the line's number."""
 
-_BASE = {INLINE: 1.0, RIGHT: 0.95, BELOW: 0.9, ABOVE: 0.75}
+_BASE = {INLINE: 1.0, RIGHT: 0.95, BELOW: 0.9, ABOVE: 0.75, BOXED: 0.95, NUMBERED: 1.0}
+_ROOM = 0.7
+"""Heights of its key that a box has below it at the least when a value is to be written there."""
+_TALLEST_BOX = 12.0
+"""Heights of its key that it has there at the most."""
+_WIDE_BOX = 4.0
+"""A text so many times further right is as near as one that is a line higher."""
 _ADJOINS = 2.5
 """Heights up to which a text behind a colon is its value whatever the rest of the form does."""
 _LABELLED = 0.6
 """Factor for a text with a colon in it right behind a key's colon."""
-_LABEL_LIKE = {INLINE: 0.4, RIGHT: 0.3, BELOW: 0.5, ABOVE: 0.4}
+_LABEL_LIKE = {INLINE: 0.4, RIGHT: 0.3, BELOW: 0.5, ABOVE: 0.4, BOXED: 0.4, NUMBERED: 0.4}
 """Factor for a text of words that forms print."""
 _RULED = {RIGHT: 0.75, BELOW: 0.4, ABOVE: 1.0}
 """Factor when a ruled line separates key and value."""
@@ -190,7 +203,7 @@ class Candidate:
     piece: int
     """Place in the list of pieces."""
     relation: str
-    """INLINE, RIGHT, BELOW or ABOVE."""
+    """INLINE, RIGHT, BELOW, ABOVE, BOXED or NUMBERED."""
     score: float
     """How likely it is by itself, 0 to about 1."""
 
@@ -199,7 +212,11 @@ class Neighbourhood:
     """Pieces and labels of a page by their places."""
 
     def __init__(
-        self, keys: Sequence[FoundKey], remains: Remains, rulings: RuledSeparators
+        self,
+        keys: Sequence[FoundKey],
+        remains: Remains,
+        rulings: PageRules,
+        numbered: NumberedLines,
     ) -> None:
         """Note where everything is.
 
@@ -207,8 +224,11 @@ class Neighbourhood:
             keys: keys that were found.
             remains: the page without them.
             rulings: ruled lines of the page.
+            numbered: lines of the page that have numbers.
         """
         self.keys = keys
+        self._numbered = numbered
+        self._key_rects = [segment.rect for key in keys for segment in key.segments]
         self.pieces = remains.pieces
         self._rulings = rulings
         self._is_owned = np.array([piece.owner is not None for piece in self.pieces], dtype=bool)
@@ -228,8 +248,12 @@ class Neighbourhood:
         found = []
         for number, key in enumerate(self.keys):
             types = templates[key.number].types
-            places = [(INLINE, owned[number], 1.0)] if number in owned else []
-            places += self._around(key) if len(self.pieces) else []
+            line_number = self._numbered.before_value(key, self._key_rects)
+            if line_number is not None:
+                places = list(self._behind(line_number.rect))
+            else:
+                places = [(INLINE, owned[number], 1.0)] if number in owned else []
+                places += self._around(key, types) if len(self.pieces) else []
             for relation, piece, near in places:
                 text = self.pieces[piece].segment.text
                 score = near * _BASE[relation] * fitness(types, text)
@@ -239,12 +263,52 @@ class Neighbourhood:
                 found.append(Candidate(number, piece, relation, score))
         return found
 
-    def _around(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
-        """Yield the nearest piece right of, below and above a key, and how near it is."""
+    def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
+        """Yield the piece behind the second printing of a line's number."""
+        gaps = right_gaps(self._rects, number, number.height)
+        labels = right_gaps(self._labels, number, number.height)
+        if gaps.min(initial=np.inf) < labels.min(initial=np.inf):
+            yield NUMBERED, int(gaps.argmin()), 1.0
+
+    def _around(self, key: FoundKey, types: Sequence[str]) -> Iterator[tuple[str, int, float]]:
+        """Yield the nearest piece right of, below and above a key, and how near it is.
+
+        A value does not leave the box that its key labels.
+        """
+        box = None if key.has_colon else self._own_box(key)
+        if box is not None:
+            inside = _is_inside(self._rects, box) & ~self._is_owned & ~self._is_labelled
+            if not inside.any():
+                return
+            first = self._first_inside(inside, key)
+            is_near = self._rects[first, 1] - key.rect.max_y < _FARTHEST_BELOW * key.height
+            if is_near and fitness(types, self.pieces[first].segment.text) > MISFIT:
+                yield BOXED, first, 1.0
+                return
         yield from self._right(key)
         yield from self._stacked(key, BELOW, below_gaps)
         if not key.has_colon:
             yield from self._stacked(key, ABOVE, above_gaps)
+
+    def _own_box(self, key: FoundKey) -> Rect | None:
+        """Return the box that a key labels: it stands at its top, and has room below."""
+        rect, height = key.rect, key.height
+        box = self._rulings.box(rect)
+        if not isfinite(box.height) or (isinf(box.min_x) and isinf(box.max_x)):
+            return None
+        room, above = box.max_y - rect.max_y, rect.min_y - box.min_y
+        if not max(_ROOM * height, 2 * above) <= room <= _TALLEST_BOX * height:
+            return None
+        texts = np.concatenate((self._rects, self._labels))
+        texts = texts[_is_inside(texts, box)]
+        is_first = texts[:, 1].min(initial=np.inf) >= rect.min_y - height / 2
+        has_row = bool(np.isfinite(right_gaps(texts, rect, height)).any())
+        return box if is_first and not has_row else None
+
+    def _first_inside(self, inside: npt.NDArray[np.bool_], key: FoundKey) -> int:
+        """Return the piece of a box that is nearest to its key."""
+        left, top = self._rects[:, 0] - key.rect.min_x, self._rects[:, 1] - key.rect.max_y
+        return int(np.where(inside, top + np.abs(left) / _WIDE_BOX, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
         """Yield the piece right of a key; behind a colon it is as good as in the key's line."""
@@ -287,6 +351,14 @@ class Neighbourhood:
             else self._rulings.between_lines(place, key.segments[0].rect)
         )
         yield relation, piece, near * _weigh(relation, is_ruled)
+
+
+def _is_inside(rects: Rects, box: Rect | None) -> npt.NDArray[np.bool_]:
+    """Return which rectangles have their middle in a box; none without one."""
+    if box is None:
+        return np.zeros(len(rects), dtype=bool)
+    x, y = (rects[:, 0] + rects[:, 2]) / 2, (rects[:, 1] + rects[:, 3]) / 2
+    return np.asarray((x > box.min_x) & (x < box.max_x) & (y > box.min_y) & (y < box.max_y))
 
 
 def _weigh(relation: str, is_ruled: bool | None) -> float:

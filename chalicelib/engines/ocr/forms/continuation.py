@@ -13,11 +13,11 @@ from chalicelib.engines.ocr.forms.candidates import (
     Candidate,
     looks_like_label,
 )
-from chalicelib.engines.ocr.forms.field_kinds import is_one_line
+from chalicelib.engines.ocr.forms.field_kinds import has_span, is_one_line
 from chalicelib.engines.ocr.forms.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
-from chalicelib.engines.ocr.forms.rulings import RuledSeparators
-from chalicelib.engines.ocr.forms.segments import LineSegment
+from chalicelib.engines.ocr.forms.rulings import PageRules
+from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
 from chalicelib.engines.ocr.kinds.dates import find_dates
@@ -66,6 +66,8 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
 
 
 _MAX_LINES = 20
+_MAX_WORDS = 50
+"""Pieces of one line that are put together."""
 _TALLEST = 4.0
 """Heights by which a text of the same line may begin higher up."""
 _WORD_GAP = 2.0
@@ -99,7 +101,7 @@ class Continuation:
         self,
         keys: Sequence[FoundKey],
         remains: Remains,
-        rulings: RuledSeparators,
+        rulings: PageRules,
         used: Iterable[int],
     ) -> None:
         """Remember what is taken.
@@ -131,6 +133,8 @@ class Continuation:
             chosen: its first piece.
             types: entity types of the key.
         """
+        if is_one_line(types) and has_span(types, self._segment(chosen.piece).text):
+            return [chosen.piece]
         blank = self._rect(chosen.piece).min_x - key.rect.max_x
         reach = max(0.0, _SHARE * blank) if chosen.relation == RIGHT else 0.0
         first = [chosen.piece, *self._rest_of_line(chosen.piece, reach)]
@@ -152,7 +156,7 @@ class Continuation:
     def _rest_of_line(self, number: int, reach: float = 0.0) -> list[int]:
         """Take the pieces that go on in the same line, also those within a distance in pixels."""
         found: list[int] = []
-        while (following := self._next_word(number, reach)) is not None:
+        while len(found) < _MAX_WORDS and (following := self._next_word(number, reach)) is not None:
             self._used.add(following)
             found.append(following)
             number = following
@@ -165,7 +169,7 @@ class Continuation:
             (self._rect(other).min_x, other)
             for other in self._between(rect.min_y - _TALLEST * height, rect.max_y)
             if self._is_free(other)
-            and _is_level(rect, self._rect(other))
+            and is_level(rect, self._rect(other))
             and -0.5 * height
             < self._rect(other).min_x - rect.max_x
             < max(_WORD_GAP * height, min(reach, _FAR_GAP * height))
@@ -176,7 +180,7 @@ class Continuation:
             return None
         start, other = min(near)
         is_labelled = any(
-            _is_level(rect, label) and rect.max_x - height < label.min_x < start
+            is_level(rect, label) and rect.max_x - height < label.min_x < start
             for label in self._level_labels(rect)
         )
         places = self._rect(number), self._rect(other)
@@ -219,13 +223,13 @@ class Continuation:
     def _has_own_label(self, number: int, key: FoundKey, chosen: Candidate) -> bool:
         """Return whether a line belongs to what stands left of it."""
         rect = self._rect(number)
-        left = [label for label in self._level_labels(rect) if _is_level(rect, label)]
+        left = [label for label in self._level_labels(rect) if is_level(rect, label)]
         if chosen.relation != BELOW:
             left += [
                 self._rect(other)
                 for other in self._between(rect.min_y - _TALLEST * key.height, rect.max_y)
                 if other != number
-                and _is_level(rect, self._rect(other))
+                and is_level(rect, self._rect(other))
                 and abs(self._rect(other).min_x - key.rect.min_x) < 1.5 * key.height
             ]
         return any(
@@ -277,7 +281,7 @@ class Continuation:
                 *self._level_labels(last),
                 *(self._rect(piece) for piece in self._between(last.min_y - height, last.max_y)),
             )
-            if rect.min_x > last.max_x and _is_level(last, rect)
+            if rect.min_x > last.max_x and is_level(last, rect)
         ]
         edge = min(right, default=self._right_edge)
         width = last.max_x - first.min_x
@@ -304,12 +308,6 @@ class Continuation:
     def _rect(self, number: int) -> Rect:
         """Return the rectangle of a piece on the levelled page."""
         return self._pieces[number].segment.rect
-
-
-def _is_level(first: Rect, second: Rect) -> bool:
-    """Return whether two rectangles are in one line."""
-    shared = min(first.max_y, second.max_y) - max(first.min_y, second.min_y)
-    return shared >= 0.5 * min(first.height, second.height)
 
 
 def _is_speck(segment: LineSegment) -> bool:

@@ -25,7 +25,8 @@ _FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
 _ONE_LINE = frozenset(_FINDERS)
 _FREE = frozenset(("TEXT", "ADDRESS", "NAME"))
 _LONGEST = 400
-_MISFIT = 0.45
+MISFIT = 0.3
+"""Factor of a text that is not of the type."""
 _LOOSE_FIT = 0.8
 _FIT = 1.15
 _MOST = 0.4
@@ -54,13 +55,13 @@ def _fits(kind: str, text: str) -> float:
     if kind in _FINDERS:
         spans = _FINDERS[kind](text)
         share = max((span.end - span.start for span in spans), default=0) / len(text)
-        return (_FIT if share >= _MOST else _LOOSE_FIT) if spans else _MISFIT
+        return (_FIT if share >= _MOST else _LOOSE_FIT) if spans else MISFIT
     words = text.split()
     letters = sum(letter.isalpha() for letter in text)
     if kind == "NAME":
         digits = sum(letter.isdecimal() for letter in text)
         is_name = letters >= 2 > digits and len(words) <= _MOST_NAME_WORDS and "@" not in text
-        return 1.05 if is_name else _MISFIT
+        return 1.05 if is_name else MISFIT
     if normalized_address(text):
         return _FIT
     return 1.0 if letters and any(letter.isdecimal() for letter in text) else 0.8
@@ -71,8 +72,13 @@ def is_one_line(types: Sequence[str]) -> bool:
     return bool(types) and all(kind in _ONE_LINE for kind in types)
 
 
+def has_span(types: Sequence[str], text: str) -> bool:
+    """Return whether a part of a text is of one of the types, which are of one line."""
+    return any(_FINDERS[kind](text[:_LONGEST]) for kind in types)
+
+
 def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
-    """Return the part of a value that is of its type.
+    """Return the part of a value that is of its type: it ends where the first of them ends.
 
     Args:
         types: entity types in upper case.
@@ -80,12 +86,13 @@ def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
 
     Returns:
         First character, one past the last; None when the value stays whole: it may be any text,
-        nothing of the type is in it, or there is more than one.
+        or nothing of the type is in it.
     """
     if not is_one_line(types) or len(text) > _LONGEST:
         return None
     spans = list(chain.from_iterable(_FINDERS[kind](text) for kind in types))
-    if len(spans) != 1:
+    if not spans:
         return None
-    start, end = spans[0].start, spans[0].end
+    first = min(spans, key=lambda span: (span.start, -span.end))
+    start, end = first.start, first.end
     return (start, end) if (start, end) != (0, len(text)) else None

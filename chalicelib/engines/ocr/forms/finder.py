@@ -5,16 +5,22 @@ Spec: key object, value object.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
-from chalicelib.engines.ocr.forms.keys import FoundKey, find_keys
-from chalicelib.engines.ocr.forms.pieces import take_out_keys, without_line_numbers
-from chalicelib.engines.ocr.forms.rulings import RuledSeparators
-from chalicelib.engines.ocr.forms.segments import LineSegment, make_segments, tilt
+from chalicelib.engines.ocr.forms.keys import FoundKey, find_keys, keys_alike
+from chalicelib.engines.ocr.forms.line_numbers import NumberedLines
+from chalicelib.engines.ocr.forms.pieces import take_out_keys
+from chalicelib.engines.ocr.forms.rulings import PageRules
+from chalicelib.engines.ocr.forms.segments import (
+    LineSegment,
+    make_segments,
+    text_height,
+    tilt,
+)
 from chalicelib.engines.ocr.forms.values import Value, find_values
 from chalicelib.engines.ocr.forms.virtual_fields import find_virtual_fields
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
@@ -52,13 +58,45 @@ def _find_printed(
     segments = make_segments(page.lines, angle)
     found = find_keys(keys, segments, check)
     check()
-    remains = without_line_numbers(found, segments, take_out_keys(found, segments))
-    values = find_values(found, keys, remains, RuledSeparators(page.pixels, angle))
+    remains = take_out_keys(found, segments)
+    numbered = NumberedLines(segments, remains.pieces)
+    remains = numbered.without_numbers(remains)
+    rules = PageRules.of_pixels(
+        page.pixels, angle, [each.rect for each in segments], text_height(segments)
+    )
+    values = find_values(found, keys, remains, rules, numbered)
     check()
+    meant = _choose_places(keys, found, values)
     return {
-        key.number: _field(keys[key.number], key, values.get(place))
-        for place, key in enumerate(found)
+        number: _field(keys[number], found[place], values.get(place))
+        for number, place in meant.items()
     }
+
+
+def _choose_places(
+    keys: Sequence[TemplateKey], found: Sequence[FoundKey], values: Mapping[int, Value]
+) -> dict[int, int]:
+    """Choose the places of keys that have the likeliest values, in reading order.
+
+    Args:
+        keys: keys of the template.
+        found: their places.
+        values: by the place in the list of places.
+
+    Returns:
+        The place in that list by the number of the key.
+    """
+
+    def likelihood(place: int) -> tuple[float, float]:
+        value, key = values.get(place), found[place]
+        return (value.certainty * key.score if value else 0.0), key.score
+
+    meant: dict[int, int] = {}
+    for numbers in keys_alike(keys).values():
+        places = [place for place, key in enumerate(found) if key.number == numbers[0]]
+        best = sorted(places, key=lambda place: [-each for each in likelihood(place)])
+        meant |= dict(zip(numbers, sorted(best[: len(numbers)]), strict=False))
+    return meant
 
 
 def _field(template: TemplateKey, key: FoundKey, value: Value | None) -> FormField:

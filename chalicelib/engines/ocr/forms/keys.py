@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, islice
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms.key_search import KeyMatch, search_keys
 from chalicelib.engines.ocr.forms.segments import LineSegment
-from chalicelib.engines.ocr.forms.spelling import is_short
+from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity
 from chalicelib.engines.ocr.forms.virtual_fields import is_printed
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
@@ -24,6 +25,10 @@ _LONG, _LENGTH_BONUS = 20, 0.1
 """Of two keys that read equally well, the longer one is likelier, up to 20 letters."""
 _MAX_ROUNDS = 4
 """Rounds after which the keys found no longer help to tell others."""
+_SPARE = 8
+"""Further places of a key, of which its value may tell that they are meant."""
+_AS_GOOD = 0.85
+"""How much they look like the key, as a share of what the others do."""
 Taken = dict[int, list[tuple[int, int]]]
 """For each segment the characters that belong to keys: first, one past the last."""
 
@@ -64,7 +69,7 @@ class FoundKey:
 def find_keys(
     keys: Sequence[TemplateKey], segments: Sequence[LineSegment], check: CancelCheck = never_cancel
 ) -> list[FoundKey]:
-    """Find the place of each key, so that all fit as well as possible and none overlap.
+    """Find the places of each key, so that all fit as well as possible and none overlap.
 
     Args:
         keys: keys of a template; virtual ones are passed over.
@@ -72,36 +77,67 @@ def find_keys(
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
-        The keys that are on the page, in the template's order.
+        The keys that are on the page. Of keys with the same texts all places have the number of
+        the first; there may be more places than keys: which are meant, their values tell.
     """
-    alike: dict[tuple[str, ...], list[int]] = {}
-    for number, key in enumerate(keys):
-        if is_printed(key):
-            alike.setdefault(key.variations, []).append(number)
-    groups = list(alike.values())
-    readings = search_keys(list(alike), segments, check)
+    alike = keys_alike(keys)
+    every = search_keys(list(alike), segments, check)
+    readings, groups = every, list(alike.values())
+    counts = {group: len(numbers) for group, numbers in enumerate(groups)}
     taken: Taken = {}
-    found: dict[int, list[FoundKey]] = {group: [] for group in range(len(groups))}
+    found: dict[int, list[FoundKey]] = {group: [] for group in counts}
     for _ in range(_MAX_ROUNDS):
         check()
         readings = [
             each
             for each in readings
-            if len(found[each.key]) < len(groups[each.key]) and _is_free(each.parts, taken)
+            if len(found[each.key]) < counts[each.key] and _is_free(each.parts, taken)
         ]
         judged = [_judge(each, segments, taken) for each in readings]
-        if not _choose(judged, groups, found, taken):
+        if not _choose(judged, counts, found, taken):
             break
-    return _in_reading_order(groups, found)
+    spare = [_judge(each, segments, taken) for each in _likeliest(every, taken)]
+    more = {group: count + _SPARE for group, count in counts.items()}
+    _choose([each for each in spare if _is_as_good(each, found[each.number])], more, found, taken)
+    places = (replace(one, number=groups[group][0]) for group in found for one in found[group])
+    return sorted(places, key=lambda each: (each.number, each.parts))
+
+
+def keys_alike(keys: Sequence[TemplateKey]) -> dict[tuple[str, ...], list[int]]:
+    """Return the numbers of printed keys by their texts: those with the same belong together."""
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for number, key in enumerate(keys):
+        if is_printed(key):
+            alike.setdefault(key.variations, []).append(number)
+    return alike
+
+
+def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]:
+    """Yield the readings of each key that are most like it, and free, as many as may be of use."""
+    order = sorted(readings, key=lambda each: (each.key, -each.similarity, each.parts))
+    for _, some in groupby(order, key=lambda each: each.key):
+        yield from islice((each for each in some if _is_free(each.parts, taken)), 2 * _SPARE)
+
+
+def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
+    """Return whether a place reads like one that was taken, and looks almost as much like a key."""
+    return any(
+        key.score >= _AS_GOOD * each.score and similarity(fold(each.text), fold(key.text)) > 0
+        for each in found
+    )
 
 
 def _choose(
     candidates: Iterable[FoundKey],
-    groups: Sequence[Sequence[int]],
+    counts: Mapping[int, int],
     found: Mapping[int, list[FoundKey]],
     taken: Taken,
 ) -> int:
-    """Take the best places, of equal ones the first on the page; return how many were taken."""
+    """Take the best places up to some counts, of equal ones the first on the page.
+
+    Returns:
+        How many were taken.
+    """
     order = sorted(
         (each for each in candidates if each.score >= _LEAST_SCORE),
         key=lambda each: (-round(each.score, 2), each.parts, each.number),
@@ -109,7 +145,7 @@ def _choose(
     count = 0
     for each in order:
         group = found[each.number]
-        if len(group) < len(groups[each.number]) and _is_free(each.parts, taken):
+        if len(group) < counts[each.number] and _is_free(each.parts, taken):
             group.append(each)
             count += 1
             for segment, start, end in each.parts:
@@ -124,20 +160,6 @@ def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
         for segment, start, end in parts
         for other_start, other_end in taken.get(segment, ())
     )
-
-
-def _in_reading_order(
-    groups: Sequence[Sequence[int]], found: Mapping[int, Sequence[FoundKey]]
-) -> list[FoundKey]:
-    """Give keys of the same texts their places in the template's order."""
-    keys = [
-        replace(place, number=number)
-        for group, places in found.items()
-        for number, place in zip(
-            groups[group], sorted(places, key=lambda each: each.parts), strict=False
-        )
-    ]
-    return sorted(keys, key=lambda each: each.number)
 
 
 def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> FoundKey:

@@ -1,41 +1,65 @@
-"""Whether a ruled line separates two places of a page."""
+"""Ruled lines of a page, and the boxes that they make around places.
+
+Places are those of the levelled page: the page turned about its top left corner until its lines
+are horizontal.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, darkest_channel, find_rulings
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    Floats = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
     Pixels = npt.NDArray[np.uint8]
 
-_CHUNK = 32
-"""Pixels of a ruled line that are looked at together: so few that it may be a little oblique."""
-_MOST_CHUNKS = 5
+_INSIDE = 0.3
+"""Share of a text's height by which a rule may reach into its rectangle."""
 _COVER = 0.85
-"""Share of them that is dark."""
-_CONTRAST = 80
-"""How much darker than the paper a ruled line is, of 255."""
-_INSIDE = 0.2
-"""Share of a box's height that is blank at top and bottom, where a line may run already."""
-_NARROW = 4
-_LEAST_SIDE = 8.0
+"""Share of a text's width that a rule below it covers at the least."""
+_BEYOND = 1.5
+"""Heights by which a rule is longer than two texts that it separates; an underline is not."""
+_PAPER = 255
 
 
-@dataclass(frozen=True, slots=True)
-class RuledSeparators:
-    """Looks for ruled lines in the pixels of a page; places are those of the levelled page."""
+class PageRules:
+    """The ruled lines of a levelled page."""
 
-    pixels: Pixels | None
-    """RGB, uint8, shape (height, width, 3); None when there are none: nothing is known."""
-    angle: float = 0.0
-    """By which the page is turned clockwise, in radians."""
+    def __init__(self, rulings: Rulings | None) -> None:
+        """Keep the lines.
+
+        Args:
+            rulings: of the levelled page; None when nothing is known of them.
+        """
+        self.is_known = rulings is not None
+        self._rows = _as_array(rulings.horizontal if rulings else ())
+        self._columns = _as_array(rulings.vertical if rulings else ())
+
+    @classmethod
+    def of_pixels(
+        cls, pixels: Pixels | None, angle: float, text: Sequence[Rect], text_height: float
+    ) -> PageRules:
+        """Find the lines of a page.
+
+        Args:
+            pixels: RGB, uint8, shape (height, width, 3); None when there are none.
+            angle: by which the page is turned clockwise, in radians.
+            text: where text is on the levelled page.
+            text_height: its usual height in pixels.
+        """
+        if pixels is None:
+            return cls(None)
+        gray = _levelled(darkest_channel(pixels), angle)
+        return cls(find_rulings(gray, text, text_height))
 
     def between_lines(self, upper: Rect, lower: Rect) -> bool | None:
         """Return whether a horizontal line separates two places; None when it is not known.
@@ -46,25 +70,23 @@ class RuledSeparators:
             upper: the upper text.
             lower: the lower text.
         """
-        left, right = max(upper.min_x, lower.min_x), min(upper.max_x, lower.max_x)
-        outer_left, outer_right = min(upper.min_x, lower.min_x), max(upper.max_x, lower.max_x)
-        if right - left < _NARROW:
-            left, right = outer_left, outer_right
-        middle = (upper.max_y + lower.min_y) / 2
-        reach = max(2.0, lower.min_y - middle + _INSIDE * min(upper.height, lower.height))
-        size = min(_CHUNK, right - left)
-        count = max(1, min(_MOST_CHUNKS, int((right - left) / size)))
-        step = (right - left - size) / max(1, count - 1)
-        spans = [(left + number * step, left + number * step + size) for number in range(count)]
-        found = [self._has_row(start, end, middle, reach) for start, end in spans]
-        if None in found:
+        if not self.is_known:
             return None
-        side = max(_LEAST_SIDE, lower.height)
-        beyond = (
-            (outer_left - 1.5 * side, outer_left - 0.4 * side),
-            (outer_right + 0.4 * side, outer_right + 1.5 * side),
+        slack = _INSIDE * min(upper.height, lower.height)
+        left, right = max(upper.min_x, lower.min_x), min(upper.max_x, lower.max_x)
+        if right <= left:
+            left, right = right, left
+        beyond = _BEYOND * lower.height
+        begin, end = min(upper.min_x, lower.min_x), max(upper.max_x, lower.max_x)
+        place, start, stop = self._rows
+        covered = np.minimum(stop, right) - np.maximum(start, left)
+        found = (
+            (place > upper.max_y - slack)
+            & (place < lower.min_y + slack)
+            & (covered >= _COVER * (right - left))
+            & ((start < begin - beyond) | (stop > end + beyond))
         )
-        return all(found) and any(self._has_row(*span, middle, reach) for span in beyond)
+        return bool(found.any())
 
     def between_columns(self, left: Rect, right: Rect) -> bool | None:
         """Return whether a vertical line separates two places; None when it is not known.
@@ -73,46 +95,61 @@ class RuledSeparators:
             left: the left text.
             right: the right text.
         """
+        if not self.is_known:
+            return None
+        slack = _INSIDE * min(left.height, right.height)
         middle = (max(left.min_y, right.min_y) + min(left.max_y, right.max_y)) / 2
-        reach = min(_CHUNK / 2, max(4.0, 0.6 * min(left.height, right.height)))
-        strip = self._strip(Rect(left.max_x - 2, middle - reach, right.min_x + 3, middle + reach))
-        return None if strip is None else _has_line(strip.T)
+        place, start, stop = self._columns
+        found = (
+            (place > left.max_x - slack)
+            & (place < right.min_x + slack)
+            & (start <= middle)
+            & (stop >= middle)
+        )
+        return bool(found.any())
 
-    def _has_row(self, left: float, right: float, middle: float, reach: float) -> bool | None:
-        """Return whether a row of pixels is dark from left to right, None outside the page."""
-        strip = self._strip(Rect(left, middle - reach, right, middle + reach))
-        return None if strip is None else _has_line(strip)
+    def box(self, rect: Rect) -> Rect:
+        """Return the place around a text up to the next line each way, without bounds infinite.
 
-    def _strip(self, rect: Rect) -> npt.NDArray[np.bool_] | None:
-        """Return which pixels of a rectangle are dark, bool, shape (height, width)."""
-        if self.pixels is None:
-            return None
-        height, width = self.pixels.shape[:2]
-        cosine, sine = math.cos(self.angle), math.sin(self.angle)
-        level_x, level_y = rect.center
-        middle_x = level_x * cosine - level_y * sine
-        middle_y = level_x * sine + level_y * cosine
-        x, end_x = _bounds(middle_x, rect.width, width)
-        y, end_y = _bounds(middle_y, rect.height, height)
-        if end_x <= x or end_y <= y:
-            return None
-        part = self.pixels[y:end_y, x:end_x].min(axis=2)
-        paper = int(np.percentile(part, 80))
-        dark: npt.NDArray[np.bool_] = part < paper - _CONTRAST
-        return dark
-
-
-def _bounds(middle: float, size: float, limit: int) -> tuple[int, int]:
-    """Return first and one past the last pixel of a stretch, inside the page."""
-    first, last = round(middle - size / 2), round(middle + size / 2)
-    return min(max(0, first), limit), min(max(0, last), limit)
+        Args:
+            rect: the text.
+        """
+        slack = _INSIDE * rect.height
+        x, y = rect.center
+        rows = _crossing(self._rows, x)
+        columns = _crossing(self._columns, y)
+        return Rect(
+            columns[columns <= rect.min_x + slack].max(initial=-math.inf),
+            rows[rows <= rect.min_y + slack].max(initial=-math.inf),
+            columns[columns >= rect.max_x - slack].min(initial=math.inf),
+            rows[rows >= rect.max_y - slack].min(initial=math.inf),
+        )
 
 
-def _has_line(dark: npt.NDArray[np.bool_]) -> bool:
-    """Return whether one row of pixels, or two or three together, are dark almost everywhere."""
-    if not dark.size:
-        return False
-    thick = dark.copy()
-    thick[1:] |= dark[:-1]
-    thick[2:] |= dark[:-2]
-    return bool((thick.mean(axis=1) >= _COVER).any())
+def _as_array(rulings: Iterable[Ruling]) -> Floats:
+    """Return position, start and end of lines, float64, shape (3, lines)."""
+    rows = [(each.position, each.start, each.end) for each in rulings]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), 3).T
+
+
+def _crossing(lines: Floats, place: float) -> Floats:
+    """Return the positions of the lines that pass a place along them."""
+    position, start, end = lines
+    return np.asarray(position[(start <= place) & (end >= place)])
+
+
+def _levelled(gray: npt.NDArray[np.uint8], angle: float) -> npt.NDArray[np.uint8]:
+    """Turn a page about its top left corner until its lines are horizontal."""
+    if not angle:
+        return gray
+    from PIL import Image
+
+    cosine, sine = math.cos(angle), math.sin(angle)
+    turned = Image.fromarray(gray).transform(
+        gray.shape[::-1],
+        Image.Transform.AFFINE,
+        (cosine, -sine, 0, sine, cosine, 0),
+        Image.Resampling.BILINEAR,
+        fillcolor=_PAPER,
+    )
+    return np.asarray(turned)

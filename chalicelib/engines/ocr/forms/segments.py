@@ -13,12 +13,15 @@ from itertools import pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Point, Rect, TextLine, around_points
+from chalicelib.engines.ocr.tables.skew import find_angle
 
 _COLUMN_GAP = 1.5
 """Blank between two words, in heights of the line, above which they belong to two columns."""
 _FEWEST_PLACES = 3
 _LEAST_TILT = 0.002
 """Radians below which a page counts as level."""
+_LEVEL = 0.5
+"""Share of the smaller height that two texts of one line have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +128,19 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
 
 def tilt(lines: Sequence[TextLine]) -> float:
     """Return the median angle of the lines in radians, clockwise; long lines count more."""
-    angles: list[tuple[float, float]] = []
-    for line in lines:
-        if line.quad is not None:
-            (x, y), (end_x, end_y) = line.quad[0], line.quad[1]
-            if end_x > x:
-                angles.append((math.atan2(end_y - y, end_x - x), end_x - x))
-    angles.sort()
-    half = sum(width for _, width in angles) / 2
-    for angle, width in angles:
-        half -= width
-        if half <= 0:
-            return angle if abs(angle) > _LEAST_TILT else 0.0
-    return 0.0
+    angle = find_angle(lines)
+    return angle if abs(angle) > _LEAST_TILT else 0.0
+
+
+def text_height(segments: Sequence[LineSegment]) -> float:
+    """Return the usual height of a line of text in pixels."""
+    return median(segment.height for segment in segments) if segments else 1.0
+
+
+def is_level(first: Rect, second: Rect) -> bool:
+    """Return whether two rectangles are in one line."""
+    shared = min(first.max_y, second.max_y) - max(first.min_y, second.min_y)
+    return shared >= _LEVEL * min(first.height, second.height)
 
 
 def _level(line: TextLine, angle: float) -> Rect:

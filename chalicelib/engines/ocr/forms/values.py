@@ -12,7 +12,9 @@ from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.engines.ocr.forms.candidates import (
     ABOVE,
     BELOW,
+    BOXED,
     INLINE,
+    NUMBERED,
     RIGHT,
     Candidate,
     Neighbourhood,
@@ -20,8 +22,9 @@ from chalicelib.engines.ocr.forms.candidates import (
 from chalicelib.engines.ocr.forms.continuation import Continuation
 from chalicelib.engines.ocr.forms.field_kinds import span_of
 from chalicelib.engines.ocr.forms.keys import FoundKey
+from chalicelib.engines.ocr.forms.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.pieces import Remains
-from chalicelib.engines.ocr.forms.rulings import RuledSeparators
+from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment
 
 if TYPE_CHECKING:
@@ -58,7 +61,7 @@ def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) 
     weights = _FLOOR + (1 - _FLOOR) * sums / sums.max(axis=1, keepdims=True)
     return [
         each
-        if each.relation == INLINE
+        if each.relation not in _DIRECTIONS
         else replace(
             each, score=each.score * float(weights[each.key, _DIRECTIONS.index(each.relation)])
         )
@@ -97,6 +100,8 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
     """Return the direction that one key speaks for, and how clearly."""
     if INLINE in scores:
         return RIGHT, 1.0
+    if BOXED in scores or NUMBERED in scores:
+        return RIGHT, 0.0
     ranked = sorted(((scores.get(each, 0.0), -at) for at, each in enumerate(_DIRECTIONS)))
     (second, _), (best, place) = ranked[-2:]
     return _DIRECTIONS[-place], (best - second) / best if best else 0.0
@@ -122,7 +127,8 @@ def find_values(
     keys: Sequence[FoundKey],
     templates: Sequence[TemplateKey],
     remains: Remains,
-    rulings: RuledSeparators,
+    rulings: PageRules,
+    numbered: NumberedLines,
 ) -> dict[int, Value]:
     """Find the values of all keys of a page together.
 
@@ -131,11 +137,12 @@ def find_values(
         templates: keys of the template, by the numbers of the keys found.
         remains: the page without the keys.
         rulings: ruled lines of the page.
+        numbered: lines of the page that have numbers.
 
     Returns:
         Values by the place in the list of keys; those without one are left out.
     """
-    neighbourhood = Neighbourhood(keys, remains, rulings)
+    neighbourhood = Neighbourhood(keys, remains, rulings, numbered)
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)
     continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])

@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms.rulings import RuledSeparators
+from chalicelib.engines.ocr.forms.rulings import PageRules
 from tests.engines.ocr.forms.drawn import DrawnForm
+
+
+def _rules(form: DrawnForm, angle: float = 0.0) -> PageRules:
+    """Find the rules of a drawn form."""
+    return PageRules.of_pixels(form.read().pixels, angle, (), 20.0)
+
 
 UPPER, LOWER = Rect(100, 100, 300, 120), Rect(100, 150, 260, 170)
 LEFT, RIGHT = Rect(100, 100, 300, 120), Rect(500, 100, 700, 120)
@@ -24,7 +30,7 @@ def test_line_between_two_lines(rule: tuple[int, int, int, int], is_found: bool)
     form = DrawnForm()
     form.rule(*rule)
 
-    assert RuledSeparators(form.read().pixels).between_lines(UPPER, LOWER) is is_found
+    assert _rules(form).between_lines(UPPER, LOWER) is is_found
 
 
 def test_line_between_two_columns() -> None:
@@ -32,9 +38,9 @@ def test_line_between_two_columns() -> None:
     form = DrawnForm()
     form.write(360, 100, "Illinois")
 
-    assert RuledSeparators(form.read().pixels).between_columns(LEFT, RIGHT) is False
+    assert _rules(form).between_columns(LEFT, RIGHT) is False
     form.rule(400, 60, 400, 200)
-    assert RuledSeparators(form.read().pixels).between_columns(LEFT, RIGHT) is True
+    assert _rules(form).between_columns(LEFT, RIGHT) is True
 
 
 def test_tilted_rule() -> None:
@@ -43,13 +49,29 @@ def test_tilted_rule() -> None:
     form = DrawnForm()
     form.rule(40, 135 + 40 * slope, 500, 135 + 500 * slope)
 
-    rulings = RuledSeparators(form.read().pixels, math.radians(2.0))
+    rulings = _rules(form, math.radians(2.0))
 
     assert rulings.between_lines(UPPER, LOWER) is True
 
 
 def test_nothing_is_known_without_pixels_or_off_the_page() -> None:
-    """None says that nobody can tell."""
-    assert RuledSeparators(None).between_lines(UPPER, LOWER) is None
-    small = RuledSeparators(np.full((20, 20, 3), 255, dtype=np.uint8))
-    assert small.between_columns(LEFT, RIGHT) is None
+    """None says that nobody can tell; a page too small for a rule has none."""
+    assert PageRules(None).between_lines(UPPER, LOWER) is None
+    small = PageRules.of_pixels(np.full((20, 20, 3), 255, dtype=np.uint8), 0.0, (), 20.0)
+    assert small.between_columns(LEFT, RIGHT) is False
+    assert math.isinf(small.box(LEFT).max_x)
+
+
+def test_box_around_a_text() -> None:
+    """A box ends at the next rule each way; a dashed side is none that is known."""
+    form = DrawnForm()
+    form.box(90, 90, 400, 200)
+
+    box = _rules(form).box(UPPER)
+
+    assert [round(side / 10) for side in (box.min_x, box.min_y, box.max_x, box.max_y)] == [
+        9,
+        9,
+        40,
+        20,
+    ]

@@ -1,0 +1,195 @@
+"""Numbers of lines that tax forms print twice: before the text, and again before the amount.
+
+The second printing is no value; what stands behind it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from math import inf
+from string import ascii_lowercase
+
+from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.forms.keys import FoundKey
+from chalicelib.engines.ocr.forms.pieces import FormPiece, Remains
+from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
+
+_NUMBER = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[a-z])(?=\W*$|\s\W{0,3}\d)")
+_FIRST = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[a-z])[.)]?(?=$|\s+[^\s\d]|\s+$)")
+_LEADERS = " ._·…"
+_COLUMN = 0.6
+"""Heights by which the middles of one column's numbers differ."""
+_GROWING = 0.8
+"""Share of a column's numbers that are larger than those above them."""
+_FEWEST = 2
+"""Numbers above and below that make a column, where the first printing was not read."""
+_MOST_NUMBERS = 1_000
+"""Texts that begin with a number, above which a page is no form of numbered lines."""
+_MOST_LINES = 3.0
+"""Heights below its key's first line where the number may stand at the end of a longer text."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineNumber:
+    """One printing of a line's number."""
+
+    text: str
+    """Digits and a letter, or the letter alone."""
+    place: int
+    """Place of the text that it begins, in the list of segments or pieces."""
+    end: int
+    """One past its last character in that text."""
+    is_alone: bool
+    """Whether nothing stands behind it."""
+    rect: Rect
+    """Where it is on the levelled page."""
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """Its place among the numbers of a form."""
+        digits = self.text.rstrip(ascii_lowercase)
+        return int(digits or 0), self.text[len(digits) :]
+
+
+class NumberedLines:
+    """The lines of a form that have numbers."""
+
+    def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
+        """Find numbers that are printed twice in a row.
+
+        Args:
+            segments: of one page.
+            pieces: what is left of them without keys.
+        """
+        firsts = _printings(segments, _FIRST)
+        seconds = _printings([piece.segment for piece in pieces], _NUMBER)
+        if max(len(firsts), len(seconds)) > _MOST_NUMBERS:
+            firsts, seconds = [], []
+        self._firsts, self._seconds = _Rows(firsts), _Rows(seconds)
+        repeated = _ordered(each for each in seconds if self._is_repeated(each))
+        columns = sorted(each.rect.center[0] for each in repeated)
+        self._seconds = _Rows(
+            each for each in seconds if each in repeated or _is_in_column(each, columns)
+        )
+
+    def _is_repeated(self, second: LineNumber) -> bool:
+        """Return whether a number stands once further left in its row, or its letter does."""
+        same = [
+            each.rect.min_x
+            for each in self._firsts.level(second.rect)
+            if each.rect.max_x < second.rect.min_x and _is_same(each.text, second.text)
+        ]
+        return bool(same) and not any(
+            each.text == second.text and min(same) < each.rect.min_x < second.rect.min_x
+            for each in self._seconds.level(second.rect)
+        )
+
+    def before_value(self, key: FoundKey, others: Iterable[Rect]) -> LineNumber | None:
+        """Return the number that stands before a key's value, None for a key without one.
+
+        Args:
+            key: the key.
+            others: places of other keys.
+        """
+        rect = key.segments[-1].rect
+        level = [each for each in self._seconds.level(rect) if each.rect.min_x >= rect.max_x]
+        left = [each for each in self._firsts.level(rect) if each.rect.min_x <= rect.min_x]
+        own = max(left, key=lambda each: each.rect.min_x, default=None)
+        if own is not None:
+            stretch = replace(rect, max_y=rect.max_y + _MOST_LINES * key.height)
+            below = [each for each in self._seconds.level(stretch) if each.rect.min_y > rect.min_y]
+            for each in (*level, *sorted(below, key=lambda each: each.rect.min_y)):
+                if _is_same(own.text, each.text) and each.rect.min_x > own.rect.max_x:
+                    return each
+        if not level:
+            return None
+        found = min(level, key=lambda each: each.rect.min_x)
+        between = chain(others, (each.rect for each in self._firsts.level(rect)))
+        return None if any(_is_between(rect, one, found.rect) for one in between) else found
+
+    def without_numbers(self, remains: Remains) -> Remains:
+        """Take the second printings out of what may be a value.
+
+        Args:
+            remains: with the pieces that this was made with.
+        """
+        ends = {each.place: each.end for each in self._seconds.every}
+        return replace(remains, pieces=tuple(_without(remains.pieces, ends)))
+
+
+class _Rows:
+    """Printings by their heights on the page."""
+
+    def __init__(self, printings: Iterable[LineNumber]) -> None:
+        self.every = sorted(printings, key=lambda each: each.rect.min_y)
+        self._tops = [each.rect.min_y for each in self.every]
+        self._tallest = max((each.rect.height for each in self.every), default=0.0)
+
+    def level(self, rect: Rect) -> list[LineNumber]:
+        """Return those in one line with a rectangle."""
+        first = bisect_left(self._tops, rect.min_y - self._tallest)
+        last = bisect_right(self._tops, rect.max_y)
+        return [each for each in self.every[first:last] if is_level(rect, each.rect)]
+
+
+def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> list[LineNumber]:
+    """Return the numbers that texts begin with."""
+    found = []
+    for place, segment in enumerate(segments):
+        text = segment.text
+        match = pattern.match(text, len(text) - len(text.lstrip(_LEADERS)))
+        if match is not None:
+            start, end = match.span("number")
+            number, rect = match.group("number").replace(" ", ""), segment.part(start, end).rect
+            is_alone = not any(map(str.isalnum, text[end:]))
+            found.append(LineNumber(number, place, end, is_alone, rect))
+    return found
+
+
+def _is_same(first: str, second: str) -> bool:
+    """Return whether a second printing is that of a first, of which only the letter may stand."""
+    return first == second or (first.isalpha() and second.endswith(first) and second != first)
+
+
+def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
+    """Return the numbers of those columns in which they grow from row to row."""
+    columns: list[list[LineNumber]] = []
+    for each in sorted(numbers, key=lambda each: each.rect.center[0]):
+        last = columns[-1][-1].rect.center[0] if columns else -inf
+        if each.rect.center[0] - last > _COLUMN * each.rect.height:
+            columns.append([])
+        columns[-1].append(each)
+    return frozenset(each for column in columns if _grows(column) for each in column)
+
+
+def _grows(column: Iterable[LineNumber]) -> bool:
+    """Return whether nearly all numbers of a column are larger than those above."""
+    rows = sorted(column, key=lambda each: each.rect.min_y)
+    steps = [lower.rank > upper.rank for upper, lower in pairwise(rows)]
+    return sum(steps) >= _GROWING * len(steps)
+
+
+def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
+    """Return whether a number stands alone in the column of those that are printed twice."""
+    reach, middle = _COLUMN * number.rect.height, number.rect.center[0]
+    count = bisect_right(columns, middle + reach) - bisect_left(columns, middle - reach)
+    return number.is_alone and count >= _FEWEST
+
+
+def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:
+    """Return whether a place lies in the same row between two others."""
+    return left.max_x <= rect.min_x < right.min_x and is_level(left, rect)
+
+
+def _without(pieces: Sequence[FormPiece], ends: dict[int, int]) -> Iterator[FormPiece]:
+    """Yield the pieces that are left, and what stands behind a number in one of them."""
+    for place, piece in enumerate(pieces):
+        end, text = ends.get(place), piece.segment.text
+        if end is None:
+            yield piece
+        elif any(map(str.isalnum, text[end:])):
+            yield replace(piece, segment=piece.segment.part(end, len(text)))

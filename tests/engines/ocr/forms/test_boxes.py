@@ -1,0 +1,86 @@
+"""Values and the ruled boxes of forms: see chalicelib/engines/ocr/forms/candidates.py."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
+from chalicelib.engines.ocr.forms.finder import find_fields
+from tests.engines.ocr.forms.drawn import DrawnForm
+
+
+def _boxes(**values: str) -> DrawnForm:
+    """Draw two boxes side by side, each with a label in its corner and a value below."""
+    form = DrawnForm()
+    for place, label in enumerate(("Apartment", "Campaign")):
+        x = 100 + 300 * place
+        form.box(x, 100, x + 300, 170)
+        form.write(x + 6, 104, label, 14)
+        if values.get(label):
+            form.write(x + 200, 140, values[label], 20)
+    return form
+
+
+def _read(form: DrawnForm, *keys: TemplateKey) -> dict[str, str]:
+    """Return the values of keys."""
+    return {each.entity: each.value_text for each in find_fields(form.read(), FormTemplate(keys))}
+
+
+def test_value_stands_in_the_box_of_its_key() -> None:
+    """What is below the label in its box is its value, however near the next box's text is."""
+    form = _boxes(Apartment="25", Campaign="No")
+
+    assert _read(form, TemplateKey("apartment", ("Apartment",))) == {"apartment": "25"}
+
+
+def test_empty_box_has_no_value() -> None:
+    """A value does not come out of the box beside it."""
+    form = _boxes(Campaign="No")
+
+    assert _read(form, TemplateKey("apartment", ("Apartment",))) == {"apartment": ""}
+
+
+def test_place_with_a_fitting_value_is_the_key() -> None:
+    """Of two places of a key the one that has a value of its type counts."""
+    form = DrawnForm()
+    form.write(60, 40, "Phone")
+    form.write(160, 40, "on file")
+    form.write(60, 240, "Phone")
+    form.write(160, 240, "(602) 555-0134")
+
+    assert _read(form, TemplateKey("phone", ("Phone",), ("PHONE",))) == {"phone": "(602) 555-0134"}
+
+
+def test_page_ruled_like_graph_paper_takes_seconds_at_most() -> None:
+    """A mesh of rules with a thousand texts in it is searched like any page."""
+    pixels = np.full((1600, 1200, 3), 255, np.uint8)
+    pixels[::8], pixels[:, ::8] = 0, 0
+    lines = tuple(
+        TextLine(f"Name \u200f{n}", 0.9, Rect(x, y, x + 40, y + 12))
+        for n in range(1000)
+        for x, y in [(30.0 * (n % 40), 20.0 + 60 * (n // 40))]
+    )
+    page = ReadPage(Page(1, 1200, 1600, 1.0), 0, pixels, lines)
+    started = time.process_time()
+
+    fields = find_fields(page, FormTemplate((TemplateKey("name", ("Name",)),)))
+
+    assert time.process_time() - started < 8
+    assert len(fields) == 1
+
+
+def test_odd_boxes_of_text_are_no_failure() -> None:
+    """Texts without size, beside the page or inside each other are searched all the same."""
+    places = (
+        Rect(10, 10, 10, 10),
+        Rect(90, 90, 20, 20),
+        Rect(-50, -50, 5000, 5000),
+        Rect(1, 1, 2, 2),
+    )
+    lines = tuple(TextLine("1 Total 5", 0.5, rect) for rect in places)
+    page = ReadPage(Page(1, 100, 100, 1.0), 0, np.zeros((100, 100, 3), np.uint8), lines)
+
+    assert find_fields(page, FormTemplate((TemplateKey("total", ("Total",), ("CURRENCY",)),)))

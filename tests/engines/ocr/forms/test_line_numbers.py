@@ -1,0 +1,86 @@
+"""Tests of chalicelib/engines/ocr/forms/line_numbers.py."""
+
+from __future__ import annotations
+
+import time
+
+from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
+from chalicelib.engines.ocr.forms.finder import find_fields
+
+
+def _page(*rows: tuple[tuple[float, str], ...]) -> ReadPage:
+    """Return a page of rows of texts with their left sides."""
+    lines = tuple(
+        TextLine(text, 1.0, Rect(x, 40.0 * row, x + 10.0 * len(text), 40.0 * row + 20))
+        for row, texts in enumerate(rows, start=1)
+        for x, text in texts
+    )
+    return ReadPage(Page(1, 1200, 1600, 1.0), 0, None, lines)
+
+
+def _values(page: ReadPage, **keys: str) -> dict[str, str]:
+    """Return the values of keys of amounts."""
+    template = FormTemplate(
+        tuple(TemplateKey(entity, (text,), ("CURRENCY",)) for entity, text in keys.items())
+    )
+    return {field.entity: field.value_text for field in find_fields(page, template)}
+
+
+def test_number_before_the_amount_is_no_value() -> None:
+    """The second printing of a line's number is passed over; without an amount nothing is found."""
+    page = _page(
+        ((50, "8"), (90, "Other income"), (800, "8"), (900, "61")),
+        ((50, "9"), (90, "This is your total income"), (800, "9"), (900, "9")),
+        ((50, "10"), (90, "Adjustments"), (800, "10")),
+        ((50, "11"), (90, "Tax"), (800, "11"), (900, "7.00")),
+    )
+
+    found = _values(page, other="Other income", total="total income", less="Adjustments", tax="Tax")
+
+    assert found == {"other": "61", "total": "9", "less": "", "tax": "7.00"}
+
+
+def test_letters_and_inner_columns_have_numbers_too() -> None:
+    """A row may hold two numbered texts, of which the second shows its letter alone."""
+    page = _page(
+        ((50, "2a"), (90, "Interest"), (400, "2a"), (450, "12"), (600, "b Taxed"), (800, "2b")),
+        ((50, "3a"), (90, "Dividends"), (400, "3a"), (600, "b Paid"), (800, "3b"), (900, "33")),
+    )
+
+    found = _values(page, interest="Interest", taxed="Taxed", dividends="Dividends", paid="Paid")
+
+    assert found == {"interest": "12", "taxed": "", "dividends": "", "paid": "33"}
+
+
+def test_number_may_stand_at_the_end_of_a_longer_text() -> None:
+    """A numbered text of two lines has its amount beside the second."""
+    page = _page(
+        ((50, "33"), (90, "Add lines"), (800, "33"), (900, "5")),
+        ((50, "34"), (90, "Compare lines"), (800, "34"), (900, "6")),
+        ((50, "37"), (90, "Subtract. This is the amount you owe.")),
+        ((90, "See the instructions"), (800, "37"), (900, "3,225")),
+    )
+
+    assert _values(page, owed="amount you owe") == {"owed": "3,225"}
+
+
+def test_equal_measures_are_no_line_numbers() -> None:
+    """Numbers that do not grow from row to row are values, though printed twice."""
+    page = _page(
+        ((50, "Length"), (400, "99 mm"), (500, "99")),
+        ((50, "Width"), (400, "27 mm"), (500, "27")),
+        ((50, "Depth"), (400, "16 mm"), (500, "16")),
+    )
+
+    assert _values(page, width="Width") == {"width": "27"}
+
+
+def test_page_of_numbers_takes_seconds_at_most() -> None:
+    """Many numbers in one place, as on graph paper with axes, cost no more than a form."""
+    rows = [tuple((float(10 * place), str(place % 90)) for place in range(100)) for _ in range(10)]
+    began = time.perf_counter()
+
+    _values(_page(*rows), nothing="Nothing")
+
+    assert time.perf_counter() - began < 5
