@@ -23,6 +23,7 @@ from tests.bench import (
     ocr_cost,
     ocr_documents,
     ocr_forms,
+    ocr_layout,
     ocr_mrz,
     ocr_pdf,
     ocr_picture,
@@ -71,6 +72,7 @@ class Bench:
 
 SECTIONS: dict[str, Callable[[Bench], None]] = {
     "text": ocr_text.bench_text,
+    "layout": ocr_layout.bench_layout,
     "table": ocr_tables.bench_tables,
     "contact": ocr_contacts.bench_contacts,
     "form": ocr_forms.bench_forms,

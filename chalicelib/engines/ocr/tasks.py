@@ -89,14 +89,15 @@ def lay_out(
     runs = [item for item in items if isinstance(item, TextLine)] if request.task == TEXT else []
     if not (runs and (request.layout or request.output)):
         return (), ()
-    blocks = arrange(runs)
-    places = reading_places(blocks) if request.layout else ()
+    places: Sequence[ReadingPlace] = ()
+    if request.layout:
+        places = reading_places(arrange(runs, is_exact=page.is_exact))
     if request.output is None:
         return places, ()
     tables: Sequence[Table] = ()
     if request.output == MARKDOWN:
         tables = find_tables(page, tools.engine, tools.structure, check)
-    return places, written_blocks(runs, blocks, tables, page.page.scale)
+    return places, written_blocks(page, runs, tables)
 
 
 def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBlock, ...]:

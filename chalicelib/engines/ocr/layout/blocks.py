@@ -12,10 +12,10 @@ from chalicelib.engines.ocr.layout.columns import Row, flows, level_pieces
 from chalicelib.engines.ocr.order import page_slope
 
 if TYPE_CHECKING:
-    from chalicelib.domain.documents.page import TextLine
+    from chalicelib.domain.documents.page import Rect, TextLine
 
-Blocks = list[list[list[int]]]
-"""The blocks of a page, their lines, and in each line the numbers of its runs."""
+Blocks = list[list[Row]]
+"""The blocks of a page, their lines, and in each line the runs or parts of runs."""
 
 _WIDER = 1.3
 """A block ends where lines stand apart by more, in usual distances of its flow."""
@@ -29,32 +29,34 @@ _DEEP = 4.0
 """It is no indent when it begins still further to the right."""
 
 
-def arrange(runs: Sequence[TextLine]) -> Blocks:
+def arrange(runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] = ()) -> Blocks:
     """Say in which order the runs of a page are read.
 
     Args:
         runs: of one page turned upright; they may overlap.
+        is_exact: whether they come from a text layer.
+        places: of tables, which are numbered behind the runs.
 
     Returns:
-        Each number once.
+        Each run once; one that reaches over a gutter in parts.
     """
-    pieces = level_pieces(runs, page_slope(runs))
-    return [
-        [[piece.index for piece in row] for row in block]
-        for flow in flows(pieces)
-        for block in _blocks(flow)
-    ]
+    pieces = level_pieces(runs, page_slope(runs), is_exact=is_exact, places=places)
+    return [block for flow in flows(pieces) for block in _blocks(flow)]
 
 
 def reading_places(blocks: Blocks) -> list[ReadingPlace]:
-    """Number blocks, lines and runs from 1; in the order of the runs' own numbers."""
+    """Number blocks, lines and runs from 1, in the order of the runs' own numbers.
+
+    A run in parts stands where its first part stands.
+    """
     places: dict[int, ReadingPlace] = {}
     line_number = 0
     for block_number, block in enumerate(blocks, 1):
         for line in block:
             line_number += 1
-            for run in line:
-                places[run] = ReadingPlace(block_number, line_number, len(places) + 1)
+            for part in line:
+                place = ReadingPlace(block_number, line_number, len(places) + 1)
+                places.setdefault(part.index, place)
     return [places[run] for run in range(len(places))]
 
 

@@ -8,14 +8,16 @@ counts as columns only where lines are long, or where the rows of both sides do 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+from chalicelib.domain.documents.page import TextLine
+
 if TYPE_CHECKING:
-    from chalicelib.domain.documents.page import TextLine
+    from chalicelib.domain.documents.page import Quad, Rect
 
 _SAME_ROW = 0.5
 """How far middles may lie apart in one row, as a share of the lower line's height."""
@@ -23,14 +25,20 @@ _GUTTER = 0.7
 """Least width of a gutter, in heights of the print."""
 _OVERLAP = 0.1
 """The ends of letters may reach so far into the next line, in heights."""
+_RISE, _LOW_RISE, _FALL = 0.73, 0.53, 0.21
+"""How far a capital and a low letter rise above the baseline and others fall below it, in ems."""
+_LOW = frozenset("acegmnopqrsuvwxyz.,:;-–—_~+<>=• ")
+_HANGING = frozenset("gjpqyQ,;()[]{}|_/ęąçµ")
 _PROSE = 18
 """Characters of a line of text, in the narrowest columns."""
 _FULL = 0.6
 """Share of a column's width that its lines fill."""
 _MATCHING = 0.3
 """How far the middles of matching rows lie apart, in heights."""
-_APART = 1.2
+_APART = 0.8
 """A running head or page number stands so far from the text, in heights."""
+_RIVER = 4.0
+"""Spaces between words may meet in a few lines: a gutter's rows times its width, in heights."""
 _PICTURE = 3.0
 """White across all columns that ends them above a picture, in heights."""
 _LARGER = 1.15
@@ -46,16 +54,22 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of words on a page turned so that its lines are level."""
+    """A run of words, or a part of one, on a page turned so that its lines are level."""
 
     index: int
-    """Its number among the page's runs."""
+    """Number of the run on its page."""
+    begin: int
+    end: int
+    """Its characters: the first among those of the run, and the one behind the last."""
     left: float
     top: float
     right: float
     bottom: float
-    length: int
-    """Characters."""
+
+    @property
+    def length(self) -> int:
+        """How many characters it has."""
+        return self.end - self.begin
 
     @property
     def middle(self) -> float:
@@ -71,16 +85,66 @@ class Piece:
 Row = list[Piece]
 
 
-def level_pieces(lines: Sequence[TextLine], slope: float) -> list[Piece]:
-    """Turn runs of a page by its slope, in radians."""
-    cosine, sine = math.cos(slope), math.sin(slope)
-    pieces = []
+def level_pieces(
+    lines: Sequence[TextLine], slope: float, *, is_exact: bool, places: Sequence[Rect] = ()
+) -> list[Piece]:
+    """Turn runs of a page by its slope.
+
+    Args:
+        lines: the runs.
+        slope: of the page, in radians.
+        is_exact: whether boxes are as high as the font; else as high as the ink, and are brought
+            to what they would be if each line had a capital and a letter that hangs down.
+        places: more rectangles, of no text.
+    """
+    level = _Turn(slope)
+    pieces: list[Piece] = []
     for index, line in enumerate(lines):
-        across = [x * cosine + y * sine for x, y in line.corners]
-        down = [y * cosine - x * sine for x, y in line.corners]
-        ends = min(across), min(down), max(across), max(down)
-        pieces.append(Piece(index, *ends, len(line.text)))
+        left, top, right, bottom = level.box(line.corners)
+        if not is_exact:
+            rise, fall = _extent(line.text)
+            size = (bottom - top) / (rise + fall)
+            top, bottom = bottom - (fall + _RISE) * size, bottom + (_FALL - fall) * size
+        whole = Piece(index, 0, len(line.text), left, top, right, bottom)
+        pieces += _parts(whole, line)
+    for index, place in enumerate(places, len(lines)):
+        box = level.box(TextLine("", 1.0, place).corners)
+        pieces.append(Piece(index, 0, _PROSE, *box))
     return pieces
+
+
+def _parts(whole: Piece, line: TextLine) -> Iterator[Piece]:
+    """Divide a run where it has a gap as wide as a gutter: it may reach over one."""
+    width = whole.right - whole.left
+    shown = [at for at, letter in enumerate(line.text) if letter != " "]
+    steps = [line.places[b] - line.places[a] for a, b in pairwise(shown)] if line.places else []
+    usual = median(steps) if steps else 0.0
+    start, left = 0, whole.left
+    for (before, behind), step in zip(pairwise(shown), steps, strict=False):
+        if behind - before > 1 and (step - usual) * width >= _GUTTER * whole.height:
+            right = whole.left + (line.places[before] + usual / 2) * width
+            yield replace(whole, begin=start, end=before + 1, left=left, right=right)
+            start, left = behind, whole.left + (line.places[behind] - usual / 2) * width
+    yield replace(whole, begin=start, left=left)
+
+
+class _Turn:
+    """A page turned until its lines are level."""
+
+    def __init__(self, slope: float) -> None:
+        self._cosine, self._sine = math.cos(slope), math.sin(slope)
+
+    def box(self, corners: Quad) -> tuple[float, float, float, float]:
+        """Return left, top, right and bottom of a quadrangle."""
+        across = [x * self._cosine + y * self._sine for x, y in corners]
+        down = [y * self._cosine - x * self._sine for x, y in corners]
+        return min(across), min(down), max(across), max(down)
+
+
+def _extent(text: str) -> tuple[float, float]:
+    """Return how far the ink of a text rises above and falls below its baseline, in ems."""
+    rise = _RISE if any(letter not in _LOW for letter in text) else _LOW_RISE
+    return rise, _FALL if any(letter in _HANGING for letter in text) else 0.0
 
 
 def rows_of(pieces: Iterable[Piece]) -> list[Row]:
@@ -231,7 +295,7 @@ class _Band:
             return True
         gutters = self._gutters(strip)
         if not self._has_columns:
-            return any(self._right <= gutter[0] for gutter in gutters)
+            return bool(gutters) and self._right <= strip.free[1][0]
         return bool(gutters) and not (
             self._ends_at_picture(strip, gutters[0]) or self._is_heading(strip, follower, gutters)
         )
@@ -265,12 +329,11 @@ class _Band:
         gutter = gutters[0]
         if follower is None or not strip.is_row or all(_sides(strip.pieces, gutter)):
             return False
-        if not all(_sides(self.strips[-1].pieces, gutter)):
-            return False
         is_larger = strip.height >= _LARGER * self._height
+        is_apart = strip.top - self.strips[-1].bottom > _APART * self._height
         if _common(gutters, follower.free, _GUTTER * self._height):
-            return is_larger and all(_sides(follower.pieces, gutter))
-        return is_larger or strip.top - self.strips[-1].bottom > _APART * self._height
+            return is_larger and is_apart and all(_sides(follower.pieces, gutter))
+        return is_larger or is_apart
 
 
 def _sides(pieces: Iterable[Piece], gutter: Interval) -> tuple[list[Piece], list[Piece]]:
@@ -286,16 +349,39 @@ def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piec
     gutters = _free(pieces, _GUTTER * height)[1:-1]
     for gutter in sorted(gutters, key=lambda each: each[0] - each[1])[:_TRIED]:
         sides = _sides(pieces, gutter)
-        if _are_columns(rows_of(sides[0]), rows_of(sides[1])):
+        number = gutters.index(gutter)
+        before = gutters[number - 1][0] if number else -math.inf
+        behind = gutters[number + 1][0] if number + 1 < len(gutters) else math.inf
+        if _are_columns(sides, before, behind):
             return sides
     return None
 
 
-def _are_columns(left: list[Row], right: list[Row]) -> bool:
-    """Say whether two sides of a gutter are read one after the other, not row by row."""
-    if min(len(left), len(right)) < 2:
+def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: float) -> bool:
+    """Say whether two sides of a gutter are read one after the other, not row by row.
+
+    Args:
+        sides: pieces to the left and to the right.
+        before: where the gutter on the left begins: the nearest column is between the two.
+        behind: where the gutter on the right begins.
+    """
+    left, right = rows_of(sides[0]), rows_of(sides[1])
+    few = min(len(left), len(right))
+    if few < 2:
         return False
-    return (_is_prose(left) and _is_prose(right)) or not _match(left, right)
+    if not _match(left, right):
+        return True
+    width = min(row[0].left for row in right) - max(row[-1].right for row in left)
+    if few * width < _RIVER * median(piece.height for piece in sides[0]):
+        return False
+    nearest = (
+        rows_of(piece for piece in sides[0] if piece.left > before),
+        rows_of(piece for piece in sides[1] if piece.left <= behind),
+    )
+    return all(
+        _is_prose(side) or _is_prose(near)
+        for side, near in zip((left, right), nearest, strict=True)
+    )
 
 
 def _is_prose(rows: list[Row]) -> bool:

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER
 from chalicelib.domain.documents.layout import MARKDOWN, WrittenBlock
-from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.layout.blocks import Blocks, arrange
+from chalicelib.engines.ocr.layout.blocks import arrange
 from chalicelib.engines.ocr.order import weighted_median
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.findings import Cell, Table
+    from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
+    from chalicelib.engines.ocr.layout.columns import Row
 
 _INSIDE = 0.5
 """Share of a run's area by which it belongs to a table."""
@@ -40,37 +41,26 @@ _DIVIDED = re.compile(r"[^\W\d_]-$")
 
 
 def written_blocks(
-    runs: Sequence[TextLine], blocks: Blocks, tables: Sequence[Table], scale: float
+    page: ReadPage, runs: Sequence[TextLine], tables: Sequence[Table]
 ) -> tuple[WrittenBlock, ...]:
     """Return what a page is written from, in reading order.
 
     Args:
-        runs: of the page.
-        blocks: the runs' order when there are no tables.
+        page: where the runs stand.
+        runs: items of task text.
         tables: of the page; each takes the place of the runs inside.
-        scale: pixels of the answer for each pixel of the page.
     """
-    if not tables:
-        return tuple(_text_block(runs, block, scale) for block in blocks)
-    return tuple(_around_tables(runs, tables, scale))
-
-
-def _around_tables(
-    runs: Sequence[TextLine], tables: Sequence[Table], scale: float
-) -> Iterator[WrittenBlock]:
-    """Yield tables and what stands around them in reading order."""
     free = [run for run in runs if not any(_is_inside(run.box, table.box) for table in tables)]
-    items = [*free, *(TextLine(table.text, 1.0, table.box) for table in tables)]
-    for block in arrange(items):
-        for has_table, lines in groupby(block, lambda line: max(line) >= len(free)):
-            if not has_table:
-                yield _text_block(items, list(lines), scale)
-                continue
-            for index in chain.from_iterable(lines):
-                if index < len(free):
-                    yield _text_block(items, [[index]], scale)
-                else:
-                    yield WrittenBlock((), 0.0, tables[index - len(free)])
+    boxes = [table.box for table in tables]
+    found: list[WrittenBlock] = []
+    for block in arrange(free, is_exact=page.is_exact, places=boxes):
+        for is_text, lines in groupby(block, lambda line: line[-1].index < len(free)):
+            if is_text:
+                found.append(_text_block(free, list(lines), page.page.scale))
+            else:
+                numbers = [part.index - len(free) for line in lines for part in line]
+                found += [WrittenBlock((), 0.0, tables[number]) for number in numbers]
+    return tuple(found)
 
 
 def _is_inside(box: Rect, table: Rect) -> bool:
@@ -78,11 +68,12 @@ def _is_inside(box: Rect, table: Rect) -> bool:
     return box.overlap(table) > _INSIDE * box.area
 
 
-def _text_block(runs: Sequence[TextLine], block: list[list[int]], scale: float) -> WrittenBlock:
+def _text_block(runs: Sequence[TextLine], block: Sequence[Row], scale: float) -> WrittenBlock:
     """Write the lines of a block."""
-    lines = tuple(" ".join(runs[index].text for index in line) for line in block)
-    heights = [max(runs[index].box.height for index in line) for line in block]
-    return WrittenBlock(lines, scale * median(heights))
+    lines = tuple(
+        " ".join(runs[part.index].text[part.begin : part.end] for part in row) for row in block
+    )
+    return WrittenBlock(lines, scale * median(max(p.height for p in row) for row in block))
 
 
 def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:

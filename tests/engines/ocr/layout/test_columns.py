@@ -24,7 +24,9 @@ def column(name, x, y, count, width=400, step=28):
 
 def order(runs):
     """Return the first words of the runs as they are read."""
-    return [runs[i].text.split()[0] for block in arrange(runs) for line in block for i in line]
+    blocks = arrange(runs, is_exact=True)
+    parts = [part for block in blocks for line in block for part in line]
+    return [runs[part.index].text[part.begin : part.end].split()[0] for part in parts]
 
 
 def names(name, count):
@@ -114,7 +116,7 @@ def test_blocks_and_lines():
         run("5.00", 300, 400, 60),
     ]
 
-    blocks = arrange(runs)
+    blocks = arrange(runs, is_exact=True)
 
     assert [[len(line) for line in block] for block in blocks] == [
         [1],
@@ -171,3 +173,32 @@ def test_any_boxes_are_ordered_soon_and_each_once(kind):
 def test_empty_pages_and_boxes(runs):
     """Nothing, a box without a size and one that is turned inside out are no trouble."""
     assert order(runs) == [line.text for line in runs]
+
+
+def test_a_run_that_reaches_over_a_gutter_is_read_in_parts():
+    """The engine took two lines for one: each part is read in its column."""
+    left, right = f"a4 {PROSE}, wider", f"b4 {PROSE}"
+    text, count = f"{left} {right}", len(left)
+    places = tuple((n + 0.5 if n < count else n + 4.5) / (len(text) + 4) for n in range(len(text)))
+    crossing = TextLine(text, 1.0, Rect(50, 212, 900, 232), None, places)
+    runs = [*column("a", 50, 100, 4), crossing, *column("b", 540, 100, 4, 360)]
+
+    assert order(runs) == [*names("a", 4), "a4", *names("b", 4), "b4"]
+    places = reading_places(arrange(runs, is_exact=True))
+    assert sorted(place.order for place in places) == list(range(1, 10))
+
+
+def test_the_size_of_print_does_not_depend_on_its_letters():
+    """Ink of low letters alone, or without any that hang down, is of the same print."""
+    runs = [
+        TextLine(text, 1.0, Rect(50, base - rise, 450, base + fall))
+        for text, base, rise, fall in [
+            ("see our own mosses in", 120, 18, 0),
+            ("now as ever we are", 150, 13, 0),
+            ("every page (gladly)", 180, 18, 5),
+        ]
+    ]
+
+    (block,) = arrange(runs, is_exact=False)
+    heights = [line[0].height for line in block]
+    assert max(heights) - min(heights) < 2

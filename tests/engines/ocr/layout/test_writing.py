@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.layout import MARKDOWN, PLAIN, WrittenBlock
-from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.layout.blocks import arrange
+from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.layout.writing import write, written_blocks
 
 
@@ -105,7 +104,9 @@ def test_a_table_stands_where_its_text_was():
     ]
     table = a_table(["Item", "Price"], ["Pen", "3.00"])
 
-    found = written_blocks(runs, arrange(runs), [table], 1.0)
+    page = ReadPage(Page(1, 400, 300, 1.0), 0, None, (), is_exact=True)
+
+    found = written_blocks(page, runs, [table])
 
     assert [each.lines for each in found] == [
         ("Above it stands a line",),
