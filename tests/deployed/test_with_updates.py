@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from tests.deployed.client import StageClient
 from tests.deployed.stage import Deployment
 from tests.deployed.test_texts import QUESTION
 from tests.flows.client import LANGUAGE
+
+
+def records(client: StageClient) -> dict[int, list[Any]]:
+    """List the datasets of an account, each with its models."""
+    found = client.get(f"{LANGUAGE}/datasets").ok["data"]
+    return {
+        made["id"]: [made, *client.get(f"{LANGUAGE}/datasets/{made['id']}/models").ok["data"]]
+        for made in found
+    }
+
+
+@pytest.fixture(scope="module")
+def before(stage: Deployment, client: StageClient) -> dict[int, list[Any]]:
+    """The records of the account before the stage is removed."""
+    return records(client)
 
 
 def retention(stage: Deployment) -> set[int]:
@@ -54,7 +73,7 @@ def test_pages_of_an_origin_may_call(stage: Deployment):
     assert rule["AllowedOrigins"] == [page]
 
 
-def test_removed_stage_keeps_its_data(stage: Deployment):
+def test_removed_stage_keeps_its_data(stage: Deployment, before: dict[int, list[Any]]):
     """The functions go; every table and the bucket stay, and the command names them."""
     tables = set(stage.client("dynamodb").list_tables()["TableNames"])
     done = stage.run("destroy")
@@ -67,16 +86,17 @@ def test_removed_stage_keeps_its_data(stage: Deployment):
     assert named == tables | {stage.bucket, f"{stage.name}-data"}
 
 
-def test_deployed_again_finds_its_data(stage: Deployment, client: StageClient):
+def test_deployed_again_finds_its_data(
+    stage: Deployment, client: StageClient, before: dict[int, list[Any]]
+):
     """After destroy and deploy, tokens, datasets and models of before are good."""
     stage.deploy_again()
     stage.set_gateway_answers()
+    model = next(model for _, *models in before.values() for model in models)
 
     with StageClient(stage.url, client.token) as again:
         assert again.get("/v2/apiusage").ok["object"] == "list"
-        [made, *_] = again.get(f"{LANGUAGE}/datasets").ok["data"]
-        assert again.get(f"{LANGUAGE}/datasets/{made['id']}").ok["available"]
-        [model, *_] = again.get(f"{LANGUAGE}/datasets/{made['id']}/models").ok["data"]
+        assert records(again) == before
         assert again.predict(model["modelId"], QUESTION).ok["probabilities"]
 
 
