@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
@@ -25,6 +26,9 @@ from chalicelib.stores.aws.tables import ExampleChunkRow
 MAX_BODY_BYTES = 300_000
 """Longest body that lies in the row; a longer one lies in the bucket."""
 _BATCH_KEYS = 100
+_MANY_CHUNKS = 50
+"""So many are written side by side: each is a conditional write, which no batch can hold."""
+_WRITES_AT_ONCE = 10
 
 
 @dataclass(frozen=True)
@@ -277,8 +281,15 @@ class ChunkWriter:
         Raises:
             LeaseLost: another owner writes this dataset now.
         """
-        for label_id in list(self._open):
-            self._put(label_id)
+        open_labels = list(self._open)
+        if len(open_labels) < _MANY_CHUNKS:
+            for label_id in open_labels:
+                self._put(label_id)
+        else:
+            with ThreadPoolExecutor(_WRITES_AT_ONCE) as writers:
+                # The first that fails is raised, and those that have not begun are left out.
+                for _ in writers.map(self._put, open_labels):
+                    pass
         return tuple(self._counts.values())
 
     def _chunk(self, label_id: int) -> list[Example]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from threading import Barrier
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -193,3 +195,55 @@ def test_several_stretches_cost_one_read(
     assert found[1][0].label_id == LABEL + 1
     assert examples.read_many([]) == []
     assert len(calls) == 1
+
+
+def test_chunks_of_many_labels_are_written_side_by_side(world: World, clock: MovableClock) -> None:
+    """1,000 labels are 1,000 conditional writes; ten of them are under way at the same time."""
+    other = world.another()
+    ids = range(LABEL, LABEL + 200)
+    counts = {label_id: LabelCounts(label_id) for label_id in ids}
+    writer = ChunkWriter(other.stores.examples, DATASET, 1, counts, lambda: None)
+    for label_id in ids:
+        writer.add(Example(label_id, f"text {label_id}", clock(), label_id))
+    rounds: list[int] = []
+    together = Barrier(10, lambda: rounds.append(1), timeout=60)
+
+    def wait(model: Any, **_: Any) -> None:
+        assert model.name == "PutItem"
+        together.wait()
+
+    events = other.stores.clients.dynamodb.meta.events
+    events.register("before-call", wait)
+    other.one_call_at_a_time()
+    written = writer.close()
+    events.unregister("before-call", wait)
+
+    assert len(rounds) == 20
+    assert list(written) == [LabelCounts(label_id, 1) for label_id in ids]
+    assert {i: bytes(found) for i, found in writer.added.items()} == {
+        i: text_digest(f"text {i}") for i in ids
+    }
+    read = other.stores.examples.read_all(DATASET, UPLOAD, written)
+    assert [example.name for example in read] == [f"text {label_id}" for label_id in ids]
+
+
+def test_lost_lease_ends_writes_that_go_on_side_by_side(world: World, clock: MovableClock) -> None:
+    """The first write that is refused is told, and those that have not begun are left out."""
+    other = world.another()
+    other.one_call_at_a_time()
+    ids = range(LABEL, LABEL + 200)
+    checked: list[int] = []
+
+    def check() -> None:
+        checked.append(1)
+        if len(checked) > 30:
+            raise LeaseLost
+
+    counts = {label_id: LabelCounts(label_id) for label_id in ids}
+    writer = ChunkWriter(other.stores.examples, DATASET, 1, counts, check)
+    for label_id in ids:
+        writer.add(Example(label_id, f"text {label_id}", clock(), label_id))
+    with pytest.raises(LeaseLost):
+        writer.close()
+
+    assert len(world.rows(ExampleChunkRow)) <= 30
