@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad, TextLine
 
     Pixels = npt.NDArray[np.uint8]
+    Steps = npt.NDArray[np.float32]
     from pathlib import Path
 
 
@@ -81,6 +82,31 @@ class TextEngine(Protocol):
 
         Returns:
             One line for each place; None where nothing was read.
+
+        Raises:
+            OcrNotInstalled: the engine's files are missing or damaged.
+        """
+
+
+@runtime_checkable
+class ScoringEngine(Protocol):
+    """A text engine that also says what else a place may hold; safe to share between threads."""
+
+    def score_crops(
+        self, pixels: Pixels, quads: Sequence[Quad], letters: str, check: CancelCheck
+    ) -> tuple[Steps, ...]:
+        """Score the characters at places that are known to hold one line each.
+
+        Args:
+            pixels: RGB, uint8, shape (height, width, 3).
+            quads: corners of each place as it is read.
+            letters: what may stand there, in capitals; small letters count for them.
+            check: see Check.
+
+        Returns:
+            For each place the probabilities of no character (the blank of connectionist temporal
+            classification) and of each letter, from left to right, float32, shape
+            (steps, 1 + letters); each step sums to 1.
 
         Raises:
             OcrNotInstalled: the engine's files are missing or damaged.

@@ -61,7 +61,7 @@ def find_items(
         items += find_contacts(page, check)
     if request.template is not None:
         fields = find_fields(page, request.template, check)
-        items += with_zone(fields, page, request.template, check)
+        items += with_zone(fields, page, request.template, tools.engine, check)
     if request.finds_tables:
         items += find_tables(page, tools.engine, tools.structure, check)
     return in_reading_order(items)

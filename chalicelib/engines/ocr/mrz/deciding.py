@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chalicelib.engines.ocr.mrz.formats import (
-    DIGITS,
     FILLER,
     WEIGHTS,
     Place,
@@ -42,6 +41,8 @@ class Decision:
     """Its characters."""
     certainty: float
     """How sure it is that its check digits are printed so, 0.5 to 1."""
+    share: float
+    """How sure it is among all readings whose check digits hold, 0 to 1."""
     chances: tuple[tuple[float, ...], ...]
     """How sure each character is among its rivals, 0 to 1."""
     long_number: tuple[Place, ...] = ()
@@ -81,7 +82,7 @@ def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
     found = _best_valid(steps, kept, form.elements["check"].places[0])
     if found is None:
         return None
-    letters, score = found
+    letters, score, share = found
     covered = [*(step.place for step in steps), *form.elements["check"].places]
     best = sum(kept[row][column][plain[row][column]] for row, column in covered)
     certainty = 1 / (1 + math.exp(min(_MOST_LOSS, best - score) - _PRINTED_RIGHT))
@@ -89,12 +90,20 @@ def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
         return None
     for (row, column), letter in zip(covered, letters, strict=True):
         plain[row][column] = letter
-    chances = tuple(
-        tuple(_chance(scores, letter) for scores, letter in zip(row, line, strict=True))
+    chances = [
+        [_chance(scores, letter) for scores, letter in zip(row, line, strict=True)]
         for row, line in zip(kept, plain, strict=True)
+    ]
+    for row, column in covered:
+        chances[row][column] = max(share, chances[row][column])
+    return Decision(
+        form,
+        tuple("".join(line) for line in plain),
+        certainty,
+        share,
+        tuple(map(tuple, chances)),
+        lengthened,
     )
-    text = tuple("".join(line) for line in plain)
-    return Decision(form, text, certainty, chances, lengthened)
 
 
 def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
@@ -151,37 +160,67 @@ _State = tuple[int, int]
 """Remainders of the own check digit and of the last one."""
 
 
+@dataclass(slots=True)
+class _Reached:
+    """What led to a state."""
+
+    score: float
+    """Of the best characters."""
+    text: str
+    """The best characters."""
+    mass: float
+    """Sum of the probabilities of all characters that lead there."""
+
+
 def _best_valid(
     steps: Sequence[_Step], rows: Sequence[Sequence[Scores]], last: Place
-) -> tuple[str, float] | None:
-    """Return the best characters along the steps, with the last check digit, and their score."""
-    states: dict[_State, tuple[float, str]] = {(0, 0): (0.0, "")}
+) -> tuple[str, float, float] | None:
+    """Return the best characters along the steps and at the last check digit.
+
+    Returns:
+        The characters, their score, and their share of all that are valid; None without any.
+    """
+    states = {(0, 0): _Reached(0.0, "", 1.0)}
     for step in steps:
-        row, column = step.place
-        reached: dict[_State, tuple[float, str]] = {}
-        for (own, total), (score, text) in states.items():
-            for letter, more in rows[row][column].items():
-                value = value_of(letter)
-                if step.closes and (letter not in DIGITS + FILLER or value != own):
-                    continue
-                state = (
-                    0 if step.closes else (own + step.weight * value) % 10,
-                    (total + step.total_weight * value) % 10,
-                )
-                if state not in reached or reached[state][0] < score + more:
-                    reached[state] = score + more, text + letter
-        states = reached
-    row, column = last
-    ends = [
-        (score + more, text + letter)
-        for (_, total), (score, text) in states.items()
-        for letter, more in rows[row][column].items()
-        if value_of(letter) == total and letter != FILLER
-    ]
+        states = _after(step, states, rows[step.place[0]][step.place[1]])
+    ends: dict[_State, _Reached] = {}
+    for (_, total), reached in states.items():
+        for letter, score in rows[last[0]][last[1]].items():
+            if value_of(letter) == total:
+                _arrive(ends, (0, 0), reached, letter, score)
     if not ends:
         return None
-    score, text = max(ends)
-    return text, score
+    end = ends[0, 0]
+    return end.text, end.score, math.exp(end.score) / max(end.mass, math.exp(end.score))
+
+
+def _after(
+    step: _Step, states: Mapping[_State, _Reached], scores: Scores
+) -> dict[_State, _Reached]:
+    """Return the states behind a step."""
+    following: dict[_State, _Reached] = {}
+    for (own, total), reached in states.items():
+        for letter, score in scores.items():
+            value = value_of(letter)
+            if not step.closes or value == own:
+                own_next = 0 if step.closes else (own + step.weight * value) % 10
+                state = own_next, (total + step.total_weight * value) % 10
+                _arrive(following, state, reached, letter, score)
+    return following
+
+
+def _arrive(
+    states: dict[_State, _Reached], state: _State, reached: _Reached, letter: str, score: float
+) -> None:
+    """Note one more way to a state."""
+    mass = reached.mass * math.exp(score)
+    known = states.get(state)
+    if known is None:
+        states[state] = _Reached(reached.score + score, reached.text + letter, mass)
+        return
+    known.mass += mass
+    if reached.score + score > known.score:
+        known.score, known.text = reached.score + score, reached.text + letter
 
 
 def _chance(scores: Scores, letter: str) -> float:

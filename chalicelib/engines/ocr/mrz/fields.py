@@ -10,7 +10,7 @@ from chalicelib.domain.common.clock import system_clock
 from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.domain.documents.page import ReadPage
-from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
+from chalicelib.engines.ocr.interface import CancelCheck, TextEngine, never_cancel
 from chalicelib.engines.ocr.mrz.agreement import (
     is_same_day,
     is_same_name,
@@ -70,6 +70,7 @@ def with_zone(
     fields: Sequence[FormField],
     page: ReadPage,
     template: FormTemplate,
+    engine: TextEngine | None = None,
     check: CancelCheck = never_cancel,
     today: date | None = None,
 ) -> tuple[FormField, ...]:
@@ -79,6 +80,7 @@ def with_zone(
         fields: what was found on the page.
         page: the page as read.
         template: of a passport or card; any other leaves the fields as they are.
+        engine: reads a badly read zone again; None leaves that out.
         check: see chalicelib/engines/ocr/interface.py.
         today: tells the century of a date; None asks the clock.
 
@@ -90,7 +92,7 @@ def with_zone(
     entities = [key.entity for key in template.keys]
     if not any(entity in NUMBER_ENTITIES for entity in entities):
         return tuple(fields)
-    zone = find_zone(page, check)
+    zone = find_zone(page, engine, check)
     if zone is None:
         return tuple(fields)
     known = {field.entity: field for field in fields}

@@ -4,23 +4,42 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.documents.page import Point, ReadPage, Rect, TextLine, around_points
-from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
+from chalicelib.domain.documents.page import Point, Quad, ReadPage, Rect, TextLine, around_points
+from chalicelib.engines.ocr.interface import CancelCheck, ScoringEngine, TextEngine, never_cancel
 from chalicelib.engines.ocr.mrz.deciding import Decision, Scores, decide
-from chalicelib.engines.ocr.mrz.formats import FILLER, FORMATS, LETTERS, Place, ZoneFormat
+from chalicelib.engines.ocr.mrz.formats import (
+    FILLER,
+    FORMATS,
+    LETTERS,
+    LOOK_ALIKES,
+    Place,
+    ZoneFormat,
+)
+from chalicelib.engines.ocr.mrz.strips import drawn_out, read_strips
 
-_LOOK_ALIKES = ("0OQD", "1IL", "2Z", "5S", "8B", "6G")
 _FILLER_ALIKES = "CK"
 """Letters that fillers are read as; what was read as a filler is one."""
 _MISTAKEN = math.log(0.05)
 """How likely a character of a line is one that looks like it."""
+_CLEAR = 0.9
+"""A zone is not read again when no other reading has valid check digits, but with such a chance."""
 _MOST_ROWS = 24
 """Rows of a page that are looked at, from its foot: zones stand below all else."""
-_SHORTEST = 0.8
-"""A row has at least such a share of a format's characters."""
+_MOST_TRIALS = 4
+"""Groups of rows that are read again, from the foot of the page."""
+_SLENDER = 10
+"""A row is longer than so many times its height: thirty letters, each wider than a third of it."""
+_ALIKE = 0.8
+"""Rows of a zone are as long as each other, and as long as the format says, but for a fifth that
+was overlooked or read twice; of their characters as many are those of zones."""
+_FILLERS = 2
+"""Fillers that stand in one of the rows of a zone at least: behind the surname, or at the end."""
+
+Group = tuple[ZoneFormat, tuple[TextLine, ...]]
+"""Rows that may be a zone of a format, from the top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,50 +47,97 @@ class Zone:
     """A zone and where its rows stand."""
 
     decision: Decision
-    lines: tuple[TextLine, ...]
-    """Its rows."""
+    quads: tuple[Quad, ...]
+    """Corners of its rows."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return where characters of one row stand; the rest of the zone when of several."""
+        """Return where characters stand; of those of several rows, where the first of them do."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width
-        return _part(self.lines[row], min(columns) / width, (max(columns) + 1) / width)
+        return _part(self.quads[row], min(columns) / width, (max(columns) + 1) / width)
 
 
-def find_zone(page: ReadPage, check: CancelCheck = never_cancel) -> Zone | None:
+def find_zone(
+    page: ReadPage, engine: TextEngine | None = None, check: CancelCheck = never_cancel
+) -> Zone | None:
     """Find the zone of a page.
 
     Args:
         page: its lines in any order.
+        engine: reads badly read rows again, when it can score characters; None leaves that out.
         check: see chalicelib/engines/ocr/interface.py.
 
     Returns:
         The zone whose check digits hold, the surest of several; None without any.
     """
-    rows = [line for line in page.lines if _is_like_zone(line.text)]
-    rows = sorted(rows, key=lambda line: line.box.center[1])[-_MOST_ROWS:]
-    best: Zone | None = None
-    for form in FORMATS:
-        for start in range(len(rows) - form.row_count + 1):
-            check()
-            lines = tuple(rows[start : start + form.row_count])
-            if not _stand_together(lines):
-                continue
-            decision = _decision(form, lines)
-            if decision is not None and (
-                best is None or decision.certainty > best.decision.certainty
-            ):
-                best = Zone(decision, lines)
-    return best
+    unread = (TextLine("", 0.0, place) for place in page.unread)
+    groups = list(_groups((*page.lines, *unread)))
+    best = _surest(map(_as_read, groups))
+    if best is not None and best.decision.share >= _CLEAR:
+        return best
+    if page.pixels is None or page.is_exact or not isinstance(engine, ScoringEngine):
+        return best
+    again = []
+    for form, lines in groups[-_MOST_TRIALS:]:
+        quads = drawn_out([line.corners for line in lines])
+        decision = read_strips(form, quads, page.pixels, engine, check)
+        again.append(None if decision is None else Zone(decision, quads))
+    return _surest(again) or best
 
 
-def _decision(form: ZoneFormat, lines: Sequence[TextLine]) -> Decision | None:
-    """Read lines as a zone of a format; None when they are not as long as its rows."""
+def _surest(zones: Iterable[Zone | None]) -> Zone | None:
+    """Return the zone whose check digits are surest."""
+    found = [zone for zone in zones if zone is not None]
+    return max(found, key=lambda zone: zone.decision.certainty, default=None)
+
+
+def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
+    """Yield rows that may be a zone, those at the foot of the page last."""
+    rows = sorted(filter(_is_like_row, lines), key=lambda line: line.box.center[1])[-_MOST_ROWS:]
+    for start in range(len(rows)):
+        for form in FORMATS:
+            group = tuple(rows[start : start + form.row_count])
+            if len(group) == form.row_count and _may_be(form, group):
+                yield form, group
+
+
+def _is_like_row(line: TextLine) -> bool:
+    """Return whether a line may be a row of a zone: long and thin, in characters of zones."""
+    top_left, top_right, _, bottom_left = line.corners
+    letters = compact(line.text)
+    known = sum(letter in LETTERS for letter in letters)
+    is_slender = math.dist(top_left, top_right) > _SLENDER * math.dist(top_left, bottom_left)
+    return is_slender and known >= _ALIKE * len(letters)
+
+
+def _may_be(form: ZoneFormat, lines: Sequence[TextLine]) -> bool:
+    """Return whether rows stand below each other as a zone of a format does."""
+    texts = [compact(line.text) for line in lines]
+    longest = max(map(len, texts))
+    widths = [line.box.width for line in lines]
+    if not _ALIKE <= longest / form.width <= 1 / _ALIKE or min(widths) < _ALIKE * max(widths):
+        return False
+    if max(text.count(FILLER) for text in texts) < _FILLERS:
+        return False
+    return all(_is_next(upper, lower) for upper, lower in itertools.pairwise(lines))
+
+
+def _is_next(upper: TextLine, lower: TextLine) -> bool:
+    """Return whether one row stands at a row's distance below another."""
+    height = math.dist(upper.corners[0], upper.corners[3])
+    distance = lower.box.center[1] - upper.box.center[1]
+    return 0.5 * height < distance < 3 * height
+
+
+def _as_read(group: Group) -> Zone | None:
+    """Take rows as they were read; None when they are not as long as those of their format."""
+    form, lines = group
     texts = [compact(line.text) for line in lines]
     if any(len(text) != form.width for text in texts):
         return None
-    return decide(form, [[_rivals(letter) for letter in text] for text in texts])
+    decision = decide(form, [[_rivals(letter) for letter in text] for text in texts])
+    return None if decision is None else Zone(decision, tuple(line.corners for line in lines))
 
 
 def compact(text: str) -> str:
@@ -82,7 +148,7 @@ def compact(text: str) -> str:
 def _rivals(letter: str) -> Scores:
     """Return what a character that was read may be."""
     rivals: dict[str, float] = {}
-    for group in _LOOK_ALIKES:
+    for group in LOOK_ALIKES:
         if letter in group:
             rivals |= dict.fromkeys(group, _MISTAKEN)
     if letter in _FILLER_ALIKES:
@@ -92,34 +158,9 @@ def _rivals(letter: str) -> Scores:
     return rivals
 
 
-def _is_like_zone(text: str) -> bool:
-    """Return whether a line may be a row of a zone: long, of its characters, with fillers."""
-    letters = compact(text)
-    shortest = min(form.width for form in FORMATS) * _SHORTEST
-    known = sum(letter in LETTERS for letter in letters)
-    return (
-        len(letters) >= shortest
-        and known >= _SHORTEST * len(letters)
-        and (FILLER * 2 in letters or letters[:1] in "IPAC")
-    )
-
-
-def _stand_together(lines: Sequence[TextLine]) -> bool:
-    """Return whether lines stand below each other at distances of a zone, equally long."""
-    widths = [line.box.width for line in lines]
-    if min(widths) < _SHORTEST * max(widths):
-        return False
-    for upper, lower in itertools.pairwise(lines):
-        height = min(upper.box.height, lower.box.height)
-        distance = lower.box.center[1] - upper.box.center[1]
-        if not 0.5 * height < distance < 3 * height:
-            return False
-    return True
-
-
-def _part(line: TextLine, start: float, end: float) -> Rect:
-    """Return the box of a part of a line, given as shares of its length."""
-    top_left, top_right, bottom_right, bottom_left = line.corners
+def _part(quad: Quad, start: float, end: float) -> Rect:
+    """Return the box of a part of a row, given as shares of its length."""
+    top_left, top_right, bottom_right, bottom_left = quad
 
     def between(left: Point, right: Point, share: float) -> Point:
         return (

@@ -14,6 +14,8 @@ DIGITS = "0123456789"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LETTERS = DIGITS + CAPITALS + FILLER
 """All that a zone is written with; the place of a digit or capital is its value."""
+LOOK_ALIKES = ("0O", "1I", "2Z", "5S", "8B")
+"""Characters that are taken for each other."""
 WEIGHTS = (7, 3, 1)
 """Of the characters that a check digit covers, in turn."""
 _LINE_LENGTHS = {"TD1": 30, "TD2": 36, "TD3": 44}

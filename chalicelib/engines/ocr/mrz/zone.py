@@ -68,11 +68,10 @@ def _field(decision: Decision, places: tuple[Place, ...]) -> ZoneField:
     """Describe what stands at places."""
     letters = "".join(decision.rows[row][column] for row, column in places)
     inked = tuple(place for place, letter in zip(places, letters, strict=True) if letter != FILLER)
-    chances = [decision.chances[row][column] for row, column in inked]
-    mean = sum(chances) / len(chances) if chances else 0.0
+    weakest = min((decision.chances[row][column] for row, column in inked), default=0.0)
     return ZoneField(
         " ".join(letters.replace(FILLER, " ").split()),
-        decision.certainty * mean,
+        decision.certainty * weakest,
         inked,
         bool(letters) and letters[-1] != FILLER,
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
 
     Pixels = npt.NDArray[np.uint8]
+    Steps = npt.NDArray[np.float32]
 
 MOST_PIXELS = 12_000_000
 """Larger pages are scaled down before anything else."""
@@ -81,6 +82,16 @@ class PpOcr:
         return tuple(
             _line(quad, reading, scale, image) if reading.text else None
             for quad, reading in zip(scaled, readings, strict=True)
+        )
+
+    def score_crops(
+        self, pixels: Pixels, quads: Sequence[Quad], letters: str, check: CancelCheck
+    ) -> tuple[Steps, ...]:
+        """Score the characters at places that hold one line each. See: ScoringEngine."""
+        image, scale = _bounded(pixels)
+        scaled = [_scaled(quad, 1 / scale) for quad in quads]
+        return tuple(
+            self._recogniser.score(cut_crop(image, quad), letters, check) for quad in scaled
         )
 
     def _recognised(

@@ -96,6 +96,8 @@ _GRID = 32
 _LEAST_WIDTH = 192
 """What the network sees is at least as wide, in pixels: it reads narrower crops no better."""
 _MIDDLE = 127.5
+_LEAST_SUM = np.float32(1e-6)
+"""What the asked letters have in common at a step at least, so that it can be divided by."""
 
 Cut = Callable[[int], "Image.Image"]
 """Cuts a crop, RGB, HEIGHT pixels high, given its index."""
@@ -143,6 +145,33 @@ class Recogniser:
             readings[index] = self._read_long(cut(index), check)
         return [readings[index] for index in range(len(widths))]
 
+    def score(self, crop: Image.Image, letters: str, check: CancelCheck) -> Floats:
+        """Return how likely letters are along a crop. See: ScoringEngine.
+
+        Args:
+            crop: RGB, HEIGHT pixels high; one wider than LONGEST is squeezed.
+            letters: capitals and signs.
+            check: called before the crop is read.
+
+        Returns:
+            Shape (steps, 1 + letters), the blank first; the padding is left out.
+        """
+        check()
+        fitting = crop.resize((min(crop.width, LONGEST), HEIGHT))
+        (probabilities,), width = self._probabilities([fitting])
+        steps = probabilities[: round(len(probabilities) * fitting.width / width)]
+        places = {character: place for place, character in enumerate(self._alphabets[self._output])}
+        scores = np.stack(
+            [steps[:, 0]]
+            + [
+                sum(steps[:, places[form]] for form in {letter, letter.lower()} if form in places)
+                for letter in letters
+            ],
+            axis=1,
+        )
+        shares: Floats = scores / np.maximum(scores.sum(axis=1, keepdims=True), _LEAST_SUM)
+        return shares
+
     def _read_long(self, crop: Image.Image, check: CancelCheck) -> RecognisedText:
         """Read a crop in parts, one at a time."""
         cuts = cut_places(crop)
@@ -154,17 +183,21 @@ class Recogniser:
 
     def _read_batch(self, crops: list[Image.Image]) -> list[RecognisedText]:
         """Read crops of like width in one run."""
-        width = max(_LEAST_WIDTH, *(crop.width for crop in crops))
-        width = -(-width // _GRID) * _GRID
-        batch = np.zeros((len(crops), 3, HEIGHT, width), np.float32)
-        for row, crop in enumerate(crops):
-            batch[row, :, :, : crop.width] = _network_input(crop)
-        probabilities = self._session.run(None, {"x": batch})[self._output]
+        probabilities, width = self._probabilities(crops)
         alphabet = self._alphabets[self._output]
         return [
             decode(steps, alphabet, crop.width / width)
             for steps, crop in zip(probabilities, crops, strict=True)
         ]
+
+    def _probabilities(self, crops: list[Image.Image]) -> tuple[Floats, int]:
+        """Return what the network says to crops of like width, and the width that it saw."""
+        width = max(_LEAST_WIDTH, *(crop.width for crop in crops))
+        width = -(-width // _GRID) * _GRID
+        batch = np.zeros((len(crops), 3, HEIGHT, width), np.float32)
+        for row, crop in enumerate(crops):
+            batch[row, :, :, : crop.width] = _network_input(crop)
+        return self._session.run(None, {"x": batch})[self._output], width
 
 
 def _batches(order: Sequence[int], widths: Sequence[int]) -> Iterator[list[int]]:

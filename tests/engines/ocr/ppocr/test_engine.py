@@ -41,6 +41,20 @@ def test_boxes_lie_around_the_text():
     assert 0.9 < line.places[-1] <= 1
 
 
+def test_scores_tell_what_stands_in_a_place():
+    """Scores of asked letters sum to 1 a step; the best ones spell the text, in capitals."""
+    page = drawn([(20, 20, "Kx7")], size=(120, 60))
+    quad = ((14, 14), (82, 14), (82, 54), (14, 54))
+    letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ<"
+
+    (steps,) = the_engine().score_crops(page, [quad], letters, go_on)
+
+    best = ["_", *letters]
+    read = "".join(best[column] for column in steps.argmax(axis=1))
+    assert steps.sum(axis=1) == pytest.approx(1, abs=1e-3)
+    assert read.replace("_", "") == "KX7"
+
+
 @pytest.mark.parametrize("degrees", [-20, -5, 10, 20])
 def test_skewed_text_is_read(degrees):
     """Text on a slope is read in order, and its corners follow the slope."""

@@ -1,0 +1,108 @@
+"""How likely each character is at each place of a row of known length, from a network's steps.
+
+The forward-backward computation of connectionist temporal classification (Graves et al. 2006,
+section 4.1), over all texts of a length instead of one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines.ocr.mrz.formats import LETTERS, LOOK_ALIKES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.engines.ocr.mrz.deciding import Scores
+
+    Floats = npt.NDArray[np.float64]
+
+_LEAST = 1e-5
+"""No character is held for less likely at a step: networks are too sure of themselves."""
+_MISTAKEN = 0.02
+"""How likely a character is one that looks like it, at least."""
+
+
+def row_posteriors(
+    steps: npt.NDArray[np.float32], allowed: Sequence[str]
+) -> tuple[list[Scores], float] | None:
+    """Return how likely each character is at each place, given how many there are.
+
+    Args:
+        steps: probabilities from left to right, shape (steps, 1 + LETTERS): the blank, then
+            each character.
+        allowed: for each place, the characters that may stand there.
+
+    Returns:
+        Natural logarithms of the probabilities of each allowed character, a mapping a place; and
+        how much likelier the likeliest text of any length is than all of this length together, as
+        a logarithm for each place. None when there are fewer steps than places.
+    """
+    if len(steps) < len(allowed):
+        return None
+    likely = _with_look_alikes(np.maximum(steps.astype(np.float64), _LEAST))
+    mask = np.array([[letter in letters for letter in LETTERS] for letters in allowed], float)
+    begun, _, scale = _forward(likely, mask)
+    # The same from the right: a character that lasts at a step read backwards goes on from there.
+    _, lasting, scale_back = _forward(likely[::-1], mask[::-1])
+    after = lasting[::-1, ::-1] / likely[:, None, 1:]
+    weight = scale + scale_back[::-1]
+    shares = (begun * after * np.exp(weight - weight.max())[:, None, None]).sum(axis=0)
+    totals = shares.sum(axis=1, keepdims=True)
+    if not np.isfinite(totals).all() or not totals.all():
+        return None
+    excess = np.log(likely.max(axis=1)).sum() - weight.max() - np.log(totals[0, 0])
+    logs = np.log(np.maximum(shares / totals, np.exp(-30.0)))
+    scores: list[Scores] = [
+        {letter: float(log) for letter, log in zip(LETTERS, line, strict=True) if letter in letters}
+        for line, letters in zip(logs, allowed, strict=True)
+    ]
+    return scores, float(excess) / len(allowed)
+
+
+def _with_look_alikes(likely: Floats) -> Floats:
+    """Give each character a part of what those that look like it have."""
+    shared = likely.copy()
+    for group in LOOK_ALIKES:
+        columns = [1 + LETTERS.index(letter) for letter in group]
+        most = likely[:, columns].max(axis=1, keepdims=True)
+        shared[:, columns] = np.maximum(likely[:, columns], _MISTAKEN * most)
+    return shared
+
+
+def _forward(likely: Floats, mask: Floats) -> tuple[Floats, Floats, Floats]:
+    """Sum up all ways from the left.
+
+    Args:
+        likely: shape (steps, 1 + LETTERS).
+        mask: 1 for what may stand at a place, shape (places, LETTERS).
+
+    Returns:
+        For each step, how likely it is that the character of a place begins there, and that it
+        stands there, both of shape (steps, places, LETTERS) and scaled; the logarithm of the
+        scale of each step.
+    """
+    begun = np.empty((len(likely), *mask.shape))
+    lasting = np.empty_like(begun)
+    scales = np.empty(len(likely))
+    standing = np.zeros_like(mask)
+    waiting = np.zeros(len(mask))
+    waiting[0] = 1.0
+    for step, probabilities in enumerate(likely):
+        totals = standing.sum(axis=1)
+        enter = np.repeat(waiting[:, None], mask.shape[1], axis=1)
+        # A character that is repeated needs a blank in between.
+        enter[1:] += np.maximum(totals[:-1, None] - standing[:-1], 0.0)
+        begun[step] = enter * mask * probabilities[1:]
+        standing = begun[step] + standing * probabilities[1:]
+        waiting[1:] += totals[:-1]
+        waiting *= probabilities[0]
+        scale = max(standing.sum() + waiting.sum(), np.finfo(float).tiny)
+        standing, waiting = standing / scale, waiting / scale
+        begun[step] /= scale
+        lasting[step] = standing
+        scales[step] = scale
+    return begun, lasting, np.log(scales).cumsum()

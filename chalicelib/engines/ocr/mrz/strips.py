@@ -1,0 +1,94 @@
+"""Reads the rows of a zone again: strips of equal length that hold a known number of letters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.documents.page import Point, Quad
+from chalicelib.engines.ocr.interface import CancelCheck, ScoringEngine
+from chalicelib.engines.ocr.mrz.deciding import Decision, decide
+from chalicelib.engines.ocr.mrz.formats import LETTERS, ZoneFormat
+from chalicelib.engines.ocr.mrz.posteriors import row_posteriors
+
+if TYPE_CHECKING:
+    from chalicelib.engines.ocr.interface import Pixels
+
+_MARGIN = 0.4
+"""Paper on both ends of a strip, in line heights: less than a letter, as no row stands inside."""
+_MOST_EXCESS = math.log(2)
+"""How much likelier a text of another length may be, for each letter: a row of another format, or
+none, is likelier by twice as much for each of its letters."""
+
+
+def read_strips(
+    form: ZoneFormat,
+    quads: Sequence[Quad],
+    pixels: Pixels,
+    engine: ScoringEngine,
+    check: CancelCheck,
+) -> Decision | None:
+    """Read rows of a format anew.
+
+    Args:
+        form: says how many characters a row has, and which may stand where.
+        quads: corners of the rows from the top, see drawn_out.
+        pixels: of the page.
+        engine: scores characters.
+        check: see chalicelib/engines/ocr/interface.py.
+
+    Returns:
+        The zone; None when its rows are likelier to be of another length, and see decide.
+    """
+    rows, excess = [], 0.0
+    for row, steps in enumerate(engine.score_crops(pixels, quads, LETTERS, check)):
+        check()
+        allowed = [form.letters_at((row, column)) for column in range(form.width)]
+        found = row_posteriors(steps, allowed)
+        if found is None:
+            return None
+        rows.append(found[0])
+        excess += found[1] / form.row_count
+    return decide(form, rows) if excess < _MOST_EXCESS else None
+
+
+def drawn_out(quads: Sequence[Quad]) -> tuple[Quad, ...]:
+    """Draw the places of rows out to the ends of the others.
+
+    Rows of a zone begin and end below each other, so one that was found too short is read where
+    the longest one has ink.
+    """
+    left, right, *_ = max(quads, key=lambda quad: math.dist(*quad[:2]))
+    length = math.dist(left, right)
+
+    def reach(one: Point, other: Point) -> float:
+        x, y = (one[0] + other[0]) / 2 - left[0], (one[1] + other[1]) / 2 - left[1]
+        return (x * (right[0] - left[0]) + y * (right[1] - left[1])) / length
+
+    starts = [reach(quad[0], quad[3]) for quad in quads]
+    ends = [reach(quad[1], quad[2]) for quad in quads]
+    return tuple(
+        _longer(quad, start - min(starts), max(ends) - end)
+        for quad, start, end in zip(quads, starts, ends, strict=True)
+    )
+
+
+def _longer(quad: Quad, before: float, behind: float) -> Quad:
+    """Make a quad longer on both ends, along its upper and lower side."""
+    top_left, top_right, bottom_right, bottom_left = quad
+    height = (math.dist(top_left, bottom_left) + math.dist(top_right, bottom_right)) / 2
+    before, behind = before + _MARGIN * height, behind + _MARGIN * height
+    return (
+        _beyond(top_right, top_left, before),
+        _beyond(top_left, top_right, behind),
+        _beyond(bottom_left, bottom_right, behind),
+        _beyond(bottom_right, bottom_left, before),
+    )
+
+
+def _beyond(start: Point, end: Point, distance: float) -> Point:
+    """Return the point so far behind the end of a way."""
+    length = math.dist(start, end)
+    share = distance / length if length else 0.0
+    return end[0] + share * (end[0] - start[0]), end[1] + share * (end[1] - start[1])
