@@ -134,6 +134,8 @@ class Page:
     """RGB, uint8, shape (height, width, 3); None when the text layer was enough."""
     layer: tuple[TextLine, ...] | None = None
     """Lines of a PDF's own text, exact; None when there is none that can be trusted."""
+    rules: tuple[Rect, ...] | None = None
+    """Level and upright lines that a PDF with such a text draws; None when they are not known."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
         """Return a rectangle in whole pixels of the page as answers name them, inside the page."""
@@ -164,6 +166,8 @@ class ReadPage:
     """Lines in reading order."""
     is_exact: bool = False
     """Whether the lines come from a text layer."""
+    rules: tuple[Rect, ...] | None = None
+    """Level and upright lines that are drawn; None when only the pixels, if any, show them."""
     unread: tuple[Rect, ...] = ()
     """Where text was found but not read."""
 

@@ -15,6 +15,7 @@ from chalicelib.engines.ocr.turning import (
     reversed_quad,
     turned_lines,
     turned_pixels,
+    turned_rects,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def _exact(page: Page, layer: tuple[TextLine, ...]) -> ReadPage:
     turns = needed_turns(layer)
     lines = turned_lines(layer, turns, page.width, page.height)
     pixels = None if page.pixels is None else turned_pixels(page.pixels, turns)
-    return ReadPage(page, turns, pixels, tuple(in_reading_order(lines)), is_exact=True)
+    rules = page.rules and turned_rects(page.rules, turns, page.width, page.height)
+    return ReadPage(page, turns, pixels, tuple(in_reading_order(lines)), True, rules)
 
 
 def _turned(

@@ -14,7 +14,7 @@ from chalicelib.domain.documents.page import around_points
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.documents.page import Point, Quad, TextLine
+    from chalicelib.domain.documents.page import Point, Quad, Rect, TextLine
 
     Pixels = npt.NDArray[np.uint8]
 
@@ -45,6 +45,19 @@ def turned_lines(
     if not turns:
         return lines
     return [_turned_line(line, turns, width, height) for line in lines]
+
+
+def turned_rects(
+    rects: Sequence[Rect], turns: int, width: float, height: float
+) -> tuple[Rect, ...]:
+    """Turn places on a page, width x height pixels, by quarters clockwise."""
+    return tuple(
+        around_points(
+            _turned_point(point, turns, width, height)
+            for point in ((rect.min_x, rect.min_y), (rect.max_x, rect.max_y))
+        )
+        for rect in rects
+    )
 
 
 def reversed_quad(quad: Quad) -> Quad:

@@ -7,8 +7,8 @@ It imports the standard library and PDFium's bindings only. Started by pdf_proce
 Frames come in on standard input and go out on standard output: an unsigned 32-bit length
 (big-endian) and so many bytes. First a frame with the PDF, answered by {"pages": 3} or
 {"error": "password"}; then for each page {"page": 0, "pixels": true}, answered by
-{"width": ..., "height": ..., "lines": [...] or null, "drawn": true}, where "drawn" says that a
-frame of RGB follows.
+{"width": ..., "height": ..., "lines": [...] or null, "rules": [...], "drawn": true}, where
+"drawn" says that a frame of RGB follows.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ class PdfReader:
         except ValueError:
             return facts, None
         view = self._view(page, raster)
-        facts["lines"] = read_layer(self._pdfium, page, view) if view else None
+        layer = read_layer(self._pdfium, page, view) if view else None
+        if layer is not None:
+            facts["lines"], facts["rules"] = layer
         if needs_pixels or facts["lines"] is None:
             pixels = self._draw(page, raster)
             if pixels is None:

@@ -15,6 +15,7 @@ from chalicelib.domain.documents.page import Page, Point, Quad, Rect, TextLine
 from chalicelib.errors import BadRequest, MachineBusy, ServiceError, TimedOut
 from chalicelib.formats.pdf.frames import OutOfTime, ProcessFailed, ProcessorTime
 from chalicelib.formats.pdf.geometry import Raster, raster_of
+from chalicelib.formats.pdf.objects import MAX_RULES
 from chalicelib.formats.pdf.process import START_SECONDS, PdfProcess
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     """Points from top to bottom as displayed."""
     lines: list[Sides] | None = None
     """The text layer, if it can be trusted."""
+    rules: list[tuple[float, float, float, float]] = []
+    """Ruled lines of such a page: least x, least y, greatest x, greatest y."""
     drawn: bool = False
     """Whether a raster follows."""
     error: str = ""
@@ -148,6 +151,17 @@ def read_lines(said: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
         ProcessFailed: a line is not what the process says when it is well.
     """
     return tuple(_line(one, raster) for one in said)
+
+
+def read_rules(said: list[tuple[float, float, float, float]]) -> tuple[Rect, ...]:
+    """Make ruled lines.
+
+    Raises:
+        ProcessFailed: they are not what the process says when it is well.
+    """
+    if len(said) > MAX_RULES or not all(math.isfinite(side) for sides in said for side in sides):
+        raise ProcessFailed("a ruled line is damaged")
+    return tuple(Rect(*sides) for sides in said)
 
 
 def _line(one: Sides, raster: Raster) -> TextLine:
@@ -305,7 +319,8 @@ class PdfDocument:
         pixels = self._pixels(raster, deadline) if facts.drawn else None
         if pixels is None and (layer is None or needs_pixels):
             raise ProcessFailed("the raster is missing")
-        return Page(number, raster.width, raster.height, raster.scale, pixels, layer)
+        rules = None if layer is None else read_rules(facts.rules)
+        return Page(number, raster.width, raster.height, raster.scale, pixels, layer, rules)
 
     def _pixels(self, raster: Raster, deadline: ProcessorTime) -> Pixels:
         import numpy as np

@@ -18,7 +18,6 @@ from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import (
     LineSegment,
     make_segments,
-    text_height,
     tilt,
 )
 from chalicelib.engines.ocr.forms.values import Value, find_values
@@ -61,9 +60,7 @@ def _find_printed(
     remains = take_out_keys(found, segments)
     numbered = NumberedLines(segments, remains.pieces)
     remains = numbered.without_numbers(remains)
-    rules = PageRules.of_pixels(
-        page.pixels, angle, [each.rect for each in segments], text_height(segments)
-    )
+    rules = PageRules.of_page(page, angle, segments)
     values = find_values(found, keys, remains, rules, numbered)
     check()
     meant = _choose_places(keys, found, values)

@@ -7,12 +7,14 @@ are horizontal.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.documents.page import Rect
+from chalicelib.domain.documents.page import ReadPage, Rect
+from chalicelib.engines.ocr.forms.segments import LineSegment, text_height
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, darkest_channel, find_rulings
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ _COVER = 0.85
 """Share of a text's width that a rule below it covers at the least."""
 _BEYOND = 1.5
 """Heights by which a rule is longer than two texts that it separates; an underline is not."""
+_JOINT = 3.0
+"""Pixels between two pieces of one drawn line at the most."""
 _PAPER = 255
 
 
@@ -43,6 +47,19 @@ class PageRules:
         self.is_known = rulings is not None
         self._rows = _as_array(rulings.horizontal if rulings else ())
         self._columns = _as_array(rulings.vertical if rulings else ())
+
+    @classmethod
+    def of_page(cls, page: ReadPage, angle: float, text: Sequence[LineSegment]) -> PageRules:
+        """Find the lines of a page: those that its PDF draws, else those of its pixels.
+
+        Args:
+            page: the page as read.
+            angle: by which it is turned clockwise, in radians.
+            text: its texts on the levelled page.
+        """
+        if page.rules is not None and not angle:
+            return cls(drawn_rulings(page.rules))
+        return cls.of_pixels(page.pixels, angle, [each.rect for each in text], text_height(text))
 
     @classmethod
     def of_pixels(
@@ -124,6 +141,33 @@ class PageRules:
             columns[columns >= rect.max_x - slack].min(initial=math.inf),
             rows[rows >= rect.max_y - slack].min(initial=math.inf),
         )
+
+
+def drawn_rulings(rules: Iterable[Rect]) -> Rulings:
+    """Divide lines that a PDF draws into level and upright ones, and join their pieces."""
+    level, upright = [], []
+    for rect in rules:
+        x, y = rect.center
+        if rect.width >= rect.height:
+            level.append(Ruling(y, rect.min_x, rect.max_x, rect.height))
+        else:
+            upright.append(Ruling(x, rect.min_y, rect.max_y, rect.width))
+    return Rulings(tuple(_joined(level)), tuple(_joined(upright)))
+
+
+def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
+    """Yield lines whose pieces, drawn one by one, touch each other."""
+    last: Ruling | None = None
+    for piece in sorted(pieces, key=lambda each: (round(each.position), each.start)):
+        if last is None:
+            last = piece
+        elif abs(piece.position - last.position) < _JOINT and piece.start < last.end + _JOINT:
+            last = replace(last, end=max(last.end, piece.end))
+        else:
+            yield last
+            last = piece
+    if last is not None:
+        yield last
 
 
 def _as_array(rulings: Iterable[Ruling]) -> Floats:

@@ -1,0 +1,183 @@
+"""The objects of a PDF page, those within forms too, and the ruled lines that are drawn.
+
+Runs in the child process that reads PDFs (child.py); imports the standard library alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from chalicelib.formats.pdf.geometry import PageView
+
+_MAX_OBJECTS = 200_000
+_MAX_DEPTH = 8
+_MAX_SEGMENTS = 200_000
+MAX_RULES = 4_000
+"""Ruled lines of a page at the most; one with more is a pattern, and counts as one without."""
+PATH, IMAGE, _FORM = 2, 3, 5
+_LINE, _MOVE = 0, 2
+_FILLED = 0
+_CORNERS = 3
+_WHITE = 250
+_MAX_FILLS = 300
+"""Coloured fills that are remembered: a white one upon them is seen, on paper it is not."""
+_THIN = 4.0
+"""Pixels that a filled strip is wide at the most to be a line."""
+_SHORTEST = 12.0
+"""Pixels that a line is long at the least."""
+_LEAN = 0.02
+"""Share of its length by which a line may lean."""
+
+Matrix = tuple[float, float, float, float, float, float]
+PLAIN: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+Sides = tuple[float, float, float, float]
+"""Least x, least y, greatest x, greatest y."""
+Dot = tuple[float, float]
+"""A point in pixels of the raster."""
+
+
+class PageObjects:
+    """Walks through what is drawn on a page."""
+
+    def __init__(self, pdfium: Any) -> None:
+        self._pdfium = pdfium
+        self._left = _MAX_OBJECTS
+
+    def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
+        """Yield kind, object and the matrix that leads from it to the page."""
+        count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
+        for number in range(count(page)):
+            yield from self._visit(get(page, number), PLAIN, 0)
+
+    def _visit(self, thing: Any, matrix: Matrix, depth: int) -> Iterator[tuple[int, Any, Matrix]]:
+        # A page may nest forms so that it has billions of objects.
+        self._left -= 1
+        if self._left < 0:
+            return
+        kind = self._pdfium.FPDFPageObj_GetType(thing)
+        own = combine(self._matrix(thing), matrix)
+        if kind == _FORM and depth < _MAX_DEPTH:
+            for number in range(self._pdfium.FPDFFormObj_CountObjects(thing)):
+                inner = self._pdfium.FPDFFormObj_GetObject(thing, number)
+                yield from self._visit(inner, own, depth + 1)
+        elif kind in {PATH, IMAGE}:
+            yield kind, thing, own
+
+    def _matrix(self, thing: Any) -> Matrix:
+        found = self._pdfium.FS_MATRIX()
+        if not self._pdfium.FPDFPageObj_GetMatrix(thing, ctypes.byref(found)):
+            return PLAIN
+        return found.a, found.b, found.c, found.d, found.e, found.f
+
+
+class DrawnRules:
+    """Collects the level and upright lines that are drawn on a page."""
+
+    def __init__(self, pdfium: Any, view: PageView) -> None:
+        self._pdfium = pdfium
+        self._view = view
+        self._left = _MAX_SEGMENTS
+        self._found: list[Sides] = []
+        self._fills: list[Sides] = []
+
+    def add(self, thing: Any, matrix: Matrix) -> None:
+        """Take the lines of a path; those that are dashed are none."""
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        mode = self._pdfium.FPDFPath_GetDrawMode
+        if not mode(thing, ctypes.byref(fill), ctypes.byref(stroke)):
+            return
+        is_stroked = bool(stroke.value) and self._pdfium.FPDFPageObj_GetDashCount(thing) < 1
+        if not is_stroked and fill.value == _FILLED:
+            return
+        for dots in self._outlines(thing, matrix):
+            if is_stroked:
+                for first, second in pairwise(dots):
+                    self._keep(_sides([first, second]), 0.0)
+            elif len(dots) > _CORNERS:
+                self._fill(thing, _sides(dots))
+
+    def rules(self) -> list[Sides]:
+        """Return the lines; none when there are too many."""
+        return self._found if len(self._found) <= MAX_RULES else []
+
+    def _outlines(self, thing: Any, matrix: Matrix) -> Iterator[list[Dot]]:
+        """Yield the points of each stretch of straight lines of a path."""
+        dots: list[Dot] = []
+        x, y = ctypes.c_float(), ctypes.c_float()
+        for number in range(self._pdfium.FPDFPath_CountSegments(thing)):
+            self._left -= 1
+            if self._left < 0:
+                return
+            segment = self._pdfium.FPDFPath_GetPathSegment(thing, number)
+            kind = self._pdfium.FPDFPathSegment_GetType(segment)
+            if kind != _LINE and dots:
+                yield dots
+                dots = []
+            self._pdfium.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y))
+            dots.append(self._place(x.value, y.value, matrix))
+            if self._pdfium.FPDFPathSegment_GetClose(segment):
+                dots.append(dots[0])
+        yield dots
+
+    def _place(self, x: float, y: float, matrix: Matrix) -> Dot:
+        a, b, c, d, e, f = matrix
+        return self._view.point(a * x + c * y + e, b * x + d * y + f)
+
+    def _fill(self, thing: Any, sides: Sides) -> None:
+        """Take a filled strip as a line, and the sides of a fill that is seen."""
+        self._keep(sides, _THIN)
+        left, top, right, bottom = sides
+        if min(right - left, bottom - top) <= _THIN:
+            return
+        if self._is_white(thing):
+            x, y = (left + right) / 2, (top + bottom) / 2
+            if not any(a < x < c and b < y < d for a, b, c, d in self._fills):
+                return
+        elif len(self._fills) < _MAX_FILLS:
+            self._fills.append(sides)
+        for each in (
+            (left, top, right, top),
+            (left, bottom, right, bottom),
+            (left, top, left, bottom),
+            (right, top, right, bottom),
+        ):
+            self._keep(each, 0.0)
+
+    def _is_white(self, thing: Any) -> bool:
+        channels = [ctypes.c_uint() for _ in range(4)]
+        known = self._pdfium.FPDFPageObj_GetFillColor(thing, *map(ctypes.byref, channels))
+        return bool(known) and all(channel.value >= _WHITE for channel in channels[:3])
+
+    def _keep(self, sides: Sides, thickness: float) -> None:
+        """Keep a line that is straight, long enough and on the page."""
+        if not all(map(math.isfinite, sides)) or len(self._found) > MAX_RULES:
+            return
+        raster = self._view.raster
+        width, height = sides[2] - sides[0], sides[3] - sides[1]
+        is_thin = min(width, height) <= max(thickness, _LEAN * max(width, height))
+        is_outside = sides[2] < 0 or sides[3] < 0 or sides[0] > raster.width
+        if is_thin and max(width, height) >= _SHORTEST and not is_outside:
+            self._found.append(tuple(round(side, 1) for side in sides))  # type: ignore[arg-type]
+
+
+def _sides(dots: list[Dot]) -> Sides:
+    xs, ys = [x for x, _ in dots], [y for _, y in dots]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def combine(first: Matrix, then: Matrix) -> Matrix:
+    """Return the matrix that applies one matrix after another."""
+    a, b, c, d, e, f = first
+    m, n, o, p, q, r = then
+    return (
+        a * m + b * o,
+        a * n + b * p,
+        c * m + d * o,
+        c * n + d * p,
+        e * m + f * o + q,
+        e * n + f * p + r,
+    )
