@@ -16,6 +16,11 @@ from collections.abc import Callable
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
+SWITCH_SECONDS = 0.0005
+"""How long a thread that computes keeps those waiting that answer other calls, in seconds.
+
+Python's 5 ms, met a few times in a call, are most of what one account's flood costs the others.
+"""
 
 
 def fork(name: str, work: Callable[[], None]) -> int:
@@ -49,6 +54,7 @@ def _become(name: str, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    sys.setswitchinterval(SWITCH_SECONDS)
     die_with_parent()
     if os.getppid() != parent:
         os._exit(1)
