@@ -11,6 +11,8 @@ from chalicelib.domain.documents.findings import Table
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.tables.finder import find_tables
 from tests.bench.ocr_data import Sample
+from tests.bench.ocr_invoices import PLAIN, draw_invoices
+from tests.bench.ocr_invoices import RULED as INVOICE_RULES
 from tests.bench.ocr_plots import table_marks
 from tests.bench.ocr_reading import Cost, Reader, answer_rect, go_on, interval
 from tests.bench.ocr_table_data import (
@@ -59,6 +61,7 @@ def tables_of(reader: Reader, page: ReadPage) -> tuple[Table, ...]:
 def bench_tables(bench: Bench) -> None:
     """Run every set."""
     bench_drawn(bench)
+    bench_invoices(bench)
     bench_pubtabnet(bench)
     bench_icdar(bench)
 
@@ -137,6 +140,20 @@ def judge_drawn(
         taken = [tables[pairs[at]] for at in others if at in pairs] + extra
         expected = [truth[at].cells for at in others]
         result.relations.append(count_relations(map(cells_of, taken), expected))
+
+
+def bench_invoices(bench: Bench) -> None:
+    """Report the item tables of invoices, with rules and without, drawn and with text layers."""
+    for name, ways in (("ruled", INVOICE_RULES), ("plain", PLAIN)):
+        documents = [
+            TrueDocument(invoice.name, invoice.content, {1: [invoice.cells]})
+            for invoice in draw_invoices(ways)
+        ]
+        for trusts_layer, how in ((False, "drawn"), (True, "text layer")):
+            found = read_documents(bench, bench.reader, documents, trusts_layer)
+            title = f"{name} item tables, {how}"
+            add_f1(bench, f"{title}: adjacency F1", found.relations, Bar(0.98), None)
+            bench.add_cpu(title, found.cost, None, None)
 
 
 def bench_pubtabnet(bench: Bench) -> None:

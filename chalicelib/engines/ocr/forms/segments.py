@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Point, Rect, TextLine, around_points
-from chalicelib.engines.ocr.tables.skew import find_angle
+from chalicelib.engines.ocr.skew import find_angle
 
 _COLUMN_GAP = 1.5
 """Blank between two words, in heights of the line, above which they belong to two columns."""

@@ -44,14 +44,30 @@ def aligned_grid(
     rows = group_rows(pieces)
     columns = _columns(rows)
     owners = [[_covered_columns(piece, columns) for piece in row] for row in rows]
-    merged = _row_numbers(rows, owners, separators)
+    return placed_grid(rows, owners, _row_numbers(rows, owners, separators), columns)
+
+
+def placed_grid(
+    rows: Sequence[Sequence[TextLine]],
+    owners: Sequence[Sequence[tuple[int, int]]],
+    numbers: Sequence[int],
+    columns: Sequence[Span],
+) -> TableGrid:
+    """Return places for rows of text whose place is known.
+
+    Args:
+        rows: of text, from the top.
+        owners: for each piece of each row its first and its last column.
+        numbers: for each row of text the table's row.
+        columns: stretches along x.
+    """
     by_row: dict[int, dict[int, Slot]] = {}
-    for row, number, spans in zip(rows, merged, owners, strict=True):
+    for row, number, spans in zip(rows, numbers, owners, strict=True):
         for piece, (first, last) in zip(row, spans, strict=True):
             _grow(by_row.setdefault(number, {}), number, first, last, piece.box)
     slots = [slot for own in by_row.values() for slot in own.values()]
-    box = around(piece.box for piece in pieces)
-    return TableGrid(box, in_order([*slots, *_empty(slots, _bands(rows, merged), columns)]))
+    box = around(piece.box for row in rows for piece in row)
+    return TableGrid(box, in_order([*slots, *_empty(slots, _bands(rows, numbers), columns)]))
 
 
 def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:

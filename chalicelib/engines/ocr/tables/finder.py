@@ -7,7 +7,7 @@ that contradicts the text, by the alignment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,13 @@ import numpy as np
 from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
+from chalicelib.engines.ocr.skew import LEAST, PageRotation, find_angle, is_level
 from chalicelib.engines.ocr.tables.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.blanks import read_blanks
 from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
 from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of, without_empty_lanes
 from chalicelib.engines.ocr.tables.growing import Region
+from chalicelib.engines.ocr.tables.headed import find_headed
 from chalicelib.engines.ocr.tables.heading import kinds
 from chalicelib.engines.ocr.tables.lattice import find_lattices, lattice_grid
 from chalicelib.engines.ocr.tables.pieces import cut_page, text_height
@@ -35,7 +37,6 @@ from chalicelib.engines.ocr.tables.rulings import (
     find_rulings,
 )
 from chalicelib.engines.ocr.tables.sifting import conflicts, is_absurd, is_ruled_table, is_table
-from chalicelib.engines.ocr.tables.skew import LEAST, PageRotation, find_angle
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -68,10 +69,12 @@ def find_tables(
     if page.pixels is None or not page.lines:
         return ()
     turn = PageRotation(find_angle(page.lines), page.width, page.height)
+    lines = tuple(line for line in page.lines if is_level(line, turn.angle))
     if page.is_exact or abs(turn.angle) < LEAST:
-        return _between_text(_tables(_Sheet(page, engine, structure, check, page.pixels)), page)
+        level = replace(page, lines=lines)
+        return _between_text(_tables(_Sheet(level, engine, structure, check, page.pixels)), level)
     pixels = turn.pixels(page.pixels)
-    upright = replace(page, pixels=pixels, lines=tuple(map(turn.upright, page.lines)))
+    upright = replace(page, pixels=pixels, lines=tuple(map(turn.upright, lines)))
     found = _tables(_Sheet(upright, engine, structure, check, pixels))
     return tuple(_turned_back(table, turn) for table in _between_text(found, upright))
 
@@ -114,15 +117,28 @@ def _tables(sheet: _Sheet) -> list[Table]:
     sheet.check()
     free = _outside(pieces, found)
     rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
+    found += find_headed(free, rules, height)
+    free = _outside(pieces, found)
     for regions in (ruled_regions, aligned_regions):
         for region in list(regions(free, rules, height)):
             sheet.check()
-            filled = _filled(sheet, region, rules)
+            left = {id(piece) for piece in _outside(region.pieces, found)}
+            if len(left) < len(region.pieces):
+                region = _only(region, left)
+            filled = _filled(sheet, region, rules) if len(left) > 1 else None
             if filled is not None and is_table(filled, is_ruled=region.is_ruled):
                 found.append(filled)
         free = _outside(pieces, found)
     ordered = sorted(found, key=lambda filled: (filled.grid.box.min_y, filled.grid.box.min_x))
     return [_table(_complete(filled, clean, sheet, height)) for filled in ordered]
+
+
+def _only(region: Region, left: Container[int]) -> Region:
+    """Return what another table has left of a region: no text stands in two tables."""
+    pieces = tuple(piece for piece in region.pieces if id(piece) in left)
+    return replace(
+        region, pieces=pieces, box=around(piece.box for piece in pieces or region.pieces)
+    )
 
 
 def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:
@@ -144,7 +160,16 @@ def _lattices(rulings: Rulings, pieces: Sequence[TextLine], height: float) -> It
             continue
         filled = fill(grid, _inside(pieces, grid.box))
         if is_ruled_table(filled):
-            yield filled
+            yield _with_open_rows(filled, rulings, height)
+
+
+def _with_open_rows(filled: FilledGrid, rulings: Rulings, height: float) -> FilledGrid:
+    """Return a lattice that rules its columns alone with the rows that its text has."""
+    headed = list(find_headed(list(filled.lines()), (), height))
+    if len(headed) != 1 or headed[0].grid.row_count <= filled.grid.row_count:
+        return filled
+    is_whole = sum(map(len, headed[0].texts)) >= sum(map(len, filled.texts))
+    return headed[0] if is_whole else filled
 
 
 def _inside(pieces: Iterable[TextLine], box: Rect) -> list[TextLine]:

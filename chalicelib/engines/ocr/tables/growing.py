@@ -171,13 +171,23 @@ def _side_by_side(
     columns = joined(
         (piece.box.min_x, piece.box.max_x) for row in rows if len(row) > 1 for piece in row
     )
-    white = gaps(columns)
-    widths = sorted((end - start for start, end in white), reverse=True)
-    if len(widths) > 2 and widths[0] >= max(_WIDE * widths[1], _WIDE_HEIGHTS * text_height):
-        start = next(start for start, end in white if end - start == widths[0])
-        left = sum(1 for column in columns if column[1] <= start)
-        if 1 < left < len(columns) - 1:
-            yield [piece for piece in pieces if piece.box.center[0] <= start]
-            yield [piece for piece in pieces if piece.box.center[0] > start]
-            return
-    yield pieces
+    first = widest_gutter(columns, text_height)
+    if first is None:
+        yield pieces
+        return
+    start = columns[first - 1][1]
+    yield [piece for piece in pieces if piece.box.center[0] <= start]
+    yield [piece for piece in pieces if piece.box.center[0] > start]
+
+
+def widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
+    """Return the column behind a gutter much wider than all others; None without one.
+
+    Two columns and more stand on both sides of it.
+    """
+    widths = [end - start for start, end in gaps(columns)]
+    ordered = sorted(widths, reverse=True)
+    if len(ordered) < 3 or ordered[0] < max(_WIDE * ordered[1], _WIDE_HEIGHTS * text_height):
+        return None
+    first = widths.index(ordered[0]) + 1
+    return first if 1 < first < len(columns) - 1 else None

@@ -86,11 +86,11 @@ def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> boo
 def _contrasts(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
     """Tell whether the first rows differ from a body: words above numbers, or words alone."""
     top = [text for slot, text in zip(slots, texts, strict=True) if slot.row < head and text]
-    words = sum(1 for text in top if not is_numeric(text) or _is_year(text))
+    words = sum(1 for text in top if not is_numeric(text) or is_year(text))
     return bool(top) and words >= 0.5 * len(top)
 
 
-def _is_year(text: str) -> bool:
+def is_year(text: str) -> bool:
     """Tell whether a text is a year, which heads columns as often as it stands in them."""
     return len(text) == 4 and text.isdigit() and text[:2] in ("18", "19", "20", "21")
 

@@ -14,6 +14,8 @@ from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
 _SAME_END = 1.5  # ends of rules of one table differ by at most this, in text heights
+_HEADLINE = 1.4
+"""Letters this many times as high as usual are those of a letterhead or a title."""
 _KNOWN_ROWS = 24  # rows of a region that tell its columns to rows outside
 
 
@@ -167,7 +169,8 @@ def aligned_regions(
         text_height: the usual height of a line, in pixels.
     """
     growing = Growing(text_height)
-    for row in group_rows(_without_prose(pieces, text_height)):
+    body = [piece for piece in pieces if piece.box.height < _HEADLINE * text_height]
+    for row in group_rows(_without_prose(body, text_height)):
         if not growing.takes(row):
             yield from growing.regions(rulings)
             growing = Growing(text_height)

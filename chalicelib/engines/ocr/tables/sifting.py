@@ -8,7 +8,7 @@ from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
-from chalicelib.engines.ocr.tables.heading import is_label, is_numeric, is_wordy
+from chalicelib.engines.ocr.tables.heading import is_label, is_numeric, is_wordy, is_year
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 
 _LEAST_FILLED = 0.5
@@ -62,10 +62,27 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
         return False
     if _label_share(filled) > _MOST_LABELS or _pair_share(filled) >= _MOST_PAIRS:
         return False
+    if not is_ruled and not _has_values(filled):
+        return False
     evidence = _row_evidence(filled)
     if evidence < max(3, _LEAST_EVIDENCE * rows):
         return False
     return columns > 2 or _is_pair_table(filled, is_ruled=is_ruled)
+
+
+def _has_values(filled: FilledGrid) -> bool:
+    """Tell whether most columns behind the first hold numbers, or one does in a named table.
+
+    Addresses side by side hold none; the number and date beside an address have no row of names.
+    """
+    columns = [_column_texts(filled, column) for column in range(1, filled.grid.column_count)]
+    numeric = [
+        texts for texts in columns if texts and 2 * sum(map(is_numeric, texts)) >= len(texts)
+    ]
+    named = any(not is_numeric(texts[0]) or is_year(texts[0]) for texts in numeric)
+    first = zip(filled.grid.slots, filled.texts, strict=True)
+    is_complete = all(lines for slot, lines in first if slot.row == 0 and slot.column)
+    return (named and is_complete) or 2 * len(numeric) > len(columns)
 
 
 def _is_dense(filled: FilledGrid) -> bool:

@@ -338,3 +338,26 @@ def test_hostile_pages_take_bounded_time(pattern: str) -> None:
     start = time.process_time()
     find_tables(page, Reader(), structure(), lambda: None)
     assert time.process_time() - start < 8.0
+
+
+def test_an_invoice_is_its_items() -> None:
+    """Letterhead, watermark and totals are left out, and no text stands in two tables."""
+    sheet = Sheet(height=900)
+    rows = (("Item", "Hours", "Rate", "Amount"), ("Repair of the roof", "12", "40.00", "480.00"))
+    for y, left, middle, right in (
+        (30, "Orchid Ltd", "", "Invoice"),
+        (90, "Bill to", "Number", "2024-17"),
+        (118, "Ada Winslow", "Date", "03/14/2024"),
+        (146, "7 Mill Lane", "Due", "04/13/2024"),
+    ):
+        for x, text in ((60, left), (560, middle), (760, right)):
+            if text:
+                sheet.write(x, y, text)
+    draw_rows(sheet, rows, (60, 240), gap=90)
+    slanted = ((100.0, 500.0), (500.0, 200.0), (530.0, 240.0), (130.0, 540.0))
+    sheet.lines.append(TextLine("Paid in full", 1.0, Rect(100, 200, 530, 540), slanted))
+    for number, text in enumerate(("Subtotal", "Total")):
+        sheet.write(420, 340 + 30 * number, text)
+        sheet.write(560, 340 + 30 * number, "480.00")
+    (table,) = sheet.tables()
+    assert texts(table) == rows_of(rows)

@@ -92,3 +92,13 @@ def test_nothing_gives_nothing() -> None:
     """No text, no region."""
     assert list(aligned_regions([], [], 20)) == []
     assert list(ruled_regions([], [rule(0), rule(100)], 20)) == []
+
+
+def test_headlines_are_in_no_region() -> None:
+    """Letters much higher than usual are those of a letterhead."""
+    name = TextLine("Orchid", 1.0, Rect(0, -60, 120, -30))
+    title = TextLine("Invoice", 1.0, Rect(240, -60, 300, -30))
+
+    (region,) = aligned_regions([name, title, *rows(0, 4)], [], 16)
+
+    assert words(region) == {f"{r}{c}" for r in range(4) for c in range(3)}

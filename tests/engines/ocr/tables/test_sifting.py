@@ -92,3 +92,12 @@ def test_absurd_structures() -> None:
     empty = [["", ""]] * 6
     assert is_absurd(filled([["a", "b"], *empty]))
     assert is_absurd(filled([["a", "", "", "", ""], ["b", "", "", "", ""]]))
+
+
+def test_letterheads_are_none() -> None:
+    """Addresses side by side hold no numbers, and what stands beside an address has no head."""
+    addresses = [["Bill to", "Ship to", "Pay to"], *[["Ann", "12 Elm St", "York"]] * 3]
+    facts = [["Ann", "Number", "17"], ["12 Elm St", "Date", "3/14"], ["York", "Due", "4/13"]]
+    assert not is_table(filled(addresses), is_ruled=False)
+    assert not is_table(filled(facts), is_ruled=False)
+    assert is_table(filled(addresses), is_ruled=True)

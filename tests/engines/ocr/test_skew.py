@@ -7,7 +7,7 @@ import math
 import pytest
 
 from chalicelib.domain.documents.page import Quad, Rect, TextLine, around_points
-from chalicelib.engines.ocr.tables.skew import PageRotation, find_angle
+from chalicelib.engines.ocr.skew import PageRotation, find_angle, is_level
 from tests.engines.ocr.tables.drawn import Sheet
 
 
@@ -65,3 +65,10 @@ def test_pixels_turn_with_the_lines() -> None:
     assert inside.max() < 40
     assert tuple(turned[0, 0]) == (240, 240, 230)
     assert Rect(0, 0, 1, 1).area == 1
+
+
+@pytest.mark.parametrize(("degrees", "is_one"), [(2, True), (17, True), (-34, False), (40, False)])
+def test_watermarks_do_not_run_as_the_page_does(degrees: float, is_one: bool) -> None:
+    """Only a long line may tell that it is slanted, as seen on the leaning page."""
+    assert is_level(leaning(0, 0, 500, degrees), math.radians(4)) == is_one
+    assert is_level(leaning(0, 0, 30, degrees), math.radians(4))

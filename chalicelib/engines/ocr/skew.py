@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LEAST = math.radians(0.35)
 """Pages that lean less are left as they are."""
 _STEEPEST = math.radians(45)
+_SLANTED = math.radians(15)
 _SHORT = 2.0  # lines below so many heights do not tell the slope
 
 
@@ -84,11 +85,22 @@ class PageRotation:
 
 def find_angle(lines: Sequence[TextLine]) -> float:
     """Return by how much a page leans clockwise, in radians: the median weighted by width."""
-    angles: list[tuple[float, float]] = []
-    for line in lines:
-        (ax, ay), (bx, by), (cx, cy), (dx, dy) = line.corners
-        width, rise = (bx + cx - ax - dx) / 2, (by + cy - ay - dy) / 2
-        angle = math.atan2(rise, width)
-        if width > _SHORT * math.hypot(dx - ax, dy - ay) and abs(angle) < _STEEPEST:
-            angles.append((angle, width))
-    return weighted_median(angles)
+    angles = [(_slope(line), line.box.width) for line in lines if _is_long(line)]
+    return weighted_median([each for each in angles if abs(each[0]) < _STEEPEST])
+
+
+def is_level(line: TextLine, angle: float) -> bool:
+    """Tell whether a line runs as the page does, unlike a watermark; short ones always do."""
+    return not _is_long(line) or abs(_slope(line) - angle) < _SLANTED
+
+
+def _slope(line: TextLine) -> float:
+    """Return by how much a line falls to the right, in radians."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = line.corners
+    return math.atan2((by + cy - ay - dy) / 2, (bx + cx - ax - dx) / 2)
+
+
+def _is_long(line: TextLine) -> bool:
+    """Tell whether a line is long enough to tell its slope."""
+    a, b, _, d = line.corners
+    return math.dist(a, b) > _SHORT * math.dist(a, d)
