@@ -43,6 +43,8 @@ class WrittenBlock:
 
     lines: tuple[str, ...]
     """The text of each line; none of a table."""
+    flows_on: tuple[bool, ...]
+    """Of each line but the last: whether the next one merely had no room behind it."""
     height: float
     """Height of its print, in pixels of the answer."""
     table: Table | None = None

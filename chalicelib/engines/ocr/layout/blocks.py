@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median_low
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.layout import ReadingPlace
-from chalicelib.engines.ocr.layout.columns import Row, flows, level_pieces
+from chalicelib.engines.ocr.layout.columns import Row, flows, is_prose, level_pieces
 from chalicelib.engines.ocr.order import page_slope
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Rect, TextLine
 
-Blocks = list[list[Row]]
-"""The blocks of a page, their lines, and in each line the runs or parts of runs."""
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, a heading or the like."""
+
+    rows: list[Row]
+    """Its lines: in each the runs or parts of runs."""
+    right: float
+    """Where a line would have to end, at the latest."""
+
+    def flows_on(self, number: int) -> bool:
+        """Say whether a line goes on in the next because that one's first word did not fit."""
+        row, follower = self.rows[number], self.rows[number + 1]
+        if _has_tab(row) or _has_tab(follower):
+            return False
+        first = follower[0]
+        letter = (first.right - first.left) / max(1, first.length)
+        return row[-1].right + letter * (first.first_word + 1) > self.right
+
 
 _WIDER = 1.3
 """A block ends where lines stand apart by more, in usual distances of its flow."""
@@ -23,13 +41,17 @@ _FAR = 2.0
 """No lines of a block stand further apart, in heights."""
 _OTHER_PRINT = 1.25
 """Nor does print of another size belong to it: so many times as high."""
+_TAB = 2.0
+"""No space between words is wider, in heights."""
 _INDENT = 0.8
 """A line that begins further to the right begins a paragraph, in heights."""
 _DEEP = 4.0
 """It is no indent when it begins still further to the right."""
 
 
-def arrange(runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] = ()) -> Blocks:
+def arrange(
+    runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] = ()
+) -> list[Block]:
     """Say in which order the runs of a page are read.
 
     Args:
@@ -41,10 +63,17 @@ def arrange(runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] 
         Each run once; one that reaches over a gutter in parts.
     """
     pieces = level_pieces(runs, page_slope(runs), is_exact=is_exact, places=places)
-    return [block for flow in flows(pieces) for block in _blocks(flow)]
+    found: list[Block] = []
+    for flow in flows(pieces):
+        # Text fills its lines; the lines of an address might have been longer.
+        right = max(piece.right for row in flow for piece in row)
+        for rows in _blocks(flow):
+            own = max(piece.right for row in rows for piece in row)
+            found.append(Block(rows, own if is_prose(rows) else right))
+    return found
 
 
-def reading_places(blocks: Blocks) -> list[ReadingPlace]:
+def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
     """Number blocks, lines and runs from 1, in the order of the runs' own numbers.
 
     A run in parts stands where its first part stands.
@@ -52,7 +81,7 @@ def reading_places(blocks: Blocks) -> list[ReadingPlace]:
     places: dict[int, ReadingPlace] = {}
     line_number = 0
     for block_number, block in enumerate(blocks, 1):
-        for line in block:
+        for line in block.rows:
             line_number += 1
             for part in line:
                 place = ReadingPlace(block_number, line_number, len(places) + 1)
@@ -76,6 +105,14 @@ def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
             block = []
         block.append(below)
     yield block
+
+
+def _has_tab(row: Row) -> bool:
+    """Say whether there is more between two runs of a row than wide spaces."""
+    return any(
+        right.left - left.right > _TAB * max(left.height, right.height)
+        for left, right in pairwise(row)
+    )
 
 
 def _height(row: Row) -> float:

@@ -65,6 +65,8 @@ class Piece:
     top: float
     right: float
     bottom: float
+    first_word: int = 0
+    """Characters of its first word."""
 
     @property
     def length(self) -> int:
@@ -123,9 +125,16 @@ def _parts(whole: Piece, line: TextLine) -> Iterator[Piece]:
     for (before, behind), step in zip(pairwise(shown), steps, strict=False):
         if behind - before > 1 and (step - usual) * width >= _GUTTER * whole.height:
             right = whole.left + (line.places[before] + usual / 2) * width
-            yield replace(whole, begin=start, end=before + 1, left=left, right=right)
+            part = replace(whole, begin=start, end=before + 1, left=left, right=right)
+            yield replace(part, first_word=_first_word(line.text, start))
             start, left = behind, whole.left + (line.places[behind] - usual / 2) * width
-    yield replace(whole, begin=start, left=left)
+    yield replace(whole, begin=start, left=left, first_word=_first_word(line.text, start))
+
+
+def _first_word(text: str, start: int) -> int:
+    """Return how many characters the word at a place has."""
+    end = text.find(" ", start)
+    return (len(text) if end < 0 else end) - start
 
 
 class _Turn:
@@ -379,12 +388,11 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
         rows_of(piece for piece in sides[1] if piece.left <= behind),
     )
     return all(
-        _is_prose(side) or _is_prose(near)
-        for side, near in zip((left, right), nearest, strict=True)
+        is_prose(side) or is_prose(near) for side, near in zip((left, right), nearest, strict=True)
     )
 
 
-def _is_prose(rows: list[Row]) -> bool:
+def is_prose(rows: list[Row]) -> bool:
     """Say whether most rows are long and fill their column."""
     left = min(row[0].left for row in rows)
     width = max(piece.right for row in rows for piece in row) - left

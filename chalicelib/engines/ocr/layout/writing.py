@@ -9,19 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER
 from chalicelib.domain.documents.layout import MARKDOWN, WrittenBlock
-from chalicelib.engines.ocr.layout.blocks import arrange
+from chalicelib.engines.ocr.layout.blocks import Block, arrange
 from chalicelib.engines.ocr.order import weighted_median
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.findings import Cell, Table
     from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
-    from chalicelib.engines.ocr.layout.columns import Row
 
 _INSIDE = 0.5
 """Share of a run's area by which it belongs to a table."""
@@ -36,6 +34,8 @@ _SPECIAL = re.compile(r"[\\`*_#\[\]<>|~&]")
 _LIST_MARK = re.compile(r"([-+]|[0-9]{1,9}(?=[.)]))")
 """What means something at the beginning of a line."""
 _BULLET = re.compile(r"[•·‣–-] +(?=\S)")
+_BREAK = "\\\n"
+"""Ends a line within a paragraph."""
 _DIVIDED = re.compile(r"[^\W\d_]-$")
 """The end of a line at which a word is divided."""
 
@@ -54,13 +54,20 @@ def written_blocks(
     boxes = [table.box for table in tables]
     found: list[WrittenBlock] = []
     for block in arrange(free, is_exact=page.is_exact, places=boxes):
-        for is_text, lines in groupby(block, lambda line: line[-1].index < len(free)):
-            if is_text:
-                found.append(_text_block(free, list(lines), page.page.scale))
+        for part in _without_tables(block, len(free)):
+            number = part.rows[0][0].index - len(free)
+            if number < 0:
+                found.append(_text_block(free, part, page.page.scale))
             else:
-                numbers = [part.index - len(free) for line in lines for part in line]
-                found += [WrittenBlock((), 0.0, tables[number]) for number in numbers]
+                found.append(WrittenBlock((), (), 0.0, tables[number]))
     return tuple(found)
+
+
+def _without_tables(block: Block, first: int) -> list[Block]:
+    """Return a block; one with tables, whose numbers begin with the first, piece by piece."""
+    if all(piece.index < first for row in block.rows for piece in row):
+        return [block]
+    return [Block([[piece]], block.right) for row in block.rows for piece in row]
 
 
 def _is_inside(box: Rect, table: Rect) -> bool:
@@ -68,12 +75,12 @@ def _is_inside(box: Rect, table: Rect) -> bool:
     return box.overlap(table) > _INSIDE * box.area
 
 
-def _text_block(runs: Sequence[TextLine], block: Sequence[Row], scale: float) -> WrittenBlock:
+def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> WrittenBlock:
     """Write the lines of a block."""
-    lines = tuple(
-        " ".join(runs[part.index].text[part.begin : part.end] for part in row) for row in block
-    )
-    return WrittenBlock(lines, scale * median(max(p.height for p in row) for row in block))
+    texts = ([runs[part.index].text[part.begin : part.end] for part in row] for row in block.rows)
+    flows_on = tuple(map(block.flows_on, range(len(block.rows) - 1)))
+    height = median(max(part.height for part in row) for row in block.rows)
+    return WrittenBlock(tuple(map(" ".join, texts)), flows_on, scale * height)
 
 
 def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
@@ -84,8 +91,8 @@ def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
         output: one of OUTPUTS.
 
     Returns:
-        Blocks divided by an empty line. In plain text lines stay lines; in Markdown a paragraph
-        is one line, and words are whole again that the end of a line divided.
+        Blocks divided by an empty line. In plain text lines stay lines; in Markdown those that
+        flow on are one, and words are whole again that the end of a line divided.
     """
     blocks = [block for page in pages for block in page]
     if output != MARKDOWN:
@@ -121,22 +128,27 @@ def _heading_levels(blocks: Sequence[WrittenBlock]) -> dict[int, int]:
 
 def _paragraph(block: WrittenBlock, level: int) -> str:
     """Write a block of text as a heading, an item of a list or a paragraph."""
-    text = _joined(block.lines)
+    lines = _joined(block)
     if level and len(block.lines) <= _LONGEST:
-        return f"{'#' * level} {_escaped(text)}"
-    bullet = _BULLET.match(text)
-    return _escaped(text) if bullet is None else f"- {_escaped(text[bullet.end() :])}"
+        return f"{'#' * level} {_escaped(' '.join(lines))}"
+    bullet = _BULLET.match(lines[0])
+    if bullet is None:
+        return _BREAK.join(map(_escaped, lines))
+    lines[0] = lines[0][bullet.end() :]
+    return "- " + f"{_BREAK}  ".join(map(_escaped, lines))
 
 
-def _joined(lines: Sequence[str]) -> str:
-    """Join lines to one; a word that a hyphen divides at the end of a line becomes whole."""
-    text = ""
-    for line in lines:
-        if _DIVIDED.search(text) and line[:1].islower():
-            text = text[:-1] + line
+def _joined(block: WrittenBlock) -> list[str]:
+    """Join lines that flow on; a word that a hyphen divides at the end of one becomes whole."""
+    lines = [block.lines[0]]
+    for line, flows_on in zip(block.lines[1:], block.flows_on, strict=True):
+        if not flows_on:
+            lines.append(line)
+        elif _DIVIDED.search(lines[-1]) and line[:1].islower():
+            lines[-1] = lines[-1][:-1] + line
         else:
-            text = f"{text} {line}" if text else line
-    return text
+            lines[-1] += f" {line}"
+    return lines
 
 
 def _escaped(text: str) -> str:

@@ -25,7 +25,7 @@ def column(name, x, y, count, width=400, step=28):
 def order(runs):
     """Return the first words of the runs as they are read."""
     blocks = arrange(runs, is_exact=True)
-    parts = [part for block in blocks for line in block for part in line]
+    parts = [part for block in blocks for line in block.rows for part in line]
     return [runs[part.index].text[part.begin : part.end].split()[0] for part in parts]
 
 
@@ -118,7 +118,7 @@ def test_blocks_and_lines():
 
     blocks = arrange(runs, is_exact=True)
 
-    assert [[len(line) for line in block] for block in blocks] == [
+    assert [[len(line) for line in block.rows] for block in blocks] == [
         [1],
         [1, 1, 1],
         [1, 1],
@@ -200,5 +200,18 @@ def test_the_size_of_print_does_not_depend_on_its_letters():
     ]
 
     (block,) = arrange(runs, is_exact=False)
-    heights = [line[0].height for line in block]
+    heights = [line[0].height for line in block.rows]
     assert max(heights) - min(heights) < 2
+
+
+def test_lines_flow_on_where_the_next_word_had_no_room():
+    """A line that ends early, though the next word would have fitted, was ended on purpose."""
+    runs = [
+        run("Ms Jane Roe", 50, 100, 110),
+        run("4 Elm Street", 50, 128, 120),
+        *[run(f"a {PROSE}, and {PROSE}", 50, 156 + 28 * n, 500) for n in range(2)],
+    ]
+
+    (block,) = arrange(runs, is_exact=True)
+
+    assert [block.flows_on(number) for number in range(3)] == [False, False, True]

@@ -15,7 +15,12 @@ from chalicelib.engines.ocr.layout.writing import write, written_blocks
 
 def block(*lines, height=20.0):
     """Make a block of text."""
-    return WrittenBlock(lines, height)
+    return WrittenBlock(lines, (True,) * (len(lines) - 1), height)
+
+
+def table_block(table):
+    """Make a block of a table."""
+    return WrittenBlock((), (), 0.0, table)
 
 
 def a_table(*rows, kind="columnHeader"):
@@ -65,6 +70,14 @@ def test_hyphens_that_divide_no_word_stay():
     )
 
 
+def test_lines_that_were_ended_on_purpose_stay():
+    """They end in a backslash, and a mark at the beginning of the next is escaped too."""
+    address = WrittenBlock(("Jane Roe", "- 4 Elm", "Street", "1. Town"), (False, True, False), 20)
+
+    assert write([[address]], MARKDOWN) == "Jane Roe\\\n\\- 4 Elm Street\\\n1\\. Town"
+    assert write([[address]], PLAIN) == "Jane Roe\n- 4 Elm\nStreet\n1. Town"
+
+
 def test_markdown_lists():
     """Bullets become items of a list; a number or a hyphen at the beginning stays what it is."""
     texts = ["• First", "– Second", "-5 degrees", "1. Third", "12) Fourth", "2024 was", "+ plus"]
@@ -85,7 +98,7 @@ def test_markdown_tables():
     headed = a_table(["Item", "Price"], ["Pen | ink", "3.00"])
     bare = a_table(["a", "b"], ["", "d"], kind="normal")
 
-    assert write([[WrittenBlock((), 0, headed), WrittenBlock((), 0, bare)]], MARKDOWN) == (
+    assert write([[table_block(headed), table_block(bare)]], MARKDOWN) == (
         "| Item | Price |\n| --- | --- |\n| Pen \\| ink | 3.00 |\n\n"
         "|  |  |\n| --- | --- |\n| a | b |\n|  | d |"
     )
@@ -135,7 +148,7 @@ def test_markup_on_a_page_is_escaped(text):
     """Without its backslashes the Markdown is the text, and nothing special stands without one."""
     for written in (
         write([[block(text)]], MARKDOWN),
-        write([[WrittenBlock((), 0, a_table([text], ["b"]))]], MARKDOWN).split("\n")[0][2:-2],
+        write([[table_block(a_table([text], ["b"]))]], MARKDOWN).split("\n")[0][2:-2],
     ):
         bare = re.sub(r"\\([!-/:-@\[-`{-~])", "", written)
         assert not set(bare) & set("<>`*_[]|~&#\\"), written
