@@ -474,3 +474,39 @@ def test_places_that_were_not_read():
     assert [place.page_number for place in found.unread] == [1, 1, 2, 2]
     assert texts(found.findings) == [(1, "one"), (2, "one")]
     assert read_whole(image_pdf([PAPER]), TEXT, engine).unread is None
+
+
+def a_column(name, x, count, width=30):
+    """Write lines of a column of a PDF: words that begin with the column's name."""
+    line = " ".join([f"{name}word"] * (width // 6))
+    return b"".join(words(f"{name}{n} {line}", x, 760 - 14 * n, 10) for n in range(count))
+
+
+def test_columns_of_a_text_layer():
+    """A PDF's own text is untangled like that of a picture, headings and feet included."""
+    head = words("A heading over both columns of it", 150, 790, 16)
+    foot = words("17", 300, 30, 10)
+    page = pdf([Sheet(head + a_column("a", 50, 20) + a_column("b", 320, 25) + foot)])
+
+    found = read_whole(page, OcrRequest("text", output="markdown"))
+
+    heading, left, right, number = found.text.split("\n\n")
+    assert heading == "# A heading over both columns of it"
+    assert [word for word in left.split() if word[1:].isdigit()] == [f"a{n}" for n in range(20)]
+    assert [word for word in right.split() if word[1:].isdigit()] == [f"b{n}" for n in range(25)]
+    assert number == "17"
+
+
+@pytest.mark.parametrize("output", ["text", "markdown"])
+def test_5_000_words_are_written_soon(output):
+    """A page full of words, in ten columns, is a matter of seconds."""
+    rows = [
+        words(" ".join(["word"] * 10), 10 + 57 * (n % 10), 820 - 16 * (n // 10), 2)
+        for n in range(500)
+    ]
+    began = time.process_time()
+
+    found = read_whole(pdf([Sheet(b"".join(rows))]), OcrRequest("text", layout=True, output=output))
+
+    assert found.text.replace("|", " ").count("word") == 5_000
+    assert time.process_time() - began < 10

@@ -95,20 +95,23 @@ def level_pieces(
     Args:
         lines: the runs.
         slope: of the page, in radians.
-        is_exact: whether boxes are as high as the font; else as high as the ink, and are brought
-            to what they would be if each line had a capital and a letter that hangs down.
+        is_exact: whether boxes are as high as the font and no run reaches over a gutter; else
+            they are as high as the ink, and are brought to what they would be if each line had a
+            capital and a letter that hangs down.
         places: more rectangles, of no text.
     """
     level = _Turn(slope)
     pieces: list[Piece] = []
     for index, line in enumerate(lines):
         left, top, right, bottom = level.box(line.corners)
-        if not is_exact:
+        if is_exact:
+            word = _first_word(line.text, 0)
+            pieces.append(Piece(index, 0, len(line.text), left, top, right, bottom, word))
+        else:
             rise, fall = _extent(line.text)
             size = (bottom - top) / (rise + fall)
             top, bottom = bottom - (fall + _RISE) * size, bottom + (_FALL - fall) * size
-        whole = Piece(index, 0, len(line.text), left, top, right, bottom)
-        pieces += _parts(whole, line)
+            pieces += _parts(Piece(index, 0, len(line.text), left, top, right, bottom), line)
     for index, place in enumerate(places, len(lines)):
         box = level.box(TextLine("", 1.0, place).corners)
         pieces.append(Piece(index, 0, _PROSE, *box))
