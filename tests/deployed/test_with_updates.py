@@ -23,7 +23,7 @@ def records(client: StageClient) -> dict[int, list[Any]]:
 
 @pytest.fixture(scope="module")
 def before(stage: Deployment, client: StageClient) -> dict[int, list[Any]]:
-    """The records of the account before the stage is removed."""
+    """The records of the account, read by the first test: later ones move the API elsewhere."""
     return records(client)
 
 
@@ -33,7 +33,7 @@ def retention(stage: Deployment) -> set[int]:
     return {group["retentionInDays"] for group in groups["logGroups"]}
 
 
-def test_the_same_again_changes_nothing(stage: Deployment):
+def test_the_same_again_changes_nothing(stage: Deployment, before: dict[int, list[Any]]):
     """The same package is uploaded once, and no change is made."""
     done = stage.run("deploy", "--only-stack")
 
@@ -73,7 +73,7 @@ def test_pages_of_an_origin_may_call(stage: Deployment):
     assert rule["AllowedOrigins"] == [page]
 
 
-def test_removed_stage_keeps_its_data(stage: Deployment, before: dict[int, list[Any]]):
+def test_removed_stage_keeps_its_data(stage: Deployment):
     """The functions go; every table and the bucket stay, and the command names them."""
     tables = set(stage.client("dynamodb").list_tables()["TableNames"])
     done = stage.run("destroy")
