@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms.candidates import (
     BELOW,
     INLINE,
@@ -13,7 +14,7 @@ from chalicelib.engines.ocr.forms.candidates import (
     Candidate,
     looks_like_label,
 )
-from chalicelib.engines.ocr.forms.field_kinds import has_span, is_one_line
+from chalicelib.engines.ocr.forms.field_kinds import has_span, is_one_line, is_spaced
 from chalicelib.engines.ocr.forms.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
@@ -184,7 +185,9 @@ class Continuation:
             for label in self._level_labels(rect)
         )
         places = self._rect(number), self._rect(other)
-        return None if is_labelled or self._rulings.between_columns(*places) else other
+        is_comb = is_spaced(self._segment(number).text) and is_spaced(self._segment(other).text)
+        is_ruled = not is_comb and self._rulings.between_columns(*places)
+        return None if is_labelled or is_ruled else other
 
     def _next_line(
         self, key: FoundKey, chosen: Candidate, line: Sequence[int], types: Sequence[str]
@@ -207,7 +210,8 @@ class Continuation:
             return None
         _, other, hangs = min(near)
         texts = self._segment(line[-1]).text, self._segment(other).text
-        must_be_full = (
+        is_address = normalized_address(", ".join(texts)) is not None
+        must_be_full = not is_address and (
             hangs
             or self._is_row_of_form(key, last, self._segment(other))
             or not (continues(*texts, types) or self._is_wide(line) or self._is_block(line, other))

@@ -5,7 +5,8 @@ Entity types: contract section 6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from chalicelib.engines.ocr.addresses import normalized_address
@@ -25,13 +26,20 @@ _FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
 _ONE_LINE = frozenset(_FINDERS)
 _FREE = frozenset(("TEXT", "ADDRESS", "NAME"))
 _LONGEST = 400
-MISFIT = 0.3
+MISFIT = 0.25
 """Factor of a text that is not of the type."""
 _LOOSE_FIT = 0.8
 _FIT = 1.15
 _MOST = 0.4
 """Share of a text that is of a kind when the whole text is."""
 _MOST_NAME_WORDS = 8
+_MOST_BEFORE = 2
+"""Words before a date, an amount … beyond which a text is a sentence that mentions one."""
+_COMB = 4
+"""Digits of a number in single boxes at the least."""
+_COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
+_POINTED = re.compile(r"[-(]?\$? ?\d{1,3}(?:\.\d{3})+\)?")
 
 
 def fitness(types: Sequence[str], text: str) -> float:
@@ -54,6 +62,9 @@ def _fits(kind: str, text: str) -> float:
     """Return how much a text is of one type."""
     if kind in _FINDERS:
         spans = _FINDERS[kind](text)
+        before = text[: spans[0].start].split() if spans else []
+        if sum(word.isalpha() for word in before) > _MOST_BEFORE:
+            return MISFIT
         share = max((span.end - span.start for span in spans), default=0) / len(text)
         return (_FIT if share >= _MOST else _LOOSE_FIT) if spans else MISFIT
     words = text.split()
@@ -70,6 +81,28 @@ def _fits(kind: str, text: str) -> float:
 def is_one_line(types: Sequence[str]) -> bool:
     """Return whether a value of these types never goes on in a second line."""
     return bool(types) and all(kind in _ONE_LINE for kind in types)
+
+
+def is_spaced(text: str) -> bool:
+    """Return whether a text is of single letters and digits, as they stand in a comb of boxes."""
+    return all(len(word) == 1 and word.isalnum() for word in text.split())
+
+
+def closed_up(text: str) -> str:
+    """Return a number that was written into single boxes without the blanks between them."""
+    digits = sum(map(str.isdecimal, text))
+    return text.replace(" ", "") if digits >= _COMB and is_spaced(text) else text
+
+
+def with_commas(text: str) -> str:
+    """Return an amount whose points stand between thousands with commas instead."""
+    return text.replace(".", ",") if _POINTED.fullmatch(text) else text
+
+
+def has_commas(texts: Iterable[str]) -> bool:
+    """Return whether amounts of a page have commas between thousands, more often than points."""
+    counts = [(len(_COMMAS.findall(text)), len(_POINTS.findall(text))) for text in texts]
+    return sum(commas - points for commas, points in counts) > 0
 
 
 def has_span(types: Sequence[str], text: str) -> bool:

@@ -11,6 +11,7 @@ from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
+from chalicelib.engines.ocr.forms.field_kinds import closed_up, has_commas, with_commas
 from chalicelib.engines.ocr.forms.keys import FoundKey, find_keys, keys_alike
 from chalicelib.engines.ocr.forms.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.pieces import take_out_keys
@@ -64,8 +65,9 @@ def _find_printed(
     values = find_values(found, keys, remains, rules, numbered)
     check()
     meant = _choose_places(keys, found, values)
+    is_mended = not page.is_exact and has_commas(line.text for line in page.lines)
     return {
-        number: _field(keys[number], found[place], values.get(place))
+        number: _field(keys[number], found[place], values.get(place), is_mended)
         for number, place in meant.items()
     }
 
@@ -96,10 +98,12 @@ def _choose_places(
     return meant
 
 
-def _field(template: TemplateKey, key: FoundKey, value: Value | None) -> FormField:
-    """Describe a printed key with its value."""
+def _field(template: TemplateKey, key: FoundKey, value: Value | None, is_mended: bool) -> FormField:
+    """Describe a printed key with its value, an amount with commas if they are to be mended."""
     segments = value.segments if value else ()
-    text = " ".join(segment.text for segment in segments)
+    text = closed_up(" ".join(segment.text for segment in segments))
+    if is_mended and "CURRENCY" in template.types:
+        text = with_commas(text)
     certainty = value.certainty if value else _EMPTY_CERTAINTY
     probability = min(_probability(key.segments), _probability(segments or key.segments))
     return FormField(

@@ -17,7 +17,8 @@ from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 _LEAST_SCORE = 0.4
 """Score below which a reading is a chance likeness in running text."""
-_ENUMERATION = re.compile(r"[(\[]?(?:\d{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
+_ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
+_NUMBER_AT_END = re.compile(r"(?:^|\s)\d{1,2}[a-z]?\s*$")
 _COLON = re.compile(r"\s*[:：]")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}$")
 _FEW_WORDS = 6
@@ -25,6 +26,8 @@ _LONG, _LENGTH_BONUS = 20, 0.1
 """Of two keys that read equally well, the longer one is likelier, up to 20 letters."""
 _MAX_ROUNDS = 4
 """Rounds after which the keys found no longer help to tell others."""
+_INSIDE = 0.6
+"""Factor for a key in the middle of a name or of a sentence."""
 _SPARE = 8
 """Further places of a key, of which its value may tell that they are meant."""
 _AS_GOOD = 0.85
@@ -174,8 +177,9 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
     few_letters = is_short(reading.variation)
     score = (
         reading.similarity**2
-        * _fits_before(before, has_colon, few_letters)
+        * _fits_before(before, has_colon, few_letters, begin > 0)
         * _fits_after(after, has_colon)
+        * (_INSIDE if _is_inside(before, after, has_colon) else 1.0)
         * _fits_case(reading.variation, " ".join(segment.text for segment in cut))
     )
     length = min(len(reading.variation), _LONG) / _LONG
@@ -189,9 +193,14 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
     )
 
 
-def _fits_before(before: str, has_colon: bool, few_letters: bool) -> float:
-    """Weigh what stands left of a key: nothing or a number, at best."""
+def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool) -> float:
+    """Weigh what stands left of a key: nothing or a number, at best.
+
+    Behind another key there may be its value first, and then the number.
+    """
     stripped = before.strip()
+    if is_next and _NUMBER_AT_END.search(before):
+        return 1.0
     if _ENUMERATION.fullmatch(stripped) or stripped.endswith((":", "|")):
         return 1.0
     if has_colon or stripped.endswith("."):
@@ -199,6 +208,18 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool) -> float:
     if few_letters:
         return 0.3
     return 0.6 if len(stripped.split()) <= _FEW_WORDS / 2 else 0.45
+
+
+def _is_inside(before: str, after: str, has_colon: bool) -> bool:
+    """Return whether a key is a word in the middle of a name or of a sentence."""
+    first = after.split()[:1]
+    return (
+        not has_colon
+        and before.rstrip()[-1:].isalpha()
+        and bool(first)
+        and first[0].strip(".,").isalpha()
+        and first[0][:1].isupper() == before.split()[-1][:1].isupper()
+    )
 
 
 def _fits_after(after: str, has_colon: bool) -> float:

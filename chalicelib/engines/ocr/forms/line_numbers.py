@@ -27,6 +27,8 @@ _GROWING = 0.8
 """Share of a column's numbers that are larger than those above them."""
 _FEWEST = 2
 """Numbers above and below that make a column, where the first printing was not read."""
+_BESIDE = 3.0
+"""Heights from one digit of a number in single boxes to the next at the most."""
 _MOST_NUMBERS = 1_000
 """Texts that begin with a number, above which a page is no form of numbered lines."""
 _MOST_LINES = 3.0
@@ -70,10 +72,19 @@ class NumberedLines:
         if max(len(firsts), len(seconds)) > _MOST_NUMBERS:
             firsts, seconds = [], []
         self._firsts, self._seconds = _Rows(firsts), _Rows(seconds)
+        seconds = [each for each in seconds if not self._is_in_comb(each)]
         repeated = _ordered(each for each in seconds if self._is_repeated(each))
         columns = sorted(each.rect.center[0] for each in repeated)
         self._seconds = _Rows(
             each for each in seconds if each in repeated or _is_in_column(each, columns)
+        )
+
+    def _is_in_comb(self, number: LineNumber) -> bool:
+        """Return whether another digit stands right beside one: both are of one longer number."""
+        rect = number.rect
+        return number.is_alone and any(
+            each.is_alone and 0 < abs(each.rect.center[0] - rect.center[0]) < _BESIDE * rect.height
+            for each in self._seconds.level(rect)
         )
 
     def _is_repeated(self, second: LineNumber) -> bool:

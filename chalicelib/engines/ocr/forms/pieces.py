@@ -16,6 +16,7 @@ _LABEL = re.compile(r"[(\d]{0,4}[.)]?\s?[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _LABEL_WORDS = 5
+_NEXT_NUMBER = re.compile(r"\s\d{1,2}[a-z]?$")
 _ENUMERATION = re.compile(r"[(\[]?(?:\d{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
 
@@ -87,9 +88,13 @@ def _between_keys(
     if head and not _ENUMERATION.fullmatch(head.text):
         yield FormPiece(head, None, _is_label(segment.text[: spans[0][0]]))
     ends = [start for start, _, _ in spans[1:]] + [len(segment.text)]
+    is_numbered = head is not None and _ENUMERATION.fullmatch(head.text)
     for (_, end, owner), stop in zip(spans, ends, strict=True):
         start = _past_hint(segment.text, end, stop)
         rest = _bare(segment, start, stop)
+        if rest and is_numbered and stop < len(segment.text):
+            number = _NEXT_NUMBER.search(rest.text)
+            rest = rest.part(0, number.start()) if number else rest
         if rest:
             yield FormPiece(rest, owner)
 

@@ -84,3 +84,15 @@ def test_page_of_numbers_takes_seconds_at_most() -> None:
     _values(_page(*rows), nothing="Nothing")
 
     assert time.perf_counter() - began < 5
+
+
+def test_digits_in_single_boxes_are_no_line_numbers() -> None:
+    """A number of a row of boxes has equal digits, none of which is a line's number."""
+    page = _page(
+        ((50, "b"), (90, "Routing number"), *((400 + 40.0 * n, d) for n, d in enumerate("1013")))
+    )
+    template = FormTemplate((TemplateKey("routing", ("Routing number",)),))
+
+    (field,) = find_fields(page, template)
+
+    assert field.value_text == "1013"

@@ -1,0 +1,48 @@
+"""Tests of chalicelib/engines/ocr/forms/field_kinds.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.engines.ocr.forms.field_kinds import (
+    MISFIT,
+    closed_up,
+    fitness,
+    has_commas,
+    span_of,
+    with_commas,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [("1 0 3 8", "1038"), ("A 1 2 3 4", "A1234"), ("Y N", "Y N"), ("10 3 8 4 7", "10 3 8 4 7")],
+)
+def test_number_in_single_boxes_is_one_number(text: str, closed: str) -> None:
+    """Digits that stand apart belong together; words and few letters do not."""
+    assert closed_up(text) == closed
+
+
+def test_points_between_thousands_are_misread_commas() -> None:
+    """Where a page's amounts have commas, a point before three digits is one; cents stay."""
+    assert has_commas(["1,204", "Total 33,100", "2.345"])
+    assert not has_commas(["1.204", "33.100"])
+    assert [with_commas(text) for text in ("110.656", "$ 1.234.567", "12.50", "1.2345")] == [
+        "110,656",
+        "$ 1,234,567",
+        "12.50",
+        "1.2345",
+    ]
+
+
+def test_value_ends_where_the_first_of_its_type_ends() -> None:
+    """A second date or amount behind the first is not part of it."""
+    text = "03/18/1978 820BAC 01/01/2020"
+
+    assert span_of(("DATE",), text) == (0, 10)
+
+
+def test_sentence_that_mentions_an_amount_is_none() -> None:
+    """An amount stands at the beginning of its text, or behind a word or two."""
+    assert fitness(("CURRENCY",), "has been changed from $8.00") == MISFIT
+    assert fitness(("CURRENCY",), "USD 8.00") > 1
