@@ -21,6 +21,7 @@ from infra.models import default_directory
 from tests.bench import (
     ocr_contacts,
     ocr_cost,
+    ocr_curled,
     ocr_documents,
     ocr_forms,
     ocr_layout,
@@ -73,6 +74,7 @@ class Bench:
 SECTIONS: dict[str, Callable[[Bench], None]] = {
     "text": ocr_text.bench_text,
     "layout": ocr_layout.bench_layout,
+    "curled": ocr_curled.bench_curled,
     "table": ocr_tables.bench_tables,
     "contact": ocr_contacts.bench_contacts,
     "form": ocr_forms.bench_forms,

@@ -8,7 +8,8 @@ that answers name: `Page.scale` leads from one to the other. The origin is the t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil, dist
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.picture import PixelBox
@@ -23,6 +24,8 @@ Point = tuple[float, float]
 """Distance from the left edge and from the top edge, in pixels."""
 Quad = tuple[Point, Point, Point, Point]
 """Corners of a text line as it is read: top left, top right, bottom right, bottom left."""
+BENT = 0.15
+"""Sag of a line that is bent: flat pages have none, bent ones many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,34 @@ def around_points(points: Iterable[Point]) -> Rect:
 
 
 @dataclass(frozen=True, slots=True)
+class Course:
+    """The way that a line of text takes over the page."""
+
+    points: tuple[Point, ...]
+    """Its middle at places from its beginning to its end, at least three."""
+    height: float
+    """Height of the line, in pixels."""
+
+    @property
+    def length(self) -> float:
+        """Distance of its ends, in pixels."""
+        return dist(self.points[0], self.points[-1])
+
+    @property
+    def sag(self) -> float:
+        """How far it leaves the straight way between its ends to both sides, in its heights."""
+        (x, y), (end_x, end_y) = self.points[0], self.points[-1]
+        across = [(px - x) * (end_y - y) - (py - y) * (end_x - x) for px, py in self.points]
+        area = self.length * self.height
+        return (max(across) - min(across)) / area if area else 0.0
+
+    def scaled(self, scale: float) -> Course:
+        """Multiply all coordinates."""
+        points = tuple((x * scale, y * scale) for x, y in self.points)
+        return Course(points, self.height * scale)
+
+
+@dataclass(frozen=True, slots=True)
 class TextLine:
     """A run of words on one line, as an engine read it or a PDF's text layer holds it."""
 
@@ -103,6 +134,8 @@ class TextLine:
     places: tuple[float, ...] = ()
     """For each character of the text, the place of its middle along the line: 0 at the line's
     beginning, 1 at its end; empty when unknown."""
+    course: Course | None = None
+    """Its way, when an engine follows it; None for a line that is short or that stands upright."""
 
     @property
     def corners(self) -> Quad:
@@ -148,11 +181,57 @@ class Page:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Unrolling:
+    """Where the pixels of a straightened raster come from."""
+
+    width: int
+    """Width of the straightened raster, in pixels."""
+    height: int
+    """Its height, in pixels."""
+    step: int
+    """Distance of the nodes, in pixels of the straightened raster."""
+    nodes: tuple[tuple[Point, ...], ...]
+    """Points of the bent raster: row by row from the top, each from the left; the first is that of
+    the straightened raster's top left corner, the last that of its bottom right one."""
+
+    def on_bent(self, point: Point) -> Point:
+        """Return where a point of the straightened raster lies on the bent one."""
+        right = min(max(0.0, point[0] / self.step), len(self.nodes[0]) - 1)
+        down = min(max(0.0, point[1] / self.step), len(self.nodes) - 1)
+        column, row = min(int(right), len(self.nodes[0]) - 2), min(int(down), len(self.nodes) - 2)
+        right, down = right - column, down - row
+        above, below = (
+            self.nodes[row][column : column + 2],
+            self.nodes[row + 1][column : column + 2],
+        )
+        x, y = (
+            (a * (1 - right) + b * right) * (1 - down) + (c * (1 - right) + d * right) * down
+            for a, b, c, d in zip(*above, *below, strict=True)
+        )
+        return x, y
+
+    def turned_over(self, width: float, height: float) -> Unrolling:
+        """Return the same for the bent raster, width x height pixels, standing on its head."""
+        nodes = tuple(
+            tuple((width - x, height - y) for x, y in reversed(row)) for row in reversed(self.nodes)
+        )
+        return replace(self, nodes=nodes)
+
+    def around_bent(self, rect: Rect) -> Rect:
+        """Return the box on the bent raster around a rectangle of the straightened one."""
+        steps = max(1, ceil(rect.width / self.step))
+        columns = [rect.min_x + rect.width * step / steps for step in range(steps + 1)]
+        sides = (rect.min_y, rect.max_y)
+        return around_points(self.on_bent((x, y)) for x in columns for y in sides)
+
+
 @dataclass(frozen=True, eq=False)
 class ReadPage:
     """A page turned by quarters until its text stands upright, and its lines.
 
-    Lines and pixels share the coordinates of the turned raster.
+    Lines and pixels share the coordinates of the turned raster; of the straightened one, when the
+    page was bent.
     """
 
     page: Page
@@ -170,19 +249,27 @@ class ReadPage:
     """Level and upright lines that are drawn; None when only the pixels, if any, show them."""
     unread: tuple[Rect, ...] = ()
     """Where text was found but not read."""
+    unrolling: Unrolling | None = None
+    """How a bent page was straightened after it was turned; None for a flat one."""
 
     @property
     def width(self) -> int:
-        """Width of the turned raster, in pixels."""
+        """Width of the raster that the lines lie on, in pixels."""
+        if self.unrolling is not None:
+            return self.unrolling.width
         return self.page.height if self.turns % 2 else self.page.width
 
     @property
     def height(self) -> int:
-        """Height of the turned raster, in pixels."""
+        """Height of the raster that the lines lie on, in pixels."""
+        if self.unrolling is not None:
+            return self.unrolling.height
         return self.page.width if self.turns % 2 else self.page.height
 
     def answer_box(self, rect: Rect) -> PixelBox:
-        """Return a rectangle of the turned raster in whole pixels of the page as displayed."""
+        """Return a rectangle of the lines' raster in whole pixels of the page as displayed."""
+        if self.unrolling is not None:
+            rect = self.unrolling.around_bent(rect)
         return self.page.answer_box(around_points(self._on_page(point) for point in _ends(rect)))
 
     def _on_page(self, point: Point) -> Point:

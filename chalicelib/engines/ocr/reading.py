@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
+from chalicelib.domain.documents.page import Page, ReadPage, TextLine
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.spacing import spaced_lines
+from chalicelib.engines.ocr.straightening import find_unrolling, straightened
 from chalicelib.engines.ocr.turning import (
     needed_turns,
     reversed_quad,
@@ -21,9 +22,12 @@ from chalicelib.engines.ocr.turning import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from chalicelib.domain.documents.page import Unrolling
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
     Pixels = npt.NDArray[np.uint8]
+    _Reading = tuple[int, Pixels, Sequence[TextLine], Unrolling | None]
+    """Quarter turns, the raster after them, what was found there, and how it was straightened."""
 
 _CERTAIN = 0.9
 """Mean probability of a page that cannot stand on its head."""
@@ -42,28 +46,26 @@ def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
         check: called between steps.
 
     Returns:
-        The page turned by quarters until most of its text is read from left to right.
+        The page turned by quarters until most of its text is read from left to right, and
+        straightened when its lines bend.
     """
     if page.layer is not None:
         return _exact(page, page.layer)
     if page.pixels is None:
         return ReadPage(page, 0, None, ())
-    lines, unread = _read(page.pixels, engine, check)
+    found = engine.read(page.pixels, check)
+    lines = _with_text(found)
     turns = needed_turns(lines)
     if turns:
         return _turned(page, page.pixels, turns, engine, check)
     if _is_upside_down(page.pixels, lines, engine, check):
         return _turned(page, page.pixels, 2, engine, check)
-    spaced = spaced_lines(page.pixels, lines, check)
-    return ReadPage(page, 0, page.pixels, spaced, unread=unread)
+    return _straightened(page, 0, page.pixels, found, engine, check)
 
 
-def _read(
-    pixels: Pixels, engine: TextEngine, check: CancelCheck
-) -> tuple[list[TextLine], tuple[Rect, ...]]:
-    """Return the lines of a raster, and the places that were found but not read."""
-    found = engine.read(pixels, check)
-    return [line for line in found if line.text], tuple(line.box for line in found if not line.text)
+def _with_text(found: Sequence[TextLine]) -> list[TextLine]:
+    """Leave out the places that were found but not read."""
+    return [line for line in found if line.text]
 
 
 def _exact(page: Page, layer: tuple[TextLine, ...]) -> ReadPage:
@@ -80,12 +82,53 @@ def _turned(
 ) -> ReadPage:
     """Turn the raster and read it again: engines find more in upright text."""
     turned = turned_pixels(pixels, turns)
-    lines, unread = _read(turned, engine, check)
-    if turns % 2 and _is_upside_down(turned, lines, engine, check):
+    found = engine.read(turned, check)
+    if turns % 2 and _is_upside_down(turned, _with_text(found), engine, check):
         turns = (turns + 2) % 4
         turned = turned_pixels(pixels, turns)
-        lines, unread = _read(turned, engine, check)
-    return ReadPage(page, turns, turned, spaced_lines(turned, lines, check), unread=unread)
+        found = engine.read(turned, check)
+    return _straightened(page, turns, turned, found, engine, check)
+
+
+def _straightened(
+    page: Page,
+    turns: int,
+    pixels: Pixels,
+    found: Sequence[TextLine],
+    engine: TextEngine,
+    check: CancelCheck,
+) -> ReadPage:
+    """Straighten a raster whose lines bend and read it again; keep what makes more sense."""
+    courses = [line.course for line in found if line.course is not None]
+    unrolling = find_unrolling(pixels, courses)
+    flat = turns, pixels, found, None
+    if unrolling is None:
+        return _spaced(page, flat, check)
+    check()
+    straight = straightened(pixels, unrolling)
+    check()
+    again = engine.read(straight, check)
+    # Of bent lines nobody could say whether they stand on their heads.
+    if _is_upside_down(straight, _with_text(again), engine, check):
+        turns = (turns + 2) % 4
+        unrolling = unrolling.turned_over(pixels.shape[1], pixels.shape[0])
+        straight = turned_pixels(straight, 2)
+        again = engine.read(straight, check)
+    is_better = _sense(again) > _sense(found)
+    return _spaced(page, (turns, straight, again, unrolling) if is_better else flat, check)
+
+
+def _spaced(page: Page, read: _Reading, check: CancelCheck) -> ReadPage:
+    """Add the spaces that were overlooked."""
+    turns, pixels, found, unrolling = read
+    lines = spaced_lines(pixels, _with_text(found), check)
+    unread = tuple(line.box for line in found if not line.text)
+    return ReadPage(page, turns, pixels, lines, unread=unread, unrolling=unrolling)
+
+
+def _sense(found: Sequence[TextLine]) -> float:
+    """Return how many characters are read, each as much as it is certain."""
+    return sum(line.probability * len(line.text) for line in found)
 
 
 def _is_upside_down(

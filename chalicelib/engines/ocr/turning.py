@@ -73,7 +73,7 @@ def _turned_line(line: TextLine, turns: int, width: float, height: float) -> Tex
     quad = first, second, third, fourth
     box = around_points(quad)
     is_upright = first == (box.min_x, box.min_y) and third == (box.max_x, box.max_y)
-    return replace(line, box=box, quad=None if is_upright else quad)
+    return replace(line, box=box, quad=None if is_upright else quad, course=None)
 
 
 def _turned_point(point: Point, turns: int, width: float, height: float) -> Point:

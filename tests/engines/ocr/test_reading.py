@@ -1,11 +1,14 @@
 """Reading a page: its text layer or its pixels, turned upright."""
 
+import time
+
 import numpy as np
 import pytest
 
 from chalicelib.domain.documents.page import Page, Rect, TextLine
 from chalicelib.engines.ocr.reading import read_page
 from chalicelib.engines.ocr.turning import turned_lines
+from tests.curling import KINDS, curled
 from tests.engines.ocr.ppocr.pages import TEXTS, a_page, drawn, go_on, paged, texts_of, the_engine
 
 
@@ -101,3 +104,73 @@ def test_a_blank_page_stays_as_it_is():
     page = read_page(paged(np.full((300, 400, 3), 255, np.uint8)), engine, go_on)
 
     assert (page.lines, page.turns, engine.pages) == ((), 0, 1)
+
+
+SENTENCES = tuple(
+    f"{number} parcels of {size} kg went from the harbour to the northern depot on day {number}"
+    for number, size in enumerate((12, 35, 47, 51, 68, 73, 84, 96, 105, 117), start=1)
+)
+
+
+def a_letter():
+    """Draw a page of long lines."""
+    rows = [(60, 80 + 44 * row, text) for row, text in enumerate(SENTENCES)]
+    return drawn(rows, size=(1000, 640), font=22)
+
+
+@pytest.mark.parametrize(("kind", "turns"), [*((kind, 0) for kind in KINDS), ("sine", 2)])
+def test_a_bent_page_is_straightened(kind, turns):
+    """Bent lines are read to the word, and answers name places on the page as it was sent."""
+    bent = np.ascontiguousarray(np.rot90(curled(a_letter(), kind, 3, 0.05), turns))
+
+    page = read_page(paged(bent), the_engine(), go_on)
+
+    found = [word for line in page.lines for word in line.text.split()]
+    words = [word for text in SENTENCES for word in text.split()]
+    assert len(set(found) & set(words)) >= 0.97 * len(set(words))
+    assert page.unrolling is not None
+    assert (page.height, page.width) == page.pixels.shape[:2]
+    outside = bent[:, :, 0] < 128
+    for line in page.lines:
+        box = page.answer_box(line.box)
+        outside[box.min_y : box.max_y, box.min_x : box.max_x] = False
+    assert outside.sum() < 0.02 * (bent[:, :, 0] < 128).sum()
+
+
+def test_a_flat_page_is_not_straightened():
+    """Level pages and those that were laid down askew keep their pixels."""
+    for pixels in (a_letter(), curled(a_letter(), "bulge", 3, 0.0)):
+        page = read_page(paged(pixels), the_engine(), go_on)
+
+        assert page.unrolling is None
+        assert page.pixels is pixels
+        assert len(page.lines) == len(SENTENCES)
+
+
+def waves():
+    """Draw a page of nothing but waves."""
+    rows, columns = np.mgrid[0:900, 0:900]
+    return np.repeat((127 + 127 * np.sin((rows + 40 * np.sin(columns / 60)) / 5))[..., None], 3, 2)
+
+
+@pytest.mark.parametrize(
+    "pixels",
+    [
+        waves(),
+        np.random.default_rng(1).integers(0, 256, (900, 900, 3)),
+        curled(a_letter(), "bulge", 1, 0.5),
+        curled(a_letter(), "sine", 1, 0.3),
+    ],
+    ids=["waves", "noise", "rolled up", "crumpled"],
+)
+def test_pages_beyond_straightening_are_answered(pixels):
+    """Waves, noise and paper that is bent beyond reading end soon, in places on the page."""
+    start = time.process_time()
+
+    page = read_page(paged(pixels.astype(np.uint8)), the_engine(), go_on)
+
+    assert time.process_time() - start < 30
+    for rect in (*(line.box for line in page.lines), *page.unread):
+        box = page.answer_box(rect)
+        assert 0 <= box.min_x <= box.max_x <= pixels.shape[1]
+        assert 0 <= box.min_y <= box.max_y <= pixels.shape[0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from chalicelib.domain.documents.page import BENT, Course
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,15 +47,17 @@ def outlines(mask: Mask, least_side: int, most: int) -> list[Ints]:
         For each group the first and last pixel of each of its rows as (x, y), int64,
         shape (points, 2); the largest groups first.
     """
+    pieces = _pieces_of(mask)
+    return [pieces.outline(index) for index in pieces.largest(least_side, most)]
+
+
+def _pieces_of(mask: Mask) -> _Pieces:
+    """Sort the runs of a mask by groups that touch."""
     runs = find_runs(mask)
-    if not len(runs.rows):
-        return []
     labels = _labels(runs)
     order = np.argsort(labels, kind="stable")
-    firsts = np.flatnonzero(np.r_[True, np.diff(labels[order]) != 0])
-    pieces = _Pieces(runs, order, firsts)
-    chosen = pieces.largest(least_side, most)
-    return [pieces.outline(int(index)) for index in chosen]
+    firsts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    return _Pieces(runs, order, firsts)
 
 
 def find_runs(mask: Mask) -> Runs:
@@ -75,14 +79,17 @@ class _Pieces:
         self._firsts = firsts
         self._bounds = np.r_[firsts, len(order)]
 
-    def largest(self, least_side: int, most: int) -> Ints:
+    def largest(self, least_side: int, most: int) -> list[int]:
         """Return the indexes of the largest groups that are wide and high enough."""
+        if not len(self._firsts):
+            return []
         widths = np.maximum.reduceat(self._ends, self._firsts)
         widths -= np.minimum.reduceat(self._starts, self._firsts)
         heights = self._rows[self._bounds[1:] - 1] - self._rows[self._firsts] + 1
         pixels = np.add.reduceat(self._ends - self._starts, self._firsts)
         kept = np.flatnonzero((widths >= least_side) & (heights >= least_side))
-        return kept[np.argsort(-pixels[kept], kind="stable")][:most]
+        largest: list[int] = kept[np.argsort(-pixels[kept], kind="stable")][:most].tolist()
+        return largest
 
     def outline(self, index: int) -> Ints:
         """Return the first and last pixel of each row of a group, int64, shape (points, 2)."""
@@ -93,6 +100,30 @@ class _Pieces:
         right = np.maximum.reduceat(self._ends[own], firsts) - 1
         lines = rows[firsts]
         return np.concatenate((np.stack((left, lines), 1), np.stack((right, lines), 1)))
+
+    def course(self, index: int) -> Course | None:
+        """Return the way of a group from the left to the right; None for one that is short."""
+        own = slice(self._bounds[index], self._bounds[index + 1])
+        rows, starts, ends = self._rows[own], self._starts[own], self._ends[own]
+        left, width = int(starts.min()), int(ends.max() - starts.min())
+        counts, sums = (
+            np.cumsum(
+                np.bincount(starts - left, weights, width + 1)
+                - np.bincount(ends - left, weights, width + 1)
+            )[:width]
+            for weights in (None, rows)
+        )
+        thickness = float(np.median(counts))
+        steps = int(width / (_COURSE_STEP * thickness))
+        if steps < 3:
+            return None
+        cuts = np.linspace(0, width, steps + 1).astype(int)
+        inked, sums = np.add.reduceat(counts, cuts[:-1]), np.add.reduceat(sums, cuts[:-1])
+        # Where two lines touch, the middle of both is the middle of neither.
+        kept = (inked > 0) & (inked < _TOUCHING * thickness * np.diff(cuts))
+        middles = left + (cuts[:-1] + cuts[1:] - 1)[kept] / 2
+        points = zip(middles.tolist(), (sums[kept] / inked[kept]).tolist(), strict=True)
+        return Course(tuple(points), _FULL * thickness) if kept.sum() >= 3 else None
 
 
 def _labels(runs: Runs) -> Ints:
@@ -152,6 +183,10 @@ class Rectangle:
     """Direction of a unit of length, to the right."""
     dy: float
     """The same, downwards."""
+    course: Course | None = None
+    """The way of the line in it, when that is followed."""
+    is_filled: bool = True
+    """Whether text covers it; it does not when the line bends."""
 
     def grown(self, margin: float) -> Rectangle:
         """Return it with a margin on all four sides."""
@@ -204,8 +239,8 @@ def smallest_rectangle(outline: Ints) -> Rectangle:
     u, v = units[best], np.array((-units[best, 1], units[best, 0]))
     middle = u * (along[:, best].max() + along[:, best].min()) / 2
     middle += v * (across[:, best].max() + across[:, best].min()) / 2
-    found = Rectangle(*map(float, (*middle, lengths[best], breadths[best], *u)))
-    return _upright(found)
+    x, y, length, breadth, dx, dy = map(float, (*middle, lengths[best], breadths[best], *u))
+    return _upright(Rectangle(x, y, length, breadth, dx, dy))
 
 
 def _upright(rectangle: Rectangle) -> Rectangle:
@@ -250,6 +285,12 @@ _LEAST_MEAN = 0.5
 """Mean value inside a rectangle that is kept."""
 _GROWTH = 1.6
 """The network shrinks lines: how far they are grown again, as a share of area / perimeter."""
+_COURSE_STEP = 3.0
+"""Distance of the places at which a line is followed, in heights of its piece of the map."""
+_TOUCHING = 1.6
+"""A piece that is so many times as high as elsewhere holds two lines."""
+_FULL = 2.6
+"""Height of a line, in heights of its piece: what _GROWTH makes of a long one."""
 _LEAST_SIDE = 2
 _LEAST_GROWN_SIDE = 5.0
 
@@ -263,16 +304,20 @@ def text_rectangles(values: Floats) -> list[Rectangle]:
     Returns:
         Rectangles in pixels of the map, at most MOST_BOXES.
     """
-    mask = _grown_by_one(values > _TEXT)
+    pieces = _pieces_of(_grown_by_one(values > _TEXT))
     found = []
-    for outline in outlines(mask, _LEAST_SIDE, MOST_BOXES):
-        core = smallest_rectangle(outline)
-        if min(core.length, core.breadth) < _LEAST_SIDE or _mean(values, core) < _LEAST_MEAN:
+    for index in pieces.largest(_LEAST_SIDE, MOST_BOXES):
+        core = smallest_rectangle(pieces.outline(index))
+        if min(core.length, core.breadth) < _LEAST_SIDE:
+            continue
+        is_filled = _mean(values, core) >= _LEAST_MEAN
+        course = pieces.course(index)
+        if not (is_filled or (course is not None and course.sag > BENT)):
             continue
         margin = core.length * core.breadth * _GROWTH / (2 * (core.length + core.breadth))
         grown = core.grown(margin)
         if min(grown.length, grown.breadth) >= _LEAST_GROWN_SIDE:
-            found.append(grown)
+            found.append(replace(grown, course=course, is_filled=is_filled))
     return found
 
 

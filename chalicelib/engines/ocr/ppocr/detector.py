@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+from chalicelib.domain.documents.page import Course
 from chalicelib.engines.ocr.ppocr.boxes import Rectangle, text_rectangles
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from chalicelib.domain.documents.page import Point
 
     Floats = npt.NDArray[np.float32]
     Pixels = npt.NDArray[np.uint8]
@@ -102,11 +105,14 @@ def _network_input(pixels: Pixels) -> Floats:
 def _on_image(found: Rectangle, across: float, down: float) -> Rectangle:
     """Map a rectangle of the framed picture to the image; the scales differ by rounding only."""
     scale = (across + down) / 2
-    return Rectangle(
-        (found.x - _MARGIN + 0.5) * across,
-        (found.y - _MARGIN + 0.5) * down,
-        found.length * scale,
-        found.breadth * scale,
-        found.dx,
-        found.dy,
-    )
+
+    def moved(x: float, y: float) -> Point:
+        return (x - _MARGIN + 0.5) * across, (y - _MARGIN + 0.5) * down
+
+    course = found.course
+    if course is not None:
+        points = tuple(moved(x, y) for x, y in course.points)
+        course = Course(points, course.height * scale)
+    x, y = moved(found.x, found.y)
+    length, breadth = found.length * scale, found.breadth * scale
+    return Rectangle(x, y, length, breadth, found.dx, found.dy, course, found.is_filled)

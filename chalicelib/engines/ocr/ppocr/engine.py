@@ -19,7 +19,7 @@ from chalicelib.engines.ocr.ppocr.senses import chosen_quads
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.documents.page import Point, Quad
+    from chalicelib.domain.documents.page import Course, Point, Quad
     from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.ppocr.ctc import RecognisedText
     from chalicelib.engines.ocr.ppocr.detector import Detector
@@ -64,8 +64,14 @@ class PpOcr:
         def recognise(quads: Sequence[Quad]) -> list[RecognisedText]:
             return self._recognised(image, quads, check)
 
-        read = chosen_quads(found, recognise)
-        lines = [_line(quad, _readable(reading), scale, image) for quad, reading in read]
+        # What a bent line left of its rectangle is not the line: it is read when it is straight.
+        read = chosen_quads([place for place in found if place.is_filled], recognise)
+        read += [(place.corners(), NOTHING) for place in found if not place.is_filled]
+        courses = {place.corners(): place.course for place in found if place.course is not None}
+        lines = [
+            _line(quad, _readable(reading), scale, image, courses.get(quad))
+            for quad, reading in read
+        ]
         unread = [line for line in lines if not line.text]
         return (*in_reading_order([line for line in lines if line.text]), *unread)
 
@@ -124,7 +130,13 @@ def _scaled(quad: Quad, scale: float) -> Quad:
     return first, second, third, fourth
 
 
-def _line(quad: Quad, reading: RecognisedText, scale: float, image: Image.Image) -> TextLine:
+def _line(
+    quad: Quad,
+    reading: RecognisedText,
+    scale: float,
+    image: Image.Image,
+    course: Course | None = None,
+) -> TextLine:
     """Describe what was read in the coordinates of the page, inside the page."""
     top_left, top_right, _, bottom_left = quad
     box = around_points(_inside(point, image, scale) for point in quad)
@@ -137,6 +149,7 @@ def _line(quad: Quad, reading: RecognisedText, scale: float, image: Image.Image)
         box,
         None if is_upright else _scaled(quad, scale),
         reading.places,
+        course and course.scaled(scale),
     )
 
 

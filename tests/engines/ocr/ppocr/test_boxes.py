@@ -43,3 +43,41 @@ def test_lines_are_bounded():
     values[:, 1::8] = 0.0
 
     assert len(text_rectangles(values)) <= MOST_BOXES
+
+
+def arched(depth):
+    """Return a map of one long line that bends by some pixels."""
+    values = np.zeros((120, 320), np.float32)
+    for column in range(20, 300):
+        middle = 30 + round(depth * np.sin(np.pi * (column - 20) / 280))
+        values[middle - 4 : middle + 4, column] = 0.9
+    return values
+
+
+def test_a_long_line_is_followed():
+    """The course of a line runs through its middle, in reading order, and tells its height."""
+    (found,) = text_rectangles(arched(6))
+
+    course = found.course
+    assert len(course.points) >= 8
+    assert [x for x, _ in course.points] == sorted(x for x, _ in course.points)
+    for x, y in course.points:
+        assert y == pytest.approx(30 + 6 * np.sin(np.pi * (x - 20) / 280), abs=1)
+    assert course.height == pytest.approx(2.6 * 9, abs=0.1)
+    assert course.sag == pytest.approx(6 / course.height, abs=0.1)
+
+
+def test_a_bent_line_is_kept_though_it_fills_little():
+    """A rectangle that is mostly empty because its line bends is no mistake of the network."""
+    (flat,), (bent,) = text_rectangles(arched(1)), text_rectangles(arched(60))
+
+    assert flat.is_filled
+    assert not bent.is_filled
+    assert bent.course.sag > 1
+
+
+def test_short_places_are_not_followed():
+    """A word says too little about how the page bends."""
+    (found,) = text_rectangles(a_map((50, 60, 40, 80)))
+
+    assert found.course is None

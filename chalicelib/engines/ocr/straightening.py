@@ -1,0 +1,234 @@
+"""Straightens a page that was bent when it was photographed, as those of books and curled sheets.
+
+The middles of its lines tell the slope of print at many places. A smooth field of slopes goes
+through them all; curves that follow the field are the rows of the straightened page. No shape of
+paper is assumed (unlike Cao, Ding, Liu 2003, cylinders), so that bulges, gutters, waves and twists
+are one case, and so is a page that was photographed from aside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from chalicelib.domain.documents.page import BENT, Course, Unrolling
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Pixels = npt.NDArray[np.uint8]
+    Doubles = npt.NDArray[np.float64]
+
+_FEWEST = 3
+"""Lines that bend on a bent page: a seal or a logo has fewer."""
+_SHARE = 0.1
+"""Share of the lines' length that bends on a bent page."""
+_MOST_PIXELS = 12_000_000
+"""Of a straightened page; print that was photographed finer is scaled down."""
+_CELLS = 48
+"""Meshes of the straightened page along its longer side."""
+_REACH = 0.6
+"""How far from a line's supposed middle its ink is looked for, in heights."""
+_FAINT = 0.3
+"""Contrast below which nothing is ink, as a share of the strongest."""
+_WAVES = 4
+"""Degree of the curve that corrects the course of a long line."""
+_POINTS_A_WAVE = 5
+"""Places that a line has for each degree."""
+_APPROACHES = 3
+"""Corrections; ink that was out of reach comes into it."""
+_KNOTS = 10
+"""Pieces of the curve across the page: a gutter's takes place within one or two of them."""
+_SMOOTH = 0.3
+"""Weight of smoothness beside a slope that was seen."""
+_ROUNDS = 6
+"""Repetitions of the fit; each trusts slopes less that lie off the last."""
+_DOUBTED = 0.02
+"""Deviation of a slope that halves its weight."""
+_STEEPEST = 1.0
+"""Slope of the steepest row: beyond it letters are too narrow to be read."""
+
+
+def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | None:
+    """Say how a page is straightened.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+        courses: ways of its lines, in pixels.
+
+    Returns:
+        None for a page that is flat, however it was turned or seen.
+    """
+    bent = [course.length for course in courses if course.sag > BENT]
+    if len(bent) < _FEWEST or sum(bent) < _SHARE * sum(course.length for course in courses):
+        return None
+    grey = np.asarray(Image.fromarray(np.ascontiguousarray(pixels)).convert("L"))
+    courses = [_along_ink(grey, course) for course in courses]
+    frame = _Frame(courses, *grey.shape[::-1])
+    places, slopes = frame.seen(courses)
+    return frame.unrolling(_Slopes(places, slopes)) if len(slopes) else None
+
+
+def straightened(pixels: Pixels, unrolling: Unrolling) -> Pixels:
+    """Straighten a raster, uint8, shape (height, width, 3); beyond its sides is its own edge."""
+    edge = np.concatenate((pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]))
+    red, green, blue = (int(value) for value in np.median(edge, axis=0))
+    meshes = [
+        (
+            tuple(n * unrolling.step for n in (column, row, column + 1, row + 1)),
+            (*above[column], *below[column], *below[column + 1], *above[column + 1]),
+        )
+        for row, (above, below) in enumerate(pairwise(unrolling.nodes))
+        for column in range(len(above) - 1)
+    ]
+    image = Image.fromarray(np.ascontiguousarray(pixels)).transform(
+        (unrolling.width, unrolling.height),
+        Image.Transform.MESH,
+        meshes,
+        Image.Resampling.BICUBIC,
+        fillcolor=(red, green, blue),
+    )
+    return np.asarray(image)
+
+
+def _along_ink(grey: Pixels, course: Course) -> Course:
+    """Lay a course through the middle of the ink: where lines bend, detectors cut corners."""
+    x, y = np.array(course.points).T
+    columns = np.arange(max(0, math.ceil(x[0])), min(grey.shape[1], math.floor(x[-1]) + 1))
+    reach = max(2, round(_REACH * course.height))
+    if len(columns) < reach or x[0] >= x[-1]:
+        return course
+    away = np.arange(-reach, reach + 1)
+    degree = min(_WAVES, len(x) // _POINTS_A_WAVE)
+    for _ in range(_APPROACHES):
+        rows = np.rint(np.interp(columns, x, y)).astype(int) + away[:, None]
+        seen = grey[np.clip(rows, 0, len(grey) - 1), columns].astype(np.float32)
+        ink = _ink_of(seen)
+        weight = ink.sum(axis=0)
+        if not weight.any():
+            return course
+        off = (ink * away[:, None]).sum(axis=0) / np.maximum(weight, 1)
+        along = 2 * (columns - x[0]) / (x[-1] - x[0]) - 1
+        bend = np.polynomial.polynomial.polyfit(along, off, degree, w=np.sqrt(weight))
+        y = y + np.polynomial.polynomial.polyval(2 * (x - x[0]) / (x[-1] - x[0]) - 1, bend)
+    return Course(tuple(zip(x.tolist(), y.tolist(), strict=True)), course.height)
+
+
+def _ink_of(strip: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return how much the pixels of a line differ from the paper around them."""
+    height, width = strip.shape
+    # Light changes along a line: the paper is that of a few letters, not of the line.
+    parts = np.array_split(strip, max(1, width // height), axis=1)
+    ink = np.concatenate([np.abs(part - np.median(part)) for part in parts], axis=1)
+    ink[ink < _FAINT * ink.max()] = 0
+    return ink
+
+
+class _Frame:
+    """The page turned so that most of its print is level."""
+
+    def __init__(self, courses: Sequence[Course], width: int, height: int) -> None:
+        steps = np.array([np.subtract(c.points[-1], c.points[0]) for c in courses])
+        self._angle = float(np.median(np.arctan2(steps[:, 1], steps[:, 0])))
+        self._middle = np.array((width / 2, height / 2))
+        sides = np.array(((0, 0), (width, 0), (width, height), (0, height)))
+        turned = self._turned(sides)
+        self._low, self._high = turned.min(axis=0), turned.max(axis=0)
+        self._step = max(8, math.ceil(max(self._high - self._low) / _CELLS))
+
+    def seen(self, courses: Sequence[Course]) -> tuple[Doubles, Doubles]:
+        """Return places on the turned page, and the slopes of print there."""
+        places, slopes = [], []
+        for course in courses:
+            points = self._turned(np.array(course.points))
+            steps = np.diff(points, axis=0)
+            level = steps[:, 0] > np.abs(steps[:, 1])
+            places.append(((points[1:] + points[:-1]) / 2)[level])
+            slopes.append(steps[level, 1] / steps[level, 0])
+        return np.concatenate(places), np.concatenate(slopes)
+
+    def unrolling(self, slopes: _Slopes) -> Unrolling:
+        """Follow the slopes from the middle of the page to both sides, row by row."""
+        low, high, step = self._low, self._high, self._step
+        columns = np.arange(low[0], high[0] + step, step)
+        start = len(columns) // 2
+        # Rows begin above the page and end below it, for curves that come from there.
+        reach = (high[1] - low[1]) / 2
+        rows = np.arange(low[1] - reach, high[1] + reach + step, step)
+        curves = np.empty((len(rows), len(columns)))
+        curves[:, start] = rows
+        for column in range(start, len(columns) - 1):
+            curves[:, column + 1] = slopes.followed(columns[column], curves[:, column], step)
+        for column in range(start, 0, -1):
+            curves[:, column - 1] = slopes.followed(columns[column], curves[:, column], -step)
+        on_page = np.flatnonzero((curves.max(axis=1) >= low[1]) & (curves.min(axis=1) <= high[1]))
+        curves = curves[on_page[0] : on_page[-1] + 1]
+        points = np.stack((np.broadcast_to(columns, curves.shape), curves), axis=2)
+        nodes = self._turned(points, back=True)
+        across, down = len(columns) - 1, len(curves) - 1
+        finest = math.sqrt(_MOST_PIXELS / (across * down))
+        step = max(1, min(step, int(finest)))
+        return Unrolling(
+            step * across,
+            step * down,
+            step,
+            tuple(tuple((x, y) for x, y in row) for row in nodes.tolist()),
+        )
+
+    def _turned(self, points: Doubles, *, back: bool = False) -> Doubles:
+        """Turn points, shape (…, 2), so that print is level, or back."""
+        angle = self._angle if back else -self._angle
+        cosine, sine = math.cos(angle), math.sin(angle)
+        x, y = np.moveaxis(points - self._middle, -1, 0)
+        turned = np.stack((x * cosine - y * sine, x * sine + y * cosine), -1)
+        found: Doubles = turned + self._middle
+        return found
+
+
+class _Slopes:
+    """A smooth field of slopes: a cubic spline across the page, a parabola down it."""
+
+    def __init__(self, places: Doubles, slopes: Doubles) -> None:
+        low, high = places.min(axis=0), places.max(axis=0)
+        self._low, self._span = low, np.maximum(high - low, 1.0)
+        known = self._terms(places)
+        bending = np.diff(np.eye(_KNOTS + 3), 2, axis=0) * math.sqrt(_SMOOTH * len(slopes) / _KNOTS)
+        smooth = np.kron(np.eye(3), bending)
+        weights = np.ones(len(slopes))
+        for _ in range(_ROUNDS):
+            matrix = np.concatenate((known * weights[:, None], smooth))
+            target = np.concatenate((slopes * weights, np.zeros(len(smooth))))
+            self._factors = np.linalg.lstsq(matrix, target, rcond=None)[0]
+            away = (slopes - known @ self._factors) / _DOUBTED
+            weights = np.sqrt(1 / (1 + away**2))
+
+    def followed(self, x: float, y: Doubles, step: float) -> Doubles:
+        """Return where curves through x and y are a step further (the midpoint method)."""
+        half = y + self._at(x, y) * step / 2
+        return y + self._at(x + step / 2, half) * step
+
+    def _at(self, x: float, y: Doubles) -> Doubles:
+        """Return the slopes at places of one column."""
+        places = np.stack((np.full_like(y, x), y), 1)
+        found: Doubles = np.clip(self._terms(places) @ self._factors, -_STEEPEST, _STEEPEST)
+        return found
+
+    def _terms(self, places: Doubles) -> Doubles:
+        """Return what each factor is multiplied with; beyond the print goes on what is there."""
+        across, down = np.moveaxis(np.clip((places - self._low) / self._span, 0, 1), 1, 0)
+        spline = _cubic(across * _KNOTS)
+        down = 2 * down - 1
+        return np.concatenate([spline * down[:, None] ** power for power in range(3)], axis=1)
+
+
+def _cubic(places: Doubles) -> Doubles:
+    """Return the uniform cubic B-splines at places from 0 to _KNOTS (de Boor 1978)."""
+    away = np.abs(places[:, None] - np.arange(-1, _KNOTS + 2))
+    near = (4 - 6 * away**2 + 3 * away**3) / 6
+    found: Doubles = np.where(away < 1, near, np.maximum(2 - away, 0) ** 3 / 6)
+    return found

@@ -1,0 +1,69 @@
+"""Task text on pages that are bent, dark or printed small: made of the drawn A4 pages."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from tests.bench.ocr_data import Sample, read_rendered
+from tests.bench.ocr_reading import interval
+from tests.bench.ocr_text import read_set
+from tests.bench.ocr_text_metrics import total
+from tests.bench.report import Bar
+from tests.curling import KINDS, curled
+
+if TYPE_CHECKING:
+    from tests.bench.bench_ocr import Bench
+
+PAGES = 10
+"""Bent pages: each drawn page twice, each kind twice."""
+SEED = 100
+
+Change = Callable[[Any, int], Any]
+"""Changes RGB pixels, given the page's number."""
+
+
+def bench_curled(bench: Bench) -> None:
+    """Run every set."""
+    drawn = [sample for sample, _ in read_rendered(bench.data, "text")]
+    twice = [drawn[number % len(drawn)] for number in range(PAGES)]
+    _bench(bench, "bent pages (45 px of 1,240)", twice, bend, 0.90)
+
+
+def bend(pixels: Any, number: int) -> Any:
+    """Bend a page; the second round of pages takes the kinds in another order."""
+    kind = KINDS[(number + number // len(KINDS)) % len(KINDS)]
+    return curled(pixels, kind, SEED + number)
+
+
+def _bench(
+    bench: Bench, name: str, samples: list[Sample], change: Change, bar: float | None
+) -> None:
+    """Report word F1 and cost of changed pages."""
+    changed = [
+        replace(sample, content=_changed(sample.content, change, number))
+        for number, sample in enumerate(samples)
+    ]
+    found = read_set(bench.reader, changed, bench.plots)
+    peer = None if bench.peer is None else read_set(bench.peer, changed)
+    bench.add(
+        f"{name}: word F1",
+        found.f1,
+        None if bar is None else Bar(bar),
+        peer and peer.f1,
+        interval(found.tallies, lambda some: total(some).f1),
+    )
+    bench.add_cpu(name, found.cost, None, peer and peer.cost)
+
+
+def _changed(content: bytes, change: Change, number: int) -> bytes:
+    """Return the file of a page that was changed."""
+    pixels = change(np.asarray(Image.open(io.BytesIO(content)).convert("RGB")), number)
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "PNG", compress_level=1)
+    return stream.getvalue()
