@@ -60,7 +60,11 @@ def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
     if middle < 0:
         middle = len(text)
     found[SURNAME] = _field(decision, places[:middle])
-    found[GIVEN_NAMES] = _field(decision, places[middle:])
+    # What follows a second double filler is misread: names have one filler between them.
+    given = text[middle:].lstrip(FILLER)
+    start = len(text) - len(given)
+    end = given.find(FILLER * 2)
+    found[GIVEN_NAMES] = _field(decision, places[start : len(text) if end < 0 else start + end + 1])
     return {name: field for name, field in found.items() if field.text}
 
 

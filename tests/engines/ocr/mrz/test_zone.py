@@ -37,6 +37,12 @@ def test_zone_tells_person_and_document():
     }
 
 
+def test_names_end_at_a_double_filler():
+    """A letter that was misread among the fillers at the end of a row is no name."""
+    misread = (PASSPORT[0][:38] + "C" + PASSPORT[0][39:], PASSPORT[1])
+    assert fields_of(decided(TD3, misread))["given_names"].text == "ANNA MARIA"
+
+
 def test_number_goes_on_in_the_optional_data():
     """A filler for a check digit says that the rest of a long number stands behind it."""
     assert fields_of(decided(TD1, LONG_CARD))["number"].text == "D23145890734"
