@@ -23,6 +23,7 @@ from chalicelib.engines.ocr.kinds.span import folded_words
 from chalicelib.engines.ocr.kinds.title import FIELDS, HEADS, title_confidence
 
 _PERSON, _ORG, _TITLE = 0.45, 0.45, 0.5
+"""What is less sure is no person, organisation, title."""
 _CARD_FLOORS = {PERSON: (_PERSON, 0.85), ORG: (_ORG, 0.9)}
 """Scores of the first and of further persons and organisations of a card."""
 _PAGE_FLOORS = {PERSON: (0.6, 0.85), ORG: (0.65, 0.9)}
@@ -30,18 +31,31 @@ _PAGE_FLOORS = {PERSON: (0.6, 0.85), ORG: (0.65, 0.9)}
 _MOST_OF_CARD = 30
 """Lines that a card has at the most."""
 _LARGE = 1.25
-_SAME_HEIGHT = 1.35
-_GAIN = 0.15
-_LONGEST_NAME = 60
-_MOST_LINES = 80
-_FIT = 0.8
-_NAMED = 0.75
+"""Letters of a headline are so many times as high as those of most lines."""
 _LOGO_SIZE = 1.15
+"""Letters of a logo are, at least."""
+_SAME_HEIGHT = 1.35
+"""Lines of one name differ in height by no more: with and without letters that reach down."""
 _LOGO_ALIKE = 1.12
-_JOINERS = ("and", "&", "of", "the", "for", "de", "et", "und")
+"""Lines of one logo do, in capitals or with the same reach."""
+_GAIN = 0.15
+"""How much surer several lines together have to be than the best of them."""
+_FIT = 0.8
+"""A text that fits a domain so well names its owner, by its initials at least."""
+_NAMED = 0.75
+"""A text with a known given name is so sure to be a person."""
+_LONGEST_NAME = 60
+"""Characters of an organisation's name in several lines."""
+_MOST_LINES = 80
+"""Lines of a page that are tried in pairs."""
+_JOINERS = ("and", "&", "of", "the", "for", "de", "des", "du", "di", "et", "und", "für")
+"""Small words inside names; a line that begins with one goes on with the line above."""
 _NAME_WORDS = 4
+"""Words of a person's name."""
 _LOGO_WORDS = 4
+"""Words of a logo."""
 _PART_WORDS = 2
+"""Words of a name in one of several lines, `Anna Maria` above `Eriksson`."""
 
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -73,6 +87,9 @@ def name_entities(
             check()
             scored.append((score(group), group))
         chosen, left = _chosen(tag, scored, floors[tag])
+        found += chosen
+    if judge.is_card and all(one.tag != ORG for one in found):
+        chosen, left = _chosen(ORG, [(judge.logo(group), group) for group in left], (_ORG, 1.0))
         found += chosen
     return found + _rest(left, judge)
 
@@ -192,6 +209,15 @@ class _Judge:
         confidence = max(own, 0.95 * fit)
         return confidence + self._size(group) + self._only_logo(group, confidence)
 
+    def logo(self, group: Group) -> float:
+        """Return how sure a group is to be a logo that nothing else tells: a few large words."""
+        text = _text(group)
+        is_other = _is_printed(text) or title_confidence(text) >= _TITLE
+        if len(group) > 1 or is_other or group[0].height < _LOGO_SIZE * self._usual:
+            return 0.0
+        named = text[:1].isupper() and len(text.split()) <= _LOGO_WORDS and _is_plain(text)
+        return _ORG + self._size(group) if named else 0.0
+
     def other(self, group: Group) -> float:
         """Return how sure a group is to be none of the tags."""
         text = _text(group)
@@ -207,7 +233,8 @@ class _Judge:
         if len(text) > _LONGEST_NAME or any(_stands_alone(piece) for piece in group[:-1]):
             return 0.0
         parts = max(self._plain_organisation(piece.text) for piece in group)
-        gains = confidence - parts >= _GAIN or has_legal_form(text)
+        goes_on = all(piece.text.split()[0] in _JOINERS for piece in group[1:])
+        gains = goes_on or confidence - parts >= _GAIN or has_legal_form(text)
         if not gains and not (confidence >= _ORG and self._is_logo(group)):
             return 0.0
         return max(confidence, parts) + self._size(group) + 0.02 * len(group)

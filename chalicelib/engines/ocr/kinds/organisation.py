@@ -57,9 +57,17 @@ _BODIES = word_set(
     """
     city town county state village township borough university college bank church ministry
     institute museum council embassy consulate society association friends house school
+    ministère ministerio ministerium ministero université universidad università universität
+    institut instituto istituto musée museo
     """
 )
+_BODY_LINKS = word_set("of for de des du del di da der für")
 _JOINERS = word_set("and & of the for und et y e +")
+_AMPERSAND = re.compile(r"\w ?[&+] ?[A-Z]")
+_DESCRIBING = word_set("at by in with from our")
+"""Words of lines that say what is done where: `Attorneys at Law`, `Rentals by the lake`."""
+_DESCRIPTION = 0.4
+"""How sure such a line is to be a name all the same: `Inn at the Lake`."""
 
 
 def organisation_confidence(text: str) -> float:
@@ -77,15 +85,17 @@ def organisation_confidence(text: str) -> float:
     listed = len(_LIST_MARK.findall(text)) > 1 and not _joins_names(words)
     if listed or _is_sentence(text, words):
         return 0.1
-    if len(words) > _SPELT and words[0] in _BODIES and words[1] in ("of", "for"):
+    if len(words) > _SPELT and words[0] in _BODIES and words[1] in _BODY_LINKS:
         return 0.8
+    if not _DESCRIBING.isdisjoint(words):
+        return _DESCRIPTION
     industry = sum(word in INDUSTRY for word in words)
     capitals = sum(word[:1].isupper() for word in text.split())
     names = sum(word not in _JOINERS for word in words)
     shaped = 2 * capitals >= names
     if industry and shaped:
         return min(0.85, 0.55 + 0.15 * industry) if len(words) > 1 else 0.4
-    if shaped and names > 1 and _joins_names(words):
+    if shaped and names > 1 and (_joins_names(words) or _AMPERSAND.search(text)):
         return 0.6
     return 0.15 if shaped else 0.05
 

@@ -13,6 +13,7 @@ from tests.bench.ocr_contact_metrics import Tally, comparable
 from tests.engines.ocr.contacts.card_sets import CARDS
 from tests.engines.ocr.contacts.cards import page_of, read_card, text_line
 from tests.engines.ocr.contacts.held_back_cards import HELD_BACK
+from tests.engines.ocr.contacts.logo_cards import LOGOS
 
 
 def answer(page):
@@ -21,10 +22,10 @@ def answer(page):
 
 
 @pytest.mark.parametrize("angle", [0.0, 6.0, -5.0])
-@pytest.mark.parametrize("name", sorted(CARDS | HELD_BACK))
+@pytest.mark.parametrize("name", sorted(CARDS | HELD_BACK | LOGOS))
 def test_invented_card(name, angle):
     """Every entity of a card is found and nothing else, level or turned by a few degrees."""
-    page, truth = read_card((CARDS | HELD_BACK)[name], angle)
+    page, truth = read_card((CARDS | HELD_BACK | LOGOS)[name], angle)
     given = comparable(answer(page))
     wanted = comparable(truth)
     assert (wanted - given, given - wanted) == (wanted - wanted, wanted - wanted)
@@ -33,7 +34,7 @@ def test_invented_card(name, angle):
 def test_numbers_mails_and_sites_of_all_cards():
     """Numbers, mail and web addresses of the invented cards are all right."""
     tally = Tally()
-    for card in (CARDS | HELD_BACK).values():
+    for card in (CARDS | HELD_BACK | LOGOS).values():
         page, truth = read_card(card)
         tally.add(truth, answer(page))
     assert tally.f1("PHONE", "MOBILE_PHONE", "FAX", "EMAIL", "WEBSITE") >= 0.99
