@@ -44,6 +44,8 @@ class QuotaStore:
         clients.bind_tables()
         self._lock = threading.Lock()
         self._over: dict[tuple[str, str, int], set[str]] = {}
+        # Rows that have their date: each clause of a write costs.
+        self._dated: set[tuple[str, str]] = set()
 
     def reserve(
         self, account_id: str, kind: str, month: str, limit: int, expires_at: datetime, token: str
@@ -69,11 +71,9 @@ class QuotaStore:
             return None
         row = QuotaRow(account_id, _period(kind, month))
         held, others = _sets(token)
-        actions: list[Action] = [
-            QuotaRow.used.add(1),
-            QuotaRow.expires_at.set(int(expires_at.timestamp())),
-            held.add({token}),
-        ]
+        actions: list[Action] = [QuotaRow.used.add(1), held.add({token})]
+        if (account_id, row.period) not in self._dated:
+            actions.append(QuotaRow.expires_at.set(int(expires_at.timestamp())))
         if over := self._take_over(row, token):
             actions.append(others.delete(over))
         room = QuotaRow.used.does_not_exist() | (QuotaRow.used < limit)
@@ -89,6 +89,7 @@ class QuotaStore:
         if not is_done:
             return None
         self._note_old(row, token)
+        self._dated.add((account_id, row.period))
         return int(row.used)
 
     def give_back(self, account_id: str, kind: str, month: str, token: str) -> bool:

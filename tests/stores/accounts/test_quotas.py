@@ -6,6 +6,7 @@ of the local stack do not.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from datetime import UTC, datetime
@@ -95,6 +96,23 @@ def test_rows_expire(store):
     reserve(store)
 
     assert int(EXPIRES.timestamp()) == QuotaRow.get("1", "predictions#2026-11").expires_at
+
+
+def test_date_is_written_once(clients, store):
+    """Each process dates a row with the first call that it counts there; the others write less."""
+    written: list[bool] = []
+
+    def note(params, **_):
+        written.append("SET" in json.loads(params["body"])["UpdateExpression"])
+
+    events = clients.dynamodb_once.meta.events
+    events.register("before-call.dynamodb.UpdateItem", note)
+    for month in ("2026-11", "2026-11", "2026-12", "2026-11"):
+        reserve(store, month=month)
+    reserve(QuotaStore(clients))
+    events.unregister("before-call.dynamodb.UpdateItem", note)
+
+    assert written == [True, False, True, False, True]
 
 
 def test_throttled_write_is_repeated(clients, store, monkeypatch):
