@@ -62,6 +62,8 @@ class Table:
     """Where it is."""
     cells: tuple[Cell, ...]
     """Its cells row by row; empty cells are there too."""
+    structure: float = 1.0
+    """How sure its rows and columns are, 0 to 1."""
     above: tuple[str, ...] = ()
     """Rows of text above it on its page, from the top."""
     below: tuple[str, ...] = ()
@@ -74,10 +76,10 @@ class Table:
 
     @property
     def probability(self) -> float:
-        """Mean of its inked cells' probabilities, weighted by length; 0 without any."""
+        """That of its structure, times the mean of its inked cells', weighted by length."""
         weight = sum(len(cell.text) for cell in self.cells)
         total = sum(cell.probability * len(cell.text) for cell in self.cells)
-        return total / weight if weight else 0.0
+        return self.structure * total / weight if weight else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,13 @@ from chalicelib.engines.ocr.tables.rulings import (
     erase,
     find_rulings,
 )
-from chalicelib.engines.ocr.tables.sifting import conflicts, is_absurd, is_ruled_table, is_table
+from chalicelib.engines.ocr.tables.sifting import (
+    agreement,
+    conflicts,
+    is_absurd,
+    is_ruled_table,
+    is_table,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,6 +51,12 @@ if TYPE_CHECKING:
 
     Pixels = npt.NDArray[np.uint8]
 
+_RULED = 0.9
+_HEADED = 0.95
+_TOLD = 0.65
+_ALIGNED = 0.6
+"""How often a structure is right that rules, a header, a network or alignment tells: about the
+shares of the tables of public sets whose neighbours agree by 95 % and more."""
 _MOST_TOLD = 600
 """Most places of a table that the network is asked about: it has no tokens for more."""
 _MOST_CONFLICTS = 0.04
@@ -117,7 +129,7 @@ def _tables(sheet: _Sheet) -> list[Table]:
     sheet.check()
     free = _outside(pieces, found)
     rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
-    found += find_headed(free, rules, height)
+    found += [_sure(filled, _HEADED) for filled in find_headed(free, rules, height)]
     free = _outside(pieces, found)
     for regions in (ruled_regions, aligned_regions):
         for region in list(regions(free, rules, height)):
@@ -160,7 +172,7 @@ def _lattices(rulings: Rulings, pieces: Sequence[TextLine], height: float) -> It
             continue
         filled = fill(grid, _inside(pieces, grid.box))
         if is_ruled_table(filled):
-            yield _with_open_rows(filled, rulings, height)
+            yield _sure(_with_open_rows(filled, rulings, height), _RULED)
 
 
 def _with_open_rows(filled: FilledGrid, rulings: Rulings, height: float) -> FilledGrid:
@@ -206,9 +218,17 @@ def _filled(sheet: _Sheet, region: Region, rules: Sequence[Ruling]) -> FilledGri
     if not is_table(aligned, is_ruled=region.is_ruled):
         return None
     told = _told(sheet, region) if len(aligned.grid.slots) <= _MOST_TOLD else None
-    if told is None or _is_worse(told, aligned):
-        return aligned
-    return join_wrapped(told, aligned)
+    if told is None:
+        return _sure(aligned, _ALIGNED * (1 - conflicts(aligned)))
+    if _is_worse(told, aligned):
+        return _sure(aligned, _ALIGNED * agreement(told, aligned))
+    joined = join_wrapped(told, aligned)
+    return _sure(joined, _TOLD * joined.grid.probability * agreement(joined, aligned))
+
+
+def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
+    """Return a table with the probability that its structure is right."""
+    return replace(filled, grid=replace(filled.grid, probability=probability))
 
 
 def _is_worse(told: FilledGrid, aligned: FilledGrid) -> bool:
@@ -253,7 +273,7 @@ def _table(filled: FilledGrid) -> Table:
             )
         )
     box = around([filled.grid.box, *(line.box for line in filled.lines())])
-    return Table(box, tuple(cells))
+    return Table(box, tuple(cells), filled.grid.probability)
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from statistics import median
@@ -216,6 +217,36 @@ def conflicts(filled: FilledGrid) -> float:
     pieces = sum(len(lines) for lines in filled.texts)
     wrong = sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines))
     return (wrong + _crammed(filled) + _strayed(filled)) / max(1, pieces)
+
+
+def agreement(first: FilledGrid, second: FilledGrid) -> float:
+    """Return how far two structures of the same pieces put them into the same rows and columns.
+
+    Returns:
+        The mean over pieces of the shared among all neighbours in its row or column, 0 to 1.
+    """
+    return (_shared_lanes(first, second, True) + _shared_lanes(first, second, False)) / 2
+
+
+def _shared_lanes(first: FilledGrid, second: FilledGrid, is_row: bool) -> float:
+    """Return the agreement of two structures in their rows, or in their columns."""
+    ones, others = _lanes(first, is_row), _lanes(second, is_row)
+    both = Counter((one, others[piece]) for piece, one in ones.items() if piece in others)
+    sizes, other_sizes = Counter(ones.values()), Counter(others.values())
+    shared = sum(
+        count * count / (sizes[one] + other_sizes[other] - count)
+        for (one, other), count in both.items()
+    )
+    return shared / max(1, len(ones))
+
+
+def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
+    """Return the rows, or the columns, in which each piece stands."""
+    return {
+        id(line): slot.rows if is_row else slot.columns
+        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
+        for line in lines
+    }
 
 
 def _crammed(filled: FilledGrid) -> int:

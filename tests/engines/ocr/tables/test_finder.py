@@ -361,3 +361,19 @@ def test_an_invoice_is_its_items() -> None:
         sheet.write(560, 340 + 30 * number, "480.00")
     (table,) = sheet.tables()
     assert texts(table) == rows_of(rows)
+
+
+def test_probability_tells_how_the_structure_was_told() -> None:
+    """Rules and headers are surer than alignment, and none says 1, exact as the text may be."""
+    rows = rows_of(SALES)
+    ruled, headed, aligned = Sheet(), Sheet(), Sheet()
+    grid_lines(ruled, *draw_rows(ruled, rows))
+    draw_rows(headed, rows)
+    draw_rows(aligned, rows[1:])
+    exact = [
+        find_tables(sheet.page(is_exact=True), Reader(), None, lambda: None)
+        for sheet in (ruled, headed, aligned)
+    ]
+    first, second, third = (table.probability / 0.9 for (table,) in exact)
+    assert 1 > first > third
+    assert 1 > second > third > 0.4

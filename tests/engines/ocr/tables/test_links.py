@@ -40,7 +40,7 @@ def part(
     )
     box = Rect(10, top, 590, top + 20 * len(rows) + 20)
     view = ReadPage(Page(number, 600, 1000, 1.0), 0, None, ())
-    return PagePart(view, Table(box, cells, tuple(above), tuple(below)))
+    return PagePart(view, Table(box, cells, 1.0, tuple(above), tuple(below)))
 
 
 def rows_of(table: Table) -> list[tuple[int, str]]:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
-from chalicelib.engines.ocr.tables.sifting import conflicts, is_absurd, is_ruled_table, is_table
+from chalicelib.engines.ocr.tables.sifting import (
+    agreement,
+    conflicts,
+    is_absurd,
+    is_ruled_table,
+    is_table,
+)
 
 
 def filled(rows: list[list[str]], *, pitch: float = 30) -> FilledGrid:
@@ -101,3 +111,13 @@ def test_letterheads_are_none() -> None:
     assert not is_table(filled(addresses), is_ruled=False)
     assert not is_table(filled(facts), is_ruled=False)
     assert is_table(filled(addresses), is_ruled=True)
+
+
+def test_agreement_counts_shared_neighbours() -> None:
+    """Two structures agree by what stands with each piece in its row and its column."""
+    table = filled(NUMBERS)
+    slots = tuple(replace(slot, row=min(slot.row, 2)) for slot in table.grid.slots)
+    joined = FilledGrid(replace(table.grid, slots=slots), table.texts)
+
+    assert agreement(table, table) == 1
+    assert agreement(table, joined) == pytest.approx((0.5 + 0.5 * 0.5 + 1) / 2)
