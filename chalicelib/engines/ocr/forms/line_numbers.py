@@ -82,8 +82,9 @@ class NumberedLines:
     def _is_in_comb(self, number: LineNumber) -> bool:
         """Return whether another digit stands right beside one: both are of one longer number."""
         rect = number.rect
-        return number.is_alone and any(
-            each.is_alone and 0 < abs(each.rect.center[0] - rect.center[0]) < _BESIDE * rect.height
+        return len(number.text) == 1 and any(
+            len(each.text) == 1
+            and 0 < abs(each.rect.center[0] - rect.center[0]) < _BESIDE * rect.height
             for each in self._seconds.level(rect)
         )
 
