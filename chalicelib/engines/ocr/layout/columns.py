@@ -41,7 +41,7 @@ _RIVER = 4.0
 """Spaces between words may meet in a few lines: a gutter's rows times its width, in heights."""
 _PICTURE = 3.0
 """White across all columns that ends them above a picture, in heights."""
-_LARGER = 1.15
+_LARGER = 1.2
 """A heading's height, in heights of the print around it."""
 _DEEPEST = 6
 """Columns within columns."""
@@ -150,7 +150,12 @@ class _Turn:
         """Return left, top, right and bottom of a quadrangle."""
         across = [x * self._cosine + y * self._sine for x, y in corners]
         down = [y * self._cosine - x * self._sine for x, y in corners]
-        return min(across), min(down), max(across), max(down)
+        top, bottom = min(down), max(down)
+        if abs(down[1] - down[0]) < abs(across[1] - across[0]) / 2:
+            # A line that is a little askew on its page is no higher for it.
+            spare = (bottom - top - math.dist(corners[0], corners[3])) / 2
+            top, bottom = top + max(0.0, spare), bottom - max(0.0, spare)
+        return min(across), top, max(across), bottom
 
 
 def _extent(text: str) -> tuple[float, float]:

@@ -190,7 +190,7 @@ def test_a_run_that_reaches_over_a_gutter_is_read_in_parts():
 
 
 def test_the_size_of_print_does_not_depend_on_its_letters():
-    """Ink of low letters alone, or without any that hang down, is of the same print."""
+    """Ink of low letters alone, without any that hang down, or a little askew, is of one print."""
     runs = [
         TextLine(text, 1.0, Rect(50, base - rise, 450, base + fall))
         for text, base, rise, fall in [
@@ -199,6 +199,9 @@ def test_the_size_of_print_does_not_depend_on_its_letters():
             ("every page (gladly)", 180, 18, 5),
         ]
     ]
+
+    askew = ((50, 190), (450, 196), (450, 214), (50, 208))
+    runs.append(TextLine("our letters lean here", 1.0, Rect(50, 190, 450, 214), askew))
 
     (block,) = arrange(runs, is_exact=False)
     heights = [line[0].height for line in block.rows]
