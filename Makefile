@@ -113,7 +113,7 @@ bench-text-scale: $(INSTALLED) models ## large trainings, many models, equal byt
 bench-vision: $(INSTALLED) fast-models ## accuracy and speed of image models (ARGS="--plot" draws PNG files)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_vision --data $(DATA) $(ARGS)
 
-bench-ocr: $(INSTALLED) fast-models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes)
+bench-ocr: $(INSTALLED) fast-models ## accuracy and cost of OCR beside Tesseract (ARGS="--plot" draws pages with boxes); its zones need OCR-B: apt-get install fonts-ocr-b, or a network
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_ocr --data $(DATA) $(ARGS)
 
 audit: $(INSTALLED) ## ask an index of advisories about every package that ships (needs a network)

@@ -100,8 +100,8 @@ def read_fields(reader: Reader, template: str, document: DrawnDocument) -> list[
 def find_font() -> Path | None:
     """Return the file of the font; fetch its package when it is neither installed nor there."""
     for folder in FONT_FOLDERS:
-        if (folder / FONT).is_file():
-            return folder / FONT
+        for file in folder.rglob(FONT):
+            return file
     folder = FONT_FOLDERS[-1]
     folder.mkdir(parents=True, exist_ok=True)
     try:
