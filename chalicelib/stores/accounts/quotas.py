@@ -31,6 +31,8 @@ SETTLE_SECONDS = (15.0, 10.0, 10.0, 10.0)
 """Waits before what is unknown is settled: the first is longer than any call is under way."""
 _OLD_SECONDS = 600.0
 _MOST_OVER = 100
+_TAKEN_AT_ONCE = 10
+"""Tokens of calls that are over which a write takes out: few enough for a row below 1 KB."""
 
 
 @translate_errors
@@ -153,8 +155,10 @@ class QuotaStore:
 
     def _take_over(self, row: QuotaRow, token: str) -> set[str]:
         """Take the tokens whose calls are over and which this write can take out."""
+        key = (row.account_id, row.period, 1 - _side(token))
         with self._lock:
-            return self._over.pop((row.account_id, row.period, 1 - _side(token)), set())
+            is_worth_it = len(self._over.get(key, ())) >= _TAKEN_AT_ONCE
+            return self._over.pop(key) if is_worth_it else set()
 
     def _note_old(self, row: QuotaRow, token: str) -> None:
         """Note the tokens that dead processes left, for the next write to take out."""
