@@ -186,7 +186,7 @@ _LABELLED = 0.6
 """Factor for a text with a colon in it right behind a key's colon."""
 _LABEL_LIKE = {INLINE: 0.4, RIGHT: 0.3, BELOW: 0.5, ABOVE: 0.4, BOXED: 0.4, NUMBERED: 0.4}
 """Factor for a text of words that forms print."""
-_RULED = {RIGHT: 0.75, BELOW: 0.4, ABOVE: 1.0}
+_RULED = {RIGHT: 0.45, BELOW: 0.4, ABOVE: 1.0}
 """Factor when a ruled line separates key and value."""
 _UNRULED = {RIGHT: 1.0, BELOW: 1.0, ABOVE: 0.4}
 """Factor when none does; above its name, a signature stands on a line."""

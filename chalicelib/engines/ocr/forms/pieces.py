@@ -17,7 +17,7 @@ _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _LABEL_WORDS = 5
 _NEXT_NUMBER = re.compile(r"\s\d{1,2}[a-z]?$")
-_ENUMERATION = re.compile(r"[(\[]?(?:\d{1,3}[a-z]?|[A-Za-z])[)\].]*")
+_ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,8 @@ def _between_keys(
     if head and not _ENUMERATION.fullmatch(head.text):
         yield FormPiece(head, None, _is_label(segment.text[: spans[0][0]]))
     ends = [start for start, _, _ in spans[1:]] + [len(segment.text)]
-    is_numbered = head is not None and _ENUMERATION.fullmatch(head.text)
+    first = segment.text[spans[0][0]]
+    is_numbered = first.isdecimal() or (head and _ENUMERATION.fullmatch(head.text))
     for (_, end, owner), stop in zip(spans, ends, strict=True):
         start = _past_hint(segment.text, end, stop)
         rest = _bare(segment, start, stop)

@@ -174,6 +174,18 @@ def test_unknown_labels_are_no_values() -> None:
     assert form.values == _values(form, form.read())
 
 
+def test_number_before_the_next_key_is_no_part_of_a_value() -> None:
+    """Cards number their keys: "15 SEX M 16 HGT 5-08" holds two values."""
+    form = DrawnForm()
+    form.write(60, 40, "15 SEX M 16 HGT 5-08")
+    form.expect("sex", "M", "15 SEX", "SEX")
+    form.expect("height", "5-08", "HGT")
+
+    found = {each.entity: each.value_text for each in find_fields(form.read(), form.template)}
+
+    assert found == {"sex": "M", "height": "5-08"}
+
+
 def test_addresses_are_normalised() -> None:
     """A value that is a U.S. address is given in its parts too."""
     form = DrawnForm()
