@@ -33,12 +33,45 @@ def bench_curled(bench: Bench) -> None:
     drawn = [sample for sample, _ in read_rendered(bench.data, "text")]
     twice = [drawn[number % len(drawn)] for number in range(PAGES)]
     _bench(bench, "bent pages (45 px of 1,240)", twice, bend, 0.90)
+    _bench(bench, "dark pages (shadow to 15 % of the light)", drawn, shade, 0.90)
+    _bench(bench, "pale pages (a tenth of the contrast)", drawn, fade, None)
+    _bench(bench, "small print (about 7 px)", drawn, shrink, 0.90)
 
 
 def bend(pixels: Any, number: int) -> Any:
     """Bend a page; the second round of pages takes the kinds in another order."""
     kind = KINDS[(number + number // len(KINDS)) % len(KINDS)]
     return curled(pixels, kind, SEED + number)
+
+
+def shade(pixels: Any, number: int) -> Any:
+    """Let a shadow fall over a page, from another side for each, and add a dark camera's noise."""
+    height, width = pixels.shape[:2]
+    side = (
+        np.linspace(1, 0.15, width)[None, :]
+        if number % 2
+        else np.linspace(1, 0.15, height)[:, None]
+    )
+    return _noisy(pixels * side[..., None], number)
+
+
+def fade(pixels: Any, number: int) -> Any:
+    """Leave a tenth of the contrast between ink and paper, on grey paper."""
+    return _noisy(150 + pixels * 0.1, number)
+
+
+def shrink(pixels: Any, number: int) -> Any:
+    """Photograph a page from further away: 720 pixels wide, x-height about 7 pixels."""
+    del number
+    image = Image.fromarray(pixels)
+    size = 720, round(720 * image.height / image.width)
+    return np.asarray(image.resize(size, Image.Resampling.BOX))
+
+
+def _noisy(pixels: Any, seed: int) -> Any:
+    """Return pixels with the noise of a camera, of two levels."""
+    noise = np.random.default_rng(seed).normal(0, 2, pixels.shape)
+    return np.clip(np.rint(pixels + noise), 0, 255).astype(np.uint8)
 
 
 def _bench(
