@@ -34,7 +34,7 @@ def bench_curled(bench: Bench) -> None:
     twice = [drawn[number % len(drawn)] for number in range(PAGES)]
     _bench(bench, "bent pages (45 px of 1,240)", twice, bend, 0.90)
     _bench(bench, "dark pages (shadow to 15 % of the light)", drawn, shade, 0.90)
-    _bench(bench, "pale pages (a tenth of the contrast)", drawn, fade, None)
+    _bench(bench, "pale pages (a tenth of the contrast)", drawn, fade, 0.90)
     _bench(bench, "small print (about 7 px)", drawn, shrink, 0.90)
 
 
@@ -74,9 +74,7 @@ def _noisy(pixels: Any, seed: int) -> Any:
     return np.clip(np.rint(pixels + noise), 0, 255).astype(np.uint8)
 
 
-def _bench(
-    bench: Bench, name: str, samples: list[Sample], change: Change, bar: float | None
-) -> None:
+def _bench(bench: Bench, name: str, samples: list[Sample], change: Change, bar: float) -> None:
     """Report word F1 and cost of changed pages."""
     changed = [
         replace(sample, content=_changed(sample.content, change, number))
@@ -87,7 +85,7 @@ def _bench(
     bench.add(
         f"{name}: word F1",
         found.f1,
-        None if bar is None else Bar(bar),
+        Bar(bar),
         peer and peer.f1,
         interval(found.tallies, lambda some: total(some).f1),
     )

@@ -28,6 +28,15 @@ def test_a_drawn_page_is_read_exactly(ink, paper):
     assert all(line.probability > 0.9 for line in lines)
 
 
+@pytest.mark.parametrize(("ink", "paper"), [(160, 172), (60, 52)])
+def test_pale_print_is_read(ink, paper):
+    """Ink a few levels from its paper is found through a camera's noise."""
+    noise = np.random.default_rng(5).normal(0, 1, (300, 620, 3))
+    pixels = np.clip(np.rint(a_page(ink, paper) + noise), 0, 255).astype(np.uint8)
+
+    assert texts_of(the_engine().read(pixels, go_on)) == TEXTS
+
+
 def test_boxes_lie_around_the_text():
     """A line's box holds its drawn text and little more; each character has a place in it."""
     line = the_engine().read(a_page(), go_on)[0]
