@@ -108,11 +108,14 @@ def _claims(
     """Return what a zone says about the entities of a template."""
     parts = fields_of(zone.decision)
     printed = [field.value_text for field in known.values()]
+    numbers = [entity for entity in entities if entity in NUMBER_ENTITIES]
+    # A zone has one number: it stands for those that the page names, or for the first.
+    numbered = [entity for entity in numbers if entity in known] or numbers[:1]
     claims = {}
     for entity in entities:
         name = ENTITIES.get(entity)
         part = parts.get(name) if name else None
-        if name is None or part is None:
+        if name is None or part is None or (name == NUMBER and entity not in numbered):
             continue
         if name in (BIRTH, EXPIRY):
             day = day_of(part.text, today, is_past=name == BIRTH)

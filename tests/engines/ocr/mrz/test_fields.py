@@ -153,6 +153,14 @@ def test_empty_field_is_filled_where_the_zone_stands():
     assert sex.value_box.width == pytest.approx(LETTER_WIDTH)
 
 
+def test_one_number_is_no_second_one():
+    """A zone's number stands for the number that a card names, not for others as well."""
+    found = fields(CARD, {"alien_number": "D23145890"}, "permanentResident")
+    assert found["alien_number"][0] == "D23145890"
+    assert "uscis_number" not in found
+    assert "alien_number" not in fields(CARD, form="permanentResident")
+
+
 def test_other_templates_are_left_alone():
     """A template that asks for no number of a document has no use for a zone."""
     template = FormTemplate((TemplateKey("surname", ("Surname",)),))
