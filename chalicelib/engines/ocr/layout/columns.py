@@ -193,13 +193,15 @@ def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
 class _Strip:
     """Pieces that no white line across the page divides."""
 
-    def __init__(self, pieces: list[Piece], least: float) -> None:
+    def __init__(self, pieces: list[Piece], height: float) -> None:
         self.pieces = pieces
         self.top = min(piece.top for piece in pieces)
         self.bottom = max(piece.bottom for piece in pieces)
         self.left = min(piece.left for piece in pieces)
         self.right = max(piece.right for piece in pieces)
-        self.free = _free(pieces, least)
+        own = median(piece.height for piece in pieces)
+        # The spaces of a title are as wide as the gutters of what is below it.
+        self.free = _free(pieces, own if own > _LARGER * height else _GUTTER * height)
 
         self.height = max(piece.height for piece in pieces)
 
@@ -224,7 +226,7 @@ def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
             found.append([])
         found[-1].append(piece)
         reach = max(reach, piece.bottom - own)
-    return [_Strip(strip, _GUTTER * height) for strip in found]
+    return [_Strip(strip, height) for strip in found]
 
 
 def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
@@ -312,7 +314,9 @@ class _Band:
             return True
         gutters = self._gutters(strip)
         if not self._has_columns:
-            return bool(gutters) and self._right <= strip.free[1][0]
+            # What stands above a left column alone belongs to it.
+            first = gutters[0] if gutters else (-math.inf, math.inf)
+            return self._right <= first[0] and first[1] <= strip.free[1][1]
         return bool(gutters) and not (
             self._ends_at_picture(strip, gutters[0]) or self._is_heading(strip, follower, gutters)
         )

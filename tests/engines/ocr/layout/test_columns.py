@@ -219,3 +219,26 @@ def test_lines_flow_on_where_the_next_word_had_no_room():
     (block,) = arrange(runs, is_exact=True)
 
     assert [block.flows_on(number) for number in range(3)] == [False, False, True]
+
+
+def test_spaces_of_a_title_are_no_gutter():
+    """Words of large print stand as far apart as the columns below it."""
+    runs = [
+        run("Large", 50, 30, 430, 48),
+        run("Title", 505, 30, 395, 48),
+        *column("a", 50, 110, 5),
+        *column("b", 500, 110, 5),
+    ]
+
+    assert order(runs) == ["Large", "Title", *names("a", 5), *names("b", 5)]
+
+
+def test_a_column_may_begin_with_a_picture():
+    """The lines beside the picture, longer or shorter than those below it, are of one column."""
+    runs = [
+        *column("a", 50, 100, 7, 400),
+        *column("c", 50, 296, 6, 380),
+        *column("b", 500, 302, 8, 390),
+    ]
+
+    assert order(runs) == [*names("a", 7), *names("c", 6), *names("b", 8)]
