@@ -26,6 +26,10 @@ _LEAST_HEADERS = 3
 """Two words beside each other are as often two addresses or signatures."""
 _LONGEST_HEADER = 4
 """Words of a header."""
+_MOST_HEADERS = 60
+"""Side by side on one page; more are a pattern."""
+_TRIES = 4
+"""Rows that are tried as the header of the same text: bounds pages that look like one."""
 _SLACK = 0.4
 """By how much text may reach under the next header, in text heights."""
 _NEAR = 0.5
@@ -213,9 +217,18 @@ class HeadedTable:
             last += 1
         self.lines = self.lines[: last + 1]
         filled = {lane for line in self.lines for lane in line.lanes}
-        if len(filled) < len(self._lanes) or self._has_more_columns() or self._are_two():
+        is_told = len(filled) == len(self._lanes) and self._has_numbers()
+        if not is_told or self._has_more_columns() or self._are_two():
             return None
         return self._grid(self._numbers(usual))
+
+    def _has_numbers(self) -> bool:
+        """Tell whether some column holds mostly numbers."""
+        counts = [[0, 0] for _ in self._lanes]
+        for line in self.lines:
+            for piece, lane in zip(line.pieces, line.lanes, strict=True):
+                counts[lane][is_numeric(piece.text)] += line.has_value
+        return any(numbers >= max(1, words) for words, numbers in counts)
 
     def _has_more_columns(self) -> bool:
         """Tell whether several pieces stand apart under one header."""
@@ -306,7 +319,7 @@ def find_headed(
         text_height: the usual height of a line, in pixels.
     """
     rows = group_rows(pieces)
-    number = 0
+    number = failed = 0
     while number < len(rows):
         header, number = rows[number], number + 1
         if not _is_header(header, _LEAST_HEADERS):
@@ -318,9 +331,12 @@ def find_headed(
         while after < len(rows) and table.take(rows[after]):
             after += 1
         filled = table.finish()
+        failed = 0 if filled else failed + 1
         if filled is not None:
             number += len(table.lines)
             yield filled
+        elif failed == _TRIES:
+            number, failed = after, 0
 
 
 def _word_starts(piece: TextLine) -> list[float]:
@@ -336,7 +352,7 @@ def _word_starts(piece: TextLine) -> list[float]:
 def _is_header(row: Sequence[TextLine], least: int) -> bool:
     """Tell whether a row of text may name columns: short words side by side, few with digits."""
     with_digits = sum(any(map(str.isdigit, piece.text)) for piece in row)
-    return len(row) >= max(least, 2 * with_digits + 1) and not any(
+    return max(least, 2 * with_digits + 1) <= len(row) <= _MOST_HEADERS and not any(
         (is_numeric(piece.text) and piece.text != "#")
         or is_wordy(piece.text)
         or is_label(piece.text)

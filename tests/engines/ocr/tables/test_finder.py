@@ -377,3 +377,25 @@ def test_probability_tells_how_the_structure_was_told() -> None:
     first, second, third = (table.probability / 0.9 for (table,) in exact)
     assert 1 > first > third
     assert 1 > second > third > 0.4
+
+
+@pytest.mark.parametrize("kind", ["one cell", "negative", "nested", "points", "one row"])
+def test_boxes_of_no_table_are_no_trouble(kind: str) -> None:
+    """A lone cell, boxes inside out, in each other, without size, or side by side without end."""
+    random = np.random.default_rng(3)
+    places = random.integers(-500, 2500, (300, 2)).tolist()
+    boxes = {
+        "one cell": [Rect(120, 110, 200, 140)],
+        "negative": [Rect(x, y, x - 40, y - 20) for x, y in places],
+        "nested": [Rect(500 - n, 350 - n, 500 + n, 350 + n) for n in range(1, 100)],
+        "points": [Rect(x, y, x, y) for x, y in places],
+        "one row": [Rect(n % 900, 90 + n // 900, n % 900 + 1, 99 + n // 900) for n in range(1800)],
+    }[kind]
+    sheet = Sheet()
+    sheet.pen.rectangle((100, 100, 300, 150), outline=(0, 0, 0))
+    sheet.lines = [TextLine(("Qty", "12", "Price")[n % 3], 0.9, box) for n, box in enumerate(boxes)]
+    for is_exact in (True, False):
+        start = time.process_time()
+        find_tables(sheet.page(is_exact=is_exact), Reader(), None, lambda: None)
+        assert time.process_time() - start < 4.0
+    assert kind != "one cell" or sheet.tables() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -152,3 +153,25 @@ def test_joined_cells_are_cut_under_their_headers() -> None:
     )
 
     assert rows_of(table)[1] == ["AD-932", "Desk lamp", "21.00", "42.00"]
+
+
+def test_addresses_side_by_side_have_no_header() -> None:
+    """Words below words are no values."""
+    heads = row(100, (60, "Bill to"), (300, "Ship to"), (560, "Remit to"))
+    names = row(124, (60, "Ann"), (300, "Bob"), (560, "Cid"))
+    towns = row(148, (60, "12 Elm St"), (300, "York"), (560, "Kent 4"))
+
+    assert tables(heads, names, towns) == []
+
+
+def test_pages_that_look_like_headers_end_soon() -> None:
+    """Every row might head all that follow; each text is tried with a few of them alone."""
+    words = ((60, "Qty"), (140, "Name"), (560, "Price"))
+    rows = [
+        row(20.0 * n, *words, (640, "7")) if n % 2 else row(20.0 * n, *words) for n in range(2_000)
+    ]
+    start = time.process_time()
+
+    list(find_headed([piece for each in rows for piece in each], [], 16))
+
+    assert time.process_time() - start < 4.0
