@@ -43,7 +43,7 @@ from tests.tricks import Tricks
 
 MODEL = ServedModel("OCRModel", "ocr", "SUCCEEDED", "prebuilt")
 TEXT = OcrRequest("text")
-ALL = Mock(running=lambda *_: nullcontext())
+ALL = Mock(running=lambda *_: nullcontext(), downloading=lambda _: nullcontext())
 """Lets as much go on as there is."""
 PAPER = Image.new("RGB", (100, 60), "white")
 PICTURE = encoded(PAPER, "PNG")
