@@ -53,8 +53,9 @@ class TrainPictures(VisionScenario):
         # What a failed clean-up has left lies where the model's deletion finds it.
         prefixes = (f"datasets/{model.dataset_id}/", f"models/{model.model_id}/")
         assert all(key.startswith(prefixes) for key in self.world.objects())
+        # The entry at the account is removed last: a left-over one counts for nobody.
         guards = self.services.stores.accounts.training(self.account.account_id)
-        assert guards == self.world.get(self.view).dataset.training
+        assert self.world.get(self.view).dataset.training <= guards
         assert len(guards) <= 1
 
 
