@@ -53,7 +53,7 @@ TIMED = (
     "tests/local/aws/test_server.py",
     "tests/local/http/test_front.py",
     "tests/local/test_worker.py",
-    "tests/stores/datasets/test_pictures.py",
+    "tests/stores/examples/test_pictures.py",
     "tests/test_import_time.py",
 )
 """Hold times on the clock that another busy process would lengthen."""

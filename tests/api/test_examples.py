@@ -140,7 +140,7 @@ def test_list_whose_answer_fails_is_not_counted(call, world, monkeypatch):
     def fail(*given):
         raise ValueError
 
-    monkeypatch.setattr("chalicelib.routes.examples.describe.example", fail)
+    monkeypatch.setattr("chalicelib.routes.datasets.examples.describe.example", fail)
     before = world.used(EXAMPLES)
     answer = call("GET", URL)
 

@@ -246,7 +246,7 @@ def test_end_of_the_time(call, world, monkeypatch):
 
 def test_answer_that_no_function_could_return(call, monkeypatch):
     """An answer over its limit is refused with the remedy."""
-    monkeypatch.setattr("chalicelib.routes.ocr.MAX_ANSWER_BYTES", 100)
+    monkeypatch.setattr("chalicelib.routes.predictions.documents.MAX_ANSWER_BYTES", 100)
 
     answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=ENCODED)
 

@@ -112,7 +112,7 @@ def test_prediction_whose_answer_fails_is_given_back(call, world, monkeypatch):
     def fail(*given):
         raise ValueError
 
-    monkeypatch.setattr("chalicelib.routes.predictions.describe.prediction", fail)
+    monkeypatch.setattr("chalicelib.routes.predictions.texts.describe.prediction", fail)
     answer = call.json("POST", "/v2/language/intent", modelId=MODEL_ID, document="a")
 
     assert (answer.status, world.used(PREDICTIONS)) == (500, 10)

@@ -12,7 +12,7 @@ from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, VISION, Dataset
 from chalicelib.domain.datasets.example import picture_digest
 from chalicelib.domain.models.model import SUCCEEDED, Model
 from chalicelib.engines.vision.backbone.pool import BackbonePool
-from chalicelib.stores.datasets import pictures as picture_writer
+from chalicelib.stores.examples import pictures as picture_writer
 from tests.builders import World, an_archive
 from tests.faults.test_faults import Scenario, strike_every_call
 from tests.pictures import detection_files, label_folders

@@ -11,7 +11,7 @@ from chalicelib.domain.datasets.example import PictureFile, picture_digest
 from chalicelib.domain.models.model import SUCCEEDED, Model
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import LabelRow
-from chalicelib.stores.datasets import example_names
+from chalicelib.stores.examples import example_names
 from tests.builders import World
 from tests.faults.test_faults import Scenario, strike_every_call
 from tests.pictures import draw

@@ -39,8 +39,8 @@ from chalicelib.formats.pictures.reading import check_picture
 from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews
-from chalicelib.stores.datasets.examples import ExampleRange, ExampleSequence, ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore, owner_key
+from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence, ExampleStore
 
 
 @dataclass(frozen=True)

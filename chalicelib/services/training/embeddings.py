@@ -19,7 +19,7 @@ from chalicelib.engines.text.encoding.encoders import encoder_names
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.datasets.datasets import DatasetStore
-from chalicelib.stores.datasets.parts import PART_TEXTS, PartStore
+from chalicelib.stores.examples.parts import PART_TEXTS, PartStore
 
 if TYPE_CHECKING:
     import numpy as np

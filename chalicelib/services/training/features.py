@@ -26,8 +26,8 @@ from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, Backbo
 from chalicelib.errors import BadRequest, TooLarge, UnsupportedType
 from chalicelib.formats.pictures.reading import read_picture
 from chalicelib.stores.aws.objects import dataset_prefix
-from chalicelib.stores.datasets.feature_rows import FeatureRows, row_key
-from chalicelib.stores.datasets.parts import PART_PICTURES
+from chalicelib.stores.examples.feature_rows import FeatureRows, row_key
+from chalicelib.stores.examples.parts import PART_PICTURES
 from chalicelib.stores.jobs.queues import EMBED
 
 if TYPE_CHECKING:

@@ -33,11 +33,11 @@ from chalicelib.errors import (
     TimedOut,
 )
 from chalicelib.stores.aws.objects import raw_key
-from chalicelib.stores.datasets.digest_index import STEP
-from chalicelib.stores.datasets.examples import ChunkWriter, ExampleSequence
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.leases import Addition, OwnedDataset
 from chalicelib.stores.datasets.receipts import parse_receipt_key
+from chalicelib.stores.examples.digest_index import STEP
+from chalicelib.stores.examples.examples import ChunkWriter, ExampleSequence
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.queues import EMBED
 

@@ -26,7 +26,7 @@ from chalicelib.formats.archives.picture_scan import (
 from chalicelib.formats.archives.zip_archive import open_archive
 from chalicelib.formats.archives.zip_directory import InvalidZip
 from chalicelib.stores.datasets.leases import OwnedDataset
-from chalicelib.stores.datasets.pictures import PictureWriter
+from chalicelib.stores.examples.pictures import PictureWriter
 
 if TYPE_CHECKING:
     from chalicelib.formats.pictures.rules import PictureFacts

@@ -10,9 +10,9 @@ from chalicelib.domain.datasets.dataset import UPLOAD, Dataset
 from chalicelib.domain.datasets.label_names import ids_by_name
 from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample, UploadScan
 from chalicelib.formats.texts.language_scan import ScanRules, TextScan, kept_rows, scan
-from chalicelib.stores.datasets.examples import ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import OwnedDataset
+from chalicelib.stores.examples.examples import ExampleStore
 
 
 class TextReader:

@@ -1,1 +1,1 @@
-"""Datasets: rows, labels, examples, pictures, receipts, and what waits for its vectors."""
+"""Datasets: rows, labels, leases, receipts, and how examples are added and read with them."""

@@ -28,12 +28,12 @@ from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.datasets.contents import DatasetContents
 from chalicelib.stores.datasets.datasets import DatasetStore
-from chalicelib.stores.datasets.digest_index import DigestIndex
-from chalicelib.stores.datasets.example_names import ExampleNames
-from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore, owner_key
 from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
-from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.examples.digest_index import DigestIndex
+from chalicelib.stores.examples.example_names import ExampleNames
+from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
+from chalicelib.stores.examples.pictures import PictureStore
 from chalicelib.stores.jobs.room import RoomStore
 
 WAIT_SECONDS = 8.0

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 
 from chalicelib.domain.datasets.dataset import SOURCES
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
-from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.receipts import ReceiptStore
+from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
 
 class DatasetContents:

@@ -16,7 +16,7 @@ from chalicelib.domain.datasets.example import Example, ExampleView
 from chalicelib.errors import DatasetNotFound, LabelNotFound
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.labels import LabelStore
-from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.examples.pictures import PictureStore
 
 
 class ExampleViews:

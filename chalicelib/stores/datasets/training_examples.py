@@ -13,8 +13,8 @@ from chalicelib.domain.models.training_pictures import PictureGroups, TrainingPi
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.errors import TrainingFailed
 from chalicelib.stores.datasets.datasets import DatasetStore
-from chalicelib.stores.datasets.examples import ExampleStore
 from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.examples.examples import ExampleStore
 
 
 class TrainingExamples:

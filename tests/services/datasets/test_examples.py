@@ -33,7 +33,7 @@ from chalicelib.errors import (
 )
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import DatasetRow
-from chalicelib.stores.datasets.examples import ExampleSequence
+from chalicelib.stores.examples.examples import ExampleSequence
 from tests.builders import World, some_rows
 
 COUNTS = [(0, 3), (99, 0), (100, 101), (101, 100), (2_500, 0), (0, 0), (7, 250)]

@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.errors import LeaseLost
-from chalicelib.stores.datasets.parts import PART_TEXTS
+from chalicelib.stores.examples.parts import PART_TEXTS
 from tests.builders import TinyEncoder, World, some_rows
 
 

@@ -104,7 +104,7 @@ def test_parts_beyond_the_space_are_left_to_the_training(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the ingest makes ahead of any training is bounded; the rest is made when needed."""
-    monkeypatch.setattr("chalicelib.stores.datasets.parts.PART_PICTURES", 4)
+    monkeypatch.setattr("chalicelib.stores.examples.parts.PART_PICTURES", 4)
     small = world.another(replace(world.settings, feature_bytes=tiny.extractor.row_bytes))
     view, parts = _uploaded(world)
     assert len(parts) == 3

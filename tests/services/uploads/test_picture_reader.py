@@ -14,8 +14,8 @@ from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.tables import DatasetRow, LabelRow
-from chalicelib.stores.datasets import pictures as picture_writer
-from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.examples import pictures as picture_writer
+from chalicelib.stores.examples.pictures import PictureStore
 from chalicelib.stores.jobs.queues import EMBED
 from tests.builders import World, a_model, an_archive
 from tests.pictures import (

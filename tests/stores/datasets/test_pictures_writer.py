@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from chalicelib.errors import StorageUnavailable
-from chalicelib.stores.datasets import pictures as picture_writer
-from chalicelib.stores.datasets.pictures import PictureWriter
+from chalicelib.stores.examples import pictures as picture_writer
+from chalicelib.stores.examples.pictures import PictureWriter
 
 
 class Pictures:

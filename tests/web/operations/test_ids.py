@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.errors import DatasetNotFound, InvalidParameter, ModelNotFound
-from chalicelib.routes.training import TrainForm
+from chalicelib.routes.models.training import TrainForm
 from chalicelib.web.operations import locate
 from chalicelib.web.operations.forms import convert
 

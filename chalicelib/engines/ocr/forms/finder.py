@@ -12,8 +12,7 @@ from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms.field_kinds import closed_up, has_commas, with_commas
-from chalicelib.engines.ocr.forms.keys import FoundKey, find_keys, keys_alike
-from chalicelib.engines.ocr.forms.line_numbers import NumberedLines
+from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_alike
 from chalicelib.engines.ocr.forms.pieces import take_out_keys
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import (
@@ -21,7 +20,8 @@ from chalicelib.engines.ocr.forms.segments import (
     make_segments,
     tilt,
 )
-from chalicelib.engines.ocr.forms.values import Value, find_values
+from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
+from chalicelib.engines.ocr.forms.values.values import Value, find_values
 from chalicelib.engines.ocr.forms.virtual_fields import find_virtual_fields
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chalicelib.engines.ocr.forms.keys import FoundKey
+from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment
 
 _FILLER = " \t:：_.…·•=|~¯—–-*"

@@ -17,16 +17,12 @@ from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.skew import LEAST, PageRotation, find_angle, is_level
-from chalicelib.engines.ocr.tables.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.blanks import read_blanks
 from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
 from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of, without_empty_lanes
-from chalicelib.engines.ocr.tables.growing import Region
-from chalicelib.engines.ocr.tables.headed import find_headed
 from chalicelib.engines.ocr.tables.heading import kinds
 from chalicelib.engines.ocr.tables.lattice import find_lattices, lattice_grid
 from chalicelib.engines.ocr.tables.pieces import cut_page, text_height
-from chalicelib.engines.ocr.tables.regions import aligned_regions, ruled_regions
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import (
     THICKNESS,
@@ -43,6 +39,10 @@ from chalicelib.engines.ocr.tables.sifting import (
     is_ruled_table,
     is_table,
 )
+from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_separators
+from chalicelib.engines.ocr.tables.unruled.growing import Region
+from chalicelib.engines.ocr.tables.unruled.headed import find_headed
+from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
 
 if TYPE_CHECKING:
     import numpy.typing as npt

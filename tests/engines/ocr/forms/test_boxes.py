@@ -1,4 +1,4 @@
-"""Values and the ruled boxes of forms: see chalicelib/engines/ocr/forms/candidates.py."""
+"""Values and the ruled boxes of forms: see chalicelib/engines/ocr/forms/values/candidates.py."""
 
 from __future__ import annotations
 

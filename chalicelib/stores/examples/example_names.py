@@ -16,7 +16,7 @@ from threading import Lock
 from chalicelib.domain.datasets.dataset import SOURCES, Dataset
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
-from chalicelib.stores.datasets.examples import ExampleRange, ExampleSequence, ExampleStore
+from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence, ExampleStore
 
 DIGEST_BYTES = 8
 """Bytes kept of a name's digest: a million names meet by chance once in 10^13 questions."""

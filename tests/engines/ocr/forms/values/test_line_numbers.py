@@ -1,4 +1,4 @@
-"""Tests of chalicelib/engines/ocr/forms/line_numbers.py."""
+"""Tests of chalicelib/engines/ocr/forms/values/line_numbers.py."""
 
 from __future__ import annotations
 

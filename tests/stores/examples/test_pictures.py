@@ -15,7 +15,7 @@ from chalicelib.domain.common.limits import IMAGE_URL_SECONDS
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.objects import ArtifactStore
-from chalicelib.stores.datasets.pictures import PictureStore
+from chalicelib.stores.examples.pictures import PictureStore
 from tests.builders import World
 
 DIGEST = "0123456789abcdef" * 2

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
-from chalicelib.engines.ocr.forms.candidates import (
+from chalicelib.engines.ocr.forms.field_kinds import span_of
+from chalicelib.engines.ocr.forms.keys.keys import FoundKey
+from chalicelib.engines.ocr.forms.pieces import Remains
+from chalicelib.engines.ocr.forms.rulings import PageRules
+from chalicelib.engines.ocr.forms.segments import LineSegment
+from chalicelib.engines.ocr.forms.values.candidates import (
     ABOVE,
     BELOW,
     BOXED,
@@ -19,13 +24,8 @@ from chalicelib.engines.ocr.forms.candidates import (
     Candidate,
     Neighbourhood,
 )
-from chalicelib.engines.ocr.forms.continuation import Continuation
-from chalicelib.engines.ocr.forms.field_kinds import span_of
-from chalicelib.engines.ocr.forms.keys import FoundKey
-from chalicelib.engines.ocr.forms.line_numbers import NumberedLines
-from chalicelib.engines.ocr.forms.pieces import Remains
-from chalicelib.engines.ocr.forms.rulings import PageRules
-from chalicelib.engines.ocr.forms.segments import LineSegment
+from chalicelib.engines.ocr.forms.values.continuation import Continuation
+from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 
 if TYPE_CHECKING:
     import numpy.typing as npt

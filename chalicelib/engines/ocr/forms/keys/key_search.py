@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rapidfuzz import fuzz
 
+from chalicelib.engines.ocr.forms.keys.units import Unit, make_units
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import SHORT_KEY, fold, least_ratio, numbers
-from chalicelib.engines.ocr.forms.units import Unit, make_units
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.engines.ocr.forms.units import Unit
+    from chalicelib.engines.ocr.forms.keys.units import Unit
 
     Chains = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 

@@ -13,14 +13,14 @@ from itertools import pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.alignment import placed_grid
 from chalicelib.engines.ocr.tables.filling import in_reading_order
 from chalicelib.engines.ocr.tables.grid import FilledGrid
-from chalicelib.engines.ocr.tables.growing import widest_gutter
 from chalicelib.engines.ocr.tables.heading import is_label, is_numeric, is_wordy
 from chalicelib.engines.ocr.tables.pieces import cut
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling
+from chalicelib.engines.ocr.tables.unruled.alignment import placed_grid
+from chalicelib.engines.ocr.tables.unruled.growing import widest_gutter
 
 _LEAST_HEADERS = 3
 """Two words beside each other are as often two addresses or signatures."""

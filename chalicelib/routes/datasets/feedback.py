@@ -1,4 +1,4 @@
-"""Feedback: an input that was misclassified, with its right label. Contract section 5."""
+"""Feedback: inputs that were misclassified, one or many, with their right labels. Section 5."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from chalicelib.domain.accounts.rates import PICTURES
+from chalicelib.domain.accounts.rates import PICTURES, UPLOADS
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.web.http.request import MULTIPART
-from chalicelib.web.operations.fields import Document, Filled, ModelId, Name
-from chalicelib.web.operations.files import sent_picture
+from chalicelib.web.operations.fields import Document, Filled, ModelId, Name, Url
+from chalicelib.web.operations.files import sent_picture, upload_source
 from chalicelib.web.operations.locate import model_in_body
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, records
@@ -40,6 +40,19 @@ class PictureFeedbackForm(msgspec.Struct, rename="camel"):
     name: Filled | None = None
 
 
+class BulkFeedbackForm(msgspec.Struct, rename="camel"):
+    """Fields of feedback in bulk, besides the archive `data`."""
+
+    form_rules: ClassVar[dict[str, Any]] = {
+        "required": ["modelId"],
+        "oneOf": [{"required": ["data"]}, {"required": ["path"]}],
+    }
+    json_rules: ClassVar[dict[str, Any]] = {"required": ["modelId", "path"]}
+
+    model_id: ModelId
+    path: Url | None = None
+
+
 def add_feedback(call: Call) -> records.ExampleRecord:
     """Add a text to the model's dataset as feedback. Spec: Main concepts 2."""
     form: FeedbackForm = call.form
@@ -56,6 +69,13 @@ def add_picture_feedback(call: Call) -> records.ExampleRecord:
     return describe.example(
         feedback.add_picture(call.account, call.located, file, form.expected_label)
     )
+
+
+def add_bulk_feedback(call: Call) -> records.DatasetRecord:
+    """Accept an archive whose boxes become feedback of the model's dataset. Spec: Concepts."""
+    source = upload_source(call)
+    uploads = call.container.uploads
+    return describe.dataset(uploads.add_feedback(call.account, call.located, source))
 
 
 OPERATIONS = (
@@ -85,6 +105,21 @@ OPERATIONS = (
         takes_data=True,
         files=("data",),
         answer=records.ExampleRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="add_bulk_feedback",
+        method="PUT",
+        path="/v2/:family/bulkfeedback",
+        families=(VISION,),
+        view=add_bulk_feedback,
+        locate=model_in_body,
+        cost=UPLOADS,
+        summary="Add an archive of misdetected pictures with their right boxes as feedback.",
+        form=BulkFeedbackForm,
+        takes_data=True,
+        files=("data",),
+        answer=records.DatasetRecord,
         statuses=(409, 429),
     ),
 )

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.addresses import normalized_address
-from chalicelib.engines.ocr.forms.candidates import (
+from chalicelib.engines.ocr.forms.field_kinds import has_span, is_one_line, is_spaced
+from chalicelib.engines.ocr.forms.keys.keys import FoundKey
+from chalicelib.engines.ocr.forms.pieces import Remains
+from chalicelib.engines.ocr.forms.rulings import PageRules
+from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
+from chalicelib.engines.ocr.forms.values.candidates import (
     BELOW,
     INLINE,
     RIGHT,
     Candidate,
     looks_like_label,
 )
-from chalicelib.engines.ocr.forms.field_kinds import has_span, is_one_line, is_spaced
-from chalicelib.engines.ocr.forms.keys import FoundKey
-from chalicelib.engines.ocr.forms.pieces import Remains
-from chalicelib.engines.ocr.forms.rulings import PageRules
-from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
 from chalicelib.engines.ocr.kinds.dates import find_dates

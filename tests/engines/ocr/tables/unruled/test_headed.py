@@ -10,8 +10,8 @@ import pytest
 from chalicelib.domain.documents.findings import COLUMN_HEADER
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, text_of
-from chalicelib.engines.ocr.tables.headed import find_headed
 from chalicelib.engines.ocr.tables.rulings import Ruling
+from chalicelib.engines.ocr.tables.unruled.headed import find_headed
 from tests.engines.ocr.tables.drawn import Sheet, texts
 
 HEADER = ((60, "Qty"), (140, "Description"), (560, "Price"), (700, "Amount"))

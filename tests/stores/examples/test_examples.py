@@ -14,7 +14,7 @@ from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, LabelCounts
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example, text_digest
 from chalicelib.errors import LeaseLost, StorageUnavailable
 from chalicelib.stores.aws.tables import ExampleChunkRow
-from chalicelib.stores.datasets.examples import (
+from chalicelib.stores.examples.examples import (
     MAX_BODY_BYTES,
     ChunkWriter,
     ExampleRange,

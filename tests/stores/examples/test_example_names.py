@@ -9,9 +9,9 @@ import pytest
 from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, VISION, Dataset, LabelCounts
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example
 from chalicelib.services.datasets.datasets import NewDataset
-from chalicelib.stores.datasets import example_names
-from chalicelib.stores.datasets.example_names import ExampleNames
-from chalicelib.stores.datasets.examples import ExampleSequence
+from chalicelib.stores.examples import example_names
+from chalicelib.stores.examples.example_names import ExampleNames
+from chalicelib.stores.examples.examples import ExampleSequence
 from tests.builders import World
 
 

@@ -9,7 +9,7 @@ from itertools import groupby, islice
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
-from chalicelib.engines.ocr.forms.key_search import KeyMatch, search_keys
+from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity
 from chalicelib.engines.ocr.forms.virtual_fields import is_printed

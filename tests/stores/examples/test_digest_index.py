@@ -9,8 +9,8 @@ import pytest
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, UPLOAD
 from chalicelib.domain.datasets.example import Example
-from chalicelib.stores.datasets import digest_index
-from chalicelib.stores.datasets.examples import ExampleSequence
+from chalicelib.stores.examples import digest_index
+from chalicelib.stores.examples.examples import ExampleSequence
 from tests.builders import World, a_source, some_rows
 
 

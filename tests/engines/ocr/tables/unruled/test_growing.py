@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.growing import MOST_PENDING, Growing, is_parted
+from chalicelib.engines.ocr.tables.unruled.growing import MOST_PENDING, Growing, is_parted
 
 
 def row(y: float, *lefts: float, width: float = 60) -> list[TextLine]:

@@ -14,7 +14,7 @@ from math import inf
 from string import ascii_lowercase
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms.keys import FoundKey
+from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import FormPiece, Remains
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
-from chalicelib.engines.ocr.tables.growing import MOST_PENDING, Growing, Region, is_parted
 from chalicelib.engines.ocr.tables.heading import is_wordy
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling
+from chalicelib.engines.ocr.tables.unruled.growing import MOST_PENDING, Growing, Region, is_parted
 
 _SAME_END = 1.5  # ends of rules of one table differ by at most this, in text heights
 _HEADLINE = 1.4

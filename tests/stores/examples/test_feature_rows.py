@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.errors import TrainingFailed
-from chalicelib.stores.datasets.feature_rows import FeatureRows, row_key
+from chalicelib.stores.examples.feature_rows import FeatureRows, row_key
 from tests.builders import World
 
 ROW = 16
@@ -57,7 +57,7 @@ def test_rows_of_the_file_cost_no_call(world: World) -> None:
 
 def test_recent_rows_are_kept_in_memory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that was just read from the bucket costs no second call; older ones are let go."""
-    monkeypatch.setattr("chalicelib.stores.datasets.feature_rows.RECENT_BYTES", 2 * ROW)
+    monkeypatch.setattr("chalicelib.stores.examples.feature_rows.RECENT_BYTES", 2 * ROW)
     rows = _filled(world, 0)
     asked: list[int] = []
     get_range = world.stores.artifacts.get_range

@@ -13,11 +13,11 @@ import numpy as np
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms.field_kinds import MISFIT, fitness
-from chalicelib.engines.ocr.forms.keys import FoundKey
-from chalicelib.engines.ocr.forms.line_numbers import NumberedLines
+from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.spelling import tokens
+from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 
 if TYPE_CHECKING:
     import numpy.typing as npt

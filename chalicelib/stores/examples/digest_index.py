@@ -12,7 +12,7 @@ import math
 
 from chalicelib.domain.datasets.example import DIGEST_BYTES, Example
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
-from chalicelib.stores.datasets.examples import ExampleSequence, ExampleStore
+from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
 STEP = 100
 """So many examples are read one by one; an index is made, or grows, when there are more."""

@@ -1,0 +1,1 @@
+"""Where the keys of a template stand on a page."""

@@ -1,0 +1,1 @@
+"""What is written for the keys of a template."""

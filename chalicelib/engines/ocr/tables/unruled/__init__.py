@@ -1,0 +1,1 @@
+"""Tables without ruled cells: where they may be, and their places."""

@@ -1,0 +1,9 @@
+"""What models and prebuilt models say of texts, pictures and documents."""
+
+from chalicelib.routes.predictions import documents, pictures, texts
+
+OPERATIONS = (
+    *texts.OPERATIONS,
+    *pictures.OPERATIONS,
+    *documents.OPERATIONS,
+)

@@ -1,0 +1,1 @@
+"""Examples: chunks, digests, names, pictures, and what waits for its vectors."""
