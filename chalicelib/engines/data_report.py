@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from chalicelib.domain.models.suspects import OTHER_LABEL, SuspectExample
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -36,6 +38,39 @@ class Suspect(NamedTuple):
     """The label that it probably has."""
     confidence: float
     """Probability of the suggestion."""
+
+
+class LabelNames(NamedTuple):
+    """Labels of a training."""
+
+    names: Sequence[str]
+    """Names by index."""
+    ids: Sequence[int]
+    """Ids by index; labels of a global dataset alone, which come last, have none."""
+
+    def id_of(self, label: int) -> int:
+        """Return the id of a label, 0 where there is none."""
+        return self.ids[label] if label < len(self.ids) else 0
+
+    def suspect(self, example_id: int, digest: str, given: int, found: Suspect) -> SuspectExample:
+        """Describe an example that looks like another label's.
+
+        Args:
+            example_id: the example.
+            digest: of what was learnt from, 32 hex digits.
+            given: index of its label.
+            found: what it looks like; its `suggestion` is an index too.
+        """
+        return SuspectExample(
+            example_id=example_id,
+            digest=digest,
+            label_id=self.id_of(given),
+            label=self.names[given],
+            suggestion_id=self.id_of(found.suggestion),
+            suggestion=self.names[found.suggestion],
+            confidence=round(found.confidence, 6),
+            reason=OTHER_LABEL,
+        )
 
 
 class Confusion(NamedTuple):

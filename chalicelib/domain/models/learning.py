@@ -6,12 +6,14 @@ The run (chalicelib/services/training/runs.py) owns lease, attempts and publicat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.suspects import SuspectExample
 
 
 class RunControl(Protocol):
@@ -68,6 +70,8 @@ class LearnedModel:
     """Examples or pictures held out."""
     begun_at: datetime | None = None
     """When the first function of the run began; None when it was this one."""
+    suspects: Sequence[SuspectExample] = ()
+    """All examples whose labels it doubts, the most suspicious first; the card lists some."""
 
 
 class Learner(Protocol):

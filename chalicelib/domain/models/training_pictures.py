@@ -58,6 +58,8 @@ class TrainingPictures:
     """How many examples they are."""
     feedback: int = 0
     """How many of the examples are feedback."""
+    label_ids: list[int] = field(default_factory=list)
+    """Ids of the labels, in the order of `labels`; those of a global dataset have none."""
 
     def keep(self, places: Sequence[int]) -> TrainingPictures:
         """Return the pictures at some places, with the same labels."""
@@ -67,6 +69,7 @@ class TrainingPictures:
             kept,
             sum(map(_examples, kept)),
             sum(_examples(picture) for picture in kept if picture.is_feedback),
+            self.label_ids,
         )
 
 

@@ -18,6 +18,8 @@ class TrainingTexts:
 
     labels: list[str] = field(default_factory=list)
     """Label names; those of a global dataset follow."""
+    label_ids: list[int] = field(default_factory=list)
+    """Their ids, in the order of `labels`; those of a global dataset have none."""
     texts: list[str] = field(default_factory=list)
     """All texts."""
     label_indexes: list[int] = field(default_factory=list)
@@ -53,6 +55,7 @@ class TrainingTexts:
         feedback = set(self.feedback_places)
         return TrainingTexts(
             labels=self.labels,
+            label_ids=self.label_ids,
             texts=[self.texts[place] for place in kept],
             label_indexes=[self.label_indexes[place] for place in kept],
             example_ids=[self.example_ids[place] for place in kept],

@@ -14,6 +14,7 @@ from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE, TEXT_SPLIT_RATIO
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.models.model import OUT_OF_DOMAIN, Model
+from chalicelib.domain.models.suspects import SuspectExample
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
 from chalicelib.engines.text.classifier import dump
@@ -21,7 +22,7 @@ from chalicelib.engines.text.cost import expected_seconds
 from chalicelib.engines.text.encoding.encoders import FAST
 from chalicelib.engines.text.encoding.label_phrases import label_phrase
 from chalicelib.engines.text.fit import fit
-from chalicelib.engines.text.report.data_report import data_report
+from chalicelib.engines.text.report.data_report import data_report, suspect_examples
 from chalicelib.engines.text.report.json_documents import (
     card_document,
     curve_record,
@@ -85,6 +86,8 @@ class FittedText:
     """Numbers for the statistics."""
     fit_seconds: float
     """Time to learn, in seconds."""
+    suspects: Sequence[SuspectExample] = ()
+    """All examples whose labels are doubted."""
 
 
 def train_text(
@@ -113,8 +116,7 @@ def train_text(
         TrainingFailed: nothing can be learnt from these texts.
     """
     training_set = _training_set(texts, vectors)
-    dims = sum(block.shape[1] for block in training_set.blocks.values())
-    callbacks.on_vectors(expected_seconds(len(texts.texts), dims, len(texts.labels)))
+    callbacks.on_vectors(_expected_seconds(training_set))
     loaded = time.monotonic()
     curve: list[dict[str, Any]] = []
 
@@ -135,7 +137,13 @@ def train_text(
         curve=curve,
         report=report,
         fit_seconds=time.monotonic() - loaded,
+        suspects=suspect_examples(texts, report.out_of_fold),
     )
+
+
+def _expected_seconds(training_set: TextTrainingSet) -> float:
+    dims = sum(block.shape[1] for block in training_set.blocks.values())
+    return expected_seconds(len(training_set.digests), dims, len(training_set.label_names))
 
 
 def _card_facts(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.domain.models.model import Model
     from chalicelib.domain.models.prediction import Detection, Probability
+    from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.domain.models.training_pictures import TrainingPictures
 
     Halves = npt.NDArray[np.float16]
@@ -152,6 +153,8 @@ class FittedVision:
     """Pictures held out."""
     early_stopping: bool = False
     """Whether it stopped before the last allowed epoch."""
+    suspects: Sequence[SuspectExample] = ()
+    """All examples whose labels are doubted, the most suspicious first."""
 
 
 class VisionTraining(Protocol):

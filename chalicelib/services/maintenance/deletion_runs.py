@@ -14,6 +14,7 @@ from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import MODEL, Deletion
 from chalicelib.domain.jobs.messages import Job, delete_job
 from chalicelib.domain.models.redaction import without_examples, without_names
+from chalicelib.domain.models.suspects import suspects_document
 from chalicelib.stores.jobs.queues import DELETE
 
 if TYPE_CHECKING:
@@ -103,12 +104,14 @@ class DeletionRunService:
 
 
 def _redacted(document: Any, labels: frozenset[str]) -> Any:
-    """Make the card, or the block of a curve, of a model whose dataset is deleted."""
+    """Make the card, the suspects or the block of a curve of a model whose dataset is deleted."""
     if isinstance(document, list):
         return [
             {**record, "epochResults": without_names(record.get("epochResults", {}))}
             for record in document
         ]
+    if document.get("object") == "suspects":
+        return suspects_document(())
     if "dataReport" not in document:
         return document
     return {**document, "dataReport": without_examples(document["dataReport"], labels)}

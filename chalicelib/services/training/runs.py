@@ -18,6 +18,7 @@ from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.messages import Job
 from chalicelib.domain.models.learning import LearnedModel, Learner
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
+from chalicelib.domain.models.suspects import suspects_document
 from chalicelib.domain.models.training import attempt_cause, out_of_attempts
 from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
@@ -25,7 +26,7 @@ from chalicelib.errors import LeaseLost, StorageUnavailable, TimedOut, TrainingF
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.training_queue import TrainingQueue
 from chalicelib.stores.models.leases import ModelLeases
-from chalicelib.stores.models.versions import CARD, METRICS
+from chalicelib.stores.models.versions import CARD, METRICS, SUSPECTS
 
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
@@ -113,7 +114,8 @@ class TrainingRunService:
         """Write a version whole, then switch the model's row to it."""
         saving = time.monotonic()
         version = f"r{model.run}-{model.fence}"
-        documents = {METRICS: learned.metrics, CARD: learned.card}
+        suspects = suspects_document(learned.suspects)
+        documents = {METRICS: learned.metrics, CARD: learned.card, SUSPECTS: suspects}
         self._stores.model_files.put_version(model, version, learned.artifact, documents)
         stats = self._stats(learned, started, saving)
         try:

@@ -94,6 +94,7 @@ class TextLearner:
             last_epoch=fitted.report.epochs,
             train_size=fitted.report.training_examples,
             test_size=fitted.report.test_examples,
+            suspects=fitted.suspects,
         )
 
     def discard(self, model: Model) -> None:

@@ -159,6 +159,7 @@ class VisionLearner:
             train_size=fitted.train_size,
             test_size=fitted.test_size,
             begun_at=begun_at,
+            suspects=fitted.suspects,
         )
 
     def discard(self, model: Model) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID
 from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, Dataset
@@ -47,7 +48,7 @@ class TrainingExamples:
         Raises:
             TrainingFailed: the global dataset is not there any more.
         """
-        collected = TrainingTexts()
+        collected = TrainingTexts(label_ids=self._label_ids(dataset))
         for used in self.datasets(model, dataset):
             before = len(collected.texts)
             for source, place, example in self._labelled(model, used, collected.labels):
@@ -71,7 +72,10 @@ class TrainingExamples:
         for used in datasets:
             for source, place, example in self._labelled(model, used, labels):
                 groups.add(used.dataset_id, example, place, is_feedback=source == FEEDBACK)
-        return groups.training(labels)
+        return replace(groups.training(labels), label_ids=self._label_ids(datasets[0]))
+
+    def _label_ids(self, dataset: Dataset) -> list[int]:
+        return [label.label_id for label in self._labels.view(dataset).labels]
 
     def _labelled(
         self, model: Model, dataset: Dataset, labels: list[str]

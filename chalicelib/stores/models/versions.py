@@ -11,12 +11,13 @@ from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 ARTIFACT = "artifact.npz"
 METRICS = "metrics.json"
 CARD = "card.json"
+SUSPECTS = "suspects.json"
 
 
 class ModelVersions:
     """Reads and writes the files of models; a version is written once.
 
-    Only its card changes afterwards, see ModelCards.
+    Only its card and suspects change afterwards, see ModelCards.
     """
 
     def __init__(self, artifacts: ArtifactStore) -> None:
@@ -37,7 +38,7 @@ class ModelVersions:
         return self._artifacts.get(f"{_folder(model_id, version)}{ARTIFACT}")
 
     def document(self, model_id: str, version: str, name: str) -> Any:
-        """Read METRICS or CARD of a version; None when there is none."""
+        """Read METRICS, CARD or SUSPECTS of a version; None when there is none."""
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
 
     def delete_version(self, model: Model, version: str) -> None:
@@ -57,21 +58,22 @@ _CURVES = "/curves/"
 
 
 class ModelCards:
-    """Cards of all versions, served or not, and the curves of all runs."""
+    """Cards and suspects of all versions, served or not, and the curves of all runs."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
     def change(self, model_id: str, change: Callable[[Any], Any]) -> bool:
-        """Write each card and block of a curve anew that the change alters; True when one was.
+        """Write each document anew that the change alters; True when one was altered.
 
         Args:
             model_id: the model.
-            change: takes a card (an object) or a block of a curve (an array), returns the new one.
+            change: takes a card or the suspects (objects that say so in `object`) or a block of a
+                curve (an array), returns the new one.
         """
         is_changed = False
         for key in self._artifacts.keys(model_prefix(model_id)):
-            if not key.endswith(f"/{CARD}") and _CURVES not in key:
+            if not key.endswith((f"/{CARD}", f"/{SUSPECTS}")) and _CURVES not in key:
                 continue
             document = self._artifacts.get_json(key)
             changed = change(document) if document else document

@@ -8,10 +8,11 @@ import json
 import pytest
 
 from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
+from chalicelib.domain.models.suspects import SuspectExample, read_suspects
 from chalicelib.engines.text import cost
 from chalicelib.engines.text import training as run
 from chalicelib.services.training import text_learner
-from chalicelib.stores.models.versions import CARD
+from chalicelib.stores.models.versions import CARD, SUSPECTS
 from tests.builders import TinyEncoder, World, some_rows
 
 ROWS = some_rows({"book": 70, "cancel": 70})
@@ -87,6 +88,35 @@ def test_the_card_reports_on_the_data_until_it_is_deleted(world: World) -> None:
     world.work()
 
     assert "at once" not in json.dumps(world.stores.artifacts.get_json(key))
+
+
+def test_suspects_are_kept_with_the_version_until_the_data_is_deleted(world: World) -> None:
+    """What the card lists stands whole beside it, with ids to mend by; it goes with the data."""
+    words = {"book": "reserve room night stay arrive", "cancel": "annul refund call off undo"}
+    rows = [
+        (" ".join(three), label)
+        for label, own in words.items()
+        for three in itertools.permutations(own.split(), 3)
+    ]
+    flipped = [(text, "cancel" if label == "book" else "book") for text, label in rows[:3]]
+    view = world.dataset(flipped + rows[3:])
+    model = world.model(view)
+    row, labels = view.dataset, {label.name: label.label_id for label in view.labels}
+
+    def kept() -> tuple[SuspectExample, ...]:
+        return read_suspects(
+            world.stores.model_files.document(model.model_id, model.version, SUSPECTS)
+        )
+
+    card = world.container.models.card(model.account_id, model.model_id)
+    listed = card["dataReport"]["likelyLabelErrors"]
+    assert [one.example_id for one in kept()] == [one["id"] for one in listed] != []
+    for one in kept():
+        assert (labels[one.label], labels[one.suggestion]) == (one.label_id, one.suggestion_id)
+    world.container.deletions.delete_dataset(world.account, row.family, row.dataset_id)
+    world.work()
+
+    assert kept() == ()
 
 
 SCRIPTS = [

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chalicelib.domain.datasets.example import text_digest
 from chalicelib.engines import data_report as reports
 
 if TYPE_CHECKING:
+    from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.domain.models.training_texts import TrainingTexts
     from chalicelib.engines.interface import OutOfFold, TextReport
 
@@ -80,6 +82,27 @@ def expected_precision(texts: TrainingTexts) -> str:
         else "fewer than half of the listed examples were flipped ones at so few"
     )
     return f"A typical label has {typical} examples; in trials with flipped labels, {measured}."
+
+
+def suspect_examples(texts: TrainingTexts, folds: OutOfFold) -> list[SuspectExample]:
+    """Name every example of the dataset whose label is doubted; the report lists the first ones.
+
+    Args:
+        texts: what was learnt from.
+        folds: answers out of fold.
+    """
+    all_suspects = reports.likely_label_errors(folds.probabilities, folds.truth, len(folds.truth))
+    own = texts.spans[0][1] if texts.spans else len(texts.texts)
+    names = reports.LabelNames(texts.labels, texts.label_ids)
+    found = []
+    for one in all_suspects:
+        place = int(folds.examples[one.example])
+        # A global dataset follows; nobody can mend that.
+        if place < own:
+            digest = text_digest(texts.texts[place]).hex()
+            given = texts.label_indexes[place]
+            found.append(names.suspect(texts.example_ids[place], digest, given, one))
+    return found
 
 
 def _suspect_record(

@@ -23,6 +23,7 @@ from chalicelib.engines.vision.linear_head.report import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.engines.vision.linear_head.fit import LinearFit
     from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 
@@ -166,6 +167,31 @@ def limits(training: LinearHeadTraining) -> str:
     if not training.is_exact:
         parts.append("With this many pictures the artifact may differ between processors.")
     return " ".join(parts)
+
+
+def suspect_examples(
+    training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
+) -> list[SuspectExample]:
+    """Name every example of a dataset whose label is doubted; the report lists the first ones.
+
+    Args:
+        training: pictures and labels.
+        folds: answers out of fold.
+        shares: their probabilities, float, shape (n, labels).
+        dataset_id: pictures of a global dataset are left out; nobody can mend those.
+    """
+    data = training.data.pictures
+    names = reports.LabelNames(data.labels, data.label_ids)
+    found: list[SuspectExample] = []
+    if not len(folds.truth):
+        return found
+    for one in reports.likely_label_errors(shares, folds.truth, len(folds.truth)):
+        picture = data.pictures[int(folds.places[one.example])]
+        if picture.dataset_id == dataset_id:
+            suspect = one._replace(suggestion=int(training.targets.present[one.suggestion]))
+            example, digest = picture.example_ids[0], picture.digest.hex()
+            found.append(names.suspect(example, digest, picture.labels[0], suspect))
+    return found
 
 
 def _suspect_record(

@@ -20,6 +20,7 @@ from chalicelib.engines.vision.classification.report import (
     data_report,
     limits,
     served_temperature,
+    suspect_examples,
 )
 from chalicelib.engines.vision.classification.whitening import Whitening, fit_whitening
 from chalicelib.engines.vision.interface import FittedVision
@@ -136,7 +137,8 @@ class ImageTraining(LinearHeadTraining):
         card = card_document(model, self, facts, now)
         card["metrics"] = folds.card_metrics(metrics, len(self.held), temperature)
         card["calibrationError"] = folds.calibration_error(temperature)
-        card["dataReport"] = data_report(self, folds, probabilities(folds.logits, temperature))
+        shares = probabilities(folds.logits, temperature)
+        card["dataReport"] = data_report(self, folds, shares)
         return FittedVision(
             artifact=artifact,
             metrics=metrics,
@@ -144,6 +146,7 @@ class ImageTraining(LinearHeadTraining):
             epochs=self.epochs_done,
             train_size=len(self.trained),
             test_size=len(self.held),
+            suspects=suspect_examples(self, folds, shares, model.dataset_id),
         )
 
     def _folds(self) -> ImageFolds:

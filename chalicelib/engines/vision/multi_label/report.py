@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
+from chalicelib.domain.models.suspects import EXTRA_LABEL, MISSING_LABEL, SuspectExample
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
 from chalicelib.engines.vision.linear_head.report import (
@@ -178,7 +179,10 @@ def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[st
     """
     counts = training.targets.counts(np.arange(training.targets.pictures))
     return {
-        "likelyLabelErrors": _suspects(training, folds),
+        "likelyLabelErrors": [
+            _suspect_record(training, folds, row, label)
+            for row, label in _suspects(folds)[: reports.MAX_LISTED]
+        ],
         "expectedPrecision": reports.expected_precision(float(np.median(counts))),
         "confusedLabels": _confusions(training, folds),
         **duplicates_record(training),
@@ -201,18 +205,53 @@ def limits(training: LinearHeadTraining) -> str:
     )
 
 
-def _suspects(training: LinearHeadTraining, folds: MultiLabelFolds) -> list[dict[str, Any]]:
-    """Name labels that are probably missing or wrong, the most suspicious first."""
+def suspect_examples(
+    training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int
+) -> list[SuspectExample]:
+    """Name every pair of picture and label that is doubted; the report lists the first ones.
+
+    Args:
+        training: pictures and labels.
+        folds: answers out of fold.
+        dataset_id: pictures of a global dataset are left out; nobody can mend those.
+    """
+    return [
+        _suspect_example(training, folds, row, label)
+        for row, label in _suspects(folds)
+        if training.data.pictures.pictures[int(folds.places[row])].dataset_id == dataset_id
+    ]
+
+
+def _suspect_example(
+    training: LinearHeadTraining, folds: MultiLabelFolds, row: int, label: int
+) -> SuspectExample:
+    """Describe one pair; an extra label suggests none, a missing one that of the picture."""
+    data = training.data.pictures
+    names = reports.LabelNames(data.labels, data.label_ids)
+    record = _suspect_record(training, folds, row, label)
+    picture, index = data.pictures[int(folds.places[row])], int(training.targets.present[label])
+    has_it = bool(folds.truth[row, label])
+    return SuspectExample(
+        example_id=record["id"],
+        digest=picture.digest.hex(),
+        label_id=names.id_of(index if has_it else picture.labels[0]),
+        label=record["label"],
+        suggestion_id=0 if has_it else names.id_of(index),
+        suggestion=record["suggestion"],
+        confidence=record["confidence"],
+        reason=EXTRA_LABEL if has_it else MISSING_LABEL,
+    )
+
+
+def _suspects(folds: MultiLabelFolds) -> list[tuple[int, int]]:
+    """Return rows and labels that are probably missing or wrong, the most suspicious first."""
     found: list[tuple[float, int, int]] = []
     for label in range(folds.truth.shape[1]):
         truth, shares = folds.truth[:, label], folds.shares[:, label]
         rows = reports.likely_binary_errors(shares, truth)
         own = np.where(truth, shares, 1.0 - shares)
         found += [(float(own[row]), int(row), label) for row in rows]
-    return [
-        _suspect_record(training, folds, row, label)
-        for _, row, label in sorted(found)[: reports.MAX_LISTED]
-    ]
+    return [(row, label) for _, row, label in sorted(found)]
 
 
 def _suspect_record(

@@ -27,6 +27,7 @@ from chalicelib.engines.vision.multi_label.report import (
     data_report,
     limits,
     mean_average_precision,
+    suspect_examples,
 )
 from chalicelib.engines.vision.multi_label.standardizing import (
     BLOCK_NAMES,
@@ -189,6 +190,7 @@ class MultiLabelTraining(LinearHeadTraining):
             epochs=self.epochs_done,
             train_size=len(self.trained),
             test_size=len(self.held),
+            suspects=suspect_examples(self, folds, model.dataset_id),
         )
 
     def _folds(self) -> tuple[SigmoidCalibration, MultiLabelFolds]:

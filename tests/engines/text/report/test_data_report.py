@@ -10,6 +10,7 @@ import pytest
 
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.models.redaction import without_examples
+from chalicelib.domain.models.suspects import SuspectExample
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.interface import OutOfFold, TextReport
 from chalicelib.engines.text import fit as training
@@ -17,6 +18,7 @@ from chalicelib.engines.text.report.data_report import (
     MAX_CHARACTERS,
     data_report,
     expected_precision,
+    suspect_examples,
 )
 from chalicelib.engines.text.similarity.same_words import same_words
 from tests.engines.text.clusters import a_training_set
@@ -63,6 +65,42 @@ def test_flipped_labels_are_suspected() -> None:
         assert entry["text"].startswith(f"text {entry['id'] - 1_000} é")
         assert len(entry["text"]) == MAX_CHARACTERS
         assert entry["suggestion"] != entry["label"]
+
+
+def test_all_suspects_are_named_beyond_the_list() -> None:
+    """Beyond the hundred of the report, each is named with ids and digest of what was seen."""
+    right = np.arange(900) % 3
+    given = right.copy()
+    given[:300] = (given[:300] + 1) % 3
+    shares = np.full((900, 3), 0.1, np.float32)
+    shares[np.arange(900), right] = 0.8
+    texts = TrainingTexts(
+        labels=LABELS,
+        texts=[f"text {place}" for place in range(900)],
+        label_indexes=given.tolist(),
+        example_ids=list(range(5_000, 5_900)),
+        label_ids=[71, 72],
+        spans=[(1, 899), (2, 1)],
+    )
+
+    found = suspect_examples(texts, OutOfFold(np.arange(900), shares, given))
+
+    assert {one.example_id for one in found} == set(range(5_000, 5_300))
+    assert found[0] == SuspectExample(
+        5_000, text_digest("text 0").hex(), 72, "refund", 71, "order", 0.8, "otherLabel"
+    )
+    assert (found[1].label_id, found[1].suggestion_id) == (0, 72)
+
+
+def test_examples_of_a_global_dataset_are_no_suspects() -> None:
+    """Nobody can mend what ships with the service, so only the report mentions it."""
+    texts, report = _trained(flipped=6)
+    texts.spans = [(1, 3), (2, 87)]
+
+    found = suspect_examples(texts, report.out_of_fold)
+
+    assert {one.example_id for one in found} <= {1_000, 1_001, 1_002}
+    assert len(data_report(texts, report)["likelyLabelErrors"]) > len(found) > 0
 
 
 def test_contradictory_labels_are_named() -> None:

@@ -103,6 +103,10 @@ def test_flipped_labels_are_reported() -> None:
     assert {"id": 100, "label": "cat", "suggestion": "bird"}.items() <= listed["p1.png"].items()
     assert report["expectedPrecision"] == "about two thirds"
     assert report["examined"] == 90
+    assert [one.example_id for one in fitted.suspects] == [
+        one["id"] for one in report["likelyLabelErrors"]
+    ]
+    assert {one.reason for one in fitted.suspects} == {"otherLabel"}
 
 
 def test_equal_files_with_different_labels_are_reported() -> None:

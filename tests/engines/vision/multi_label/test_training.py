@@ -115,6 +115,13 @@ def test_the_card_tells_thresholds_and_missing_labels() -> None:
     assert any(
         (one["label"], one["suggestion"]) == ("sea_negative", "sea_positive") for one in listed
     )
+    suspects = fitted.suspects
+    assert len(suspects) >= len(listed)
+    assert [one.label for one in suspects[: len(listed)]] == [one["label"] for one in listed]
+    assert all(
+        one.reason == ("missingLabel" if one.label.endswith("_negative") else "extraLabel")
+        for one in suspects
+    )
 
 
 def test_a_model_of_drawn_pictures_answers_new_ones() -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chalicelib.domain.datasets.example import box_digest
+from chalicelib.engines.data_report import LabelNames, Suspect
 from chalicelib.engines.vision.detection.head.dataset import truth_of
 from chalicelib.engines.vision.detection.inference.decoding import iou
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.domain.models.training_pictures import LabelledPicture
     from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 
@@ -127,17 +130,48 @@ def data_report(
         is_equal = first.picture.digest == second.picture.digest
         if not agree(first, second, EQUAL_OVERLAP if is_equal else CLOSE_OVERLAP):
             conflicts.append(pair)
-    ranked = sorted(suspicions, key=lambda entry: -entry["confidence"])
-    labelled = [entry for entry in ranked if entry["label"] is not None]
-    missing = [entry for entry in ranked if entry["label"] is None]
+    missing = [entry for entry in _ranked(suspicions) if entry["label"] is None]
     return {
-        "likelyLabelErrors": labelled[:MOST_ENTRIES],
+        "likelyLabelErrors": _label_errors(suspicions)[:MOST_ENTRIES],
         "likelyMissingBoxes": missing[:MOST_ENTRIES],
         "conflictingNearDuplicates": _most_alike(conflicts),
         "duplicatesAcrossSplit": torn,
         "pairsAcrossSplit": _most_alike(across),
         "examined": len(reviewed),
     }
+
+
+def suspect_examples(
+    pictures: Sequence[LabelledPicture],
+    names: LabelNames,
+    suspicions: Sequence[dict[str, Any]],
+) -> list[SuspectExample]:
+    """Name every box whose label is doubted; the report lists the first ones.
+
+    Args:
+        pictures: those whose boxes can be mended.
+        names: labels of the training.
+        suspicions: boxes that the model contradicts, of these pictures and of others.
+    """
+    boxes = {known.example_id: (known, each) for each in pictures for known in each.boxes}
+    found = []
+    for entry in _label_errors(suspicions):
+        if entry["id"] in boxes:
+            known, picture = boxes[entry["id"]]
+            digest = box_digest(picture.digest, known.box).hex()
+            one = Suspect(
+                known.example_id, names.names.index(entry["suggestion"]), entry["confidence"]
+            )
+            found.append(names.suspect(known.example_id, digest, known.label, one))
+    return found
+
+
+def _label_errors(suspicions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [entry for entry in _ranked(suspicions) if entry["label"] is not None]
+
+
+def _ranked(suspicions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(suspicions, key=lambda entry: -entry["confidence"])
 
 
 def _most_alike(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:

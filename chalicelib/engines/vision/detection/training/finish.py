@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from chalicelib.engines.data_report import LabelNames
 from chalicelib.engines.vision.detection.algorithms import FLOOR
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
     EvaluatedPicture,
@@ -18,7 +19,11 @@ from chalicelib.engines.vision.detection.evaluation.calibration import (
     fit_calibration,
 )
 from chalicelib.engines.vision.detection.inference.model_file import DetectionModel, dump_model
-from chalicelib.engines.vision.detection.report.data_report import Reviewed, data_report
+from chalicelib.engines.vision.detection.report.data_report import (
+    Reviewed,
+    data_report,
+    suspect_examples,
+)
 from chalicelib.engines.vision.detection.report.json_documents import (
     DetectionCardFacts,
     card_document,
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from chalicelib.domain.models.model import Model
+    from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
     from chalicelib.engines.vision.detection.head.fit import DenseFit
     from chalicelib.engines.vision.detection.training.context import DetectionContext
@@ -82,6 +88,7 @@ def finish_training(outcome: StageResults, model: Model, now: datetime) -> Fitte
         epochs=outcome.run.epoch,
         train_size=len(context.trained),
         test_size=len(context.tested),
+        suspects=_suspects(outcome, model.dataset_id),
     )
 
 
@@ -109,6 +116,15 @@ def _calibrated(evaluated: EvaluatedPicture, curve: Calibration) -> EvaluatedPic
         scores=scores[stays],
         is_right=evaluated.is_right[stays],
     )
+
+
+def _suspects(outcome: StageResults, dataset_id: int) -> list[SuspectExample]:
+    """Name every box of a dataset whose label is doubted."""
+    pictures, places = outcome.context.data.pictures, outcome.review.places
+    reviewed = [pictures.pictures[place] for place in places]
+    own = [picture for picture in reviewed if picture.dataset_id == dataset_id]
+    names = LabelNames(pictures.labels, pictures.label_ids)
+    return suspect_examples(own, names, outcome.review.suspicions)
 
 
 def _report(outcome: StageResults) -> dict[str, object]:

@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from chalicelib.domain.datasets.example import box_digest
 from chalicelib.domain.documents.picture import Box
+from chalicelib.domain.models.suspects import SuspectExample
 from chalicelib.domain.models.training_pictures import LabelledBox, LabelledPicture
+from chalicelib.engines.data_report import LabelNames
 from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 from chalicelib.engines.vision.detection.report.data_report import (
     CLOSE_OVERLAP,
@@ -12,6 +15,7 @@ from chalicelib.engines.vision.detection.report.data_report import (
     Reviewed,
     agree,
     data_report,
+    suspect_examples,
     suspicions_of,
 )
 
@@ -120,6 +124,21 @@ def test_a_box_found_with_another_label_is_suspicious():
         "confidence": 0.9,
         "boundingBox": {"minX": 0, "minY": 0, "maxX": 10, "maxY": 10},
     }
+
+
+def test_suspect_boxes_are_named_whole():
+    """A contradicted box is named with ids and digest; missing ones and other datasets' are not."""
+    shown, foreign = picture("a.jpg", 1, (0, ONE)), picture("b.jpg", 2, (0, OTHER))
+    contradicted = answers(((0, 0, 10, 10), 1, 0.9), ((70, 70, 80, 80), 1, 0.9))
+    names = ["cat", "dog"]
+    suspicions = suspicions_of(shown, contradicted, names)
+
+    found = suspect_examples([shown], LabelNames(names, [7, 8]), suspicions)
+
+    digest = box_digest(shown.digest, ONE).hex()
+    assert found == [SuspectExample(10, digest, 7, "cat", 8, "dog", 0.9, "otherLabel")]
+    assert len(suspicions) == 2
+    assert suspect_examples([foreign], LabelNames(names, [7, 8]), suspicions) == []
 
 
 def test_an_object_without_a_box_is_suspicious():
