@@ -36,7 +36,7 @@ def issue(
 
     def make(seconds: int) -> Form:
         """Issue one."""
-        monkeypatch.setattr(uploaded_files, "INCOMING_SECONDS", seconds)
+        monkeypatch.setattr(uploaded_files, "UPLOAD_FORM_SECONDS", seconds)
         until = to_milliseconds(system_clock()) + seconds * 1000
         asked = UploadedFile("account", "upload", "mine.csv", until, ISSUED, "")
         return UploadedFileStore(settings, clients, system_clock).create(asked)

@@ -147,12 +147,13 @@ class Reservation:
         """Take the call back, if it was counted, into the month it was counted in."""
         if self.outcome != COUNTED:
             return
-        self.outcome = UNKNOWN
+        self.outcome, answer = UNKNOWN, _ANSWER.get()
         try:
             if self._counters.give_back(*self._counter, self._token):
                 self.outcome = GIVEN_BACK
         except ServiceError as error:
-            log.error("reservation_not_given_back", error, kind=self._kind)
+            names = {"kind": self._kind} if answer is None else {"operation": answer.operation}
+            log.error("reservation_not_given_back", error, **names)
 
     def settle(self, error: BaseException | None = None) -> None:
         """End it: give the call back after an error, and write down what became of a prediction."""
@@ -188,22 +189,34 @@ class Reservation:
         return {}
 
 
-_ANSWER: ContextVar[ExitStack | None] = ContextVar("presage_answer", default=None)
-"""Ends the calls that are counted for the answer being made; None where nobody waits for one."""
+class _OpenAnswer(ExitStack):
+    """An answer being made: when it ends, so do the calls that are counted for it."""
+
+    def __init__(self, operation: str) -> None:
+        super().__init__()
+        self.operation = operation
+
+
+_ANSWER: ContextVar[_OpenAnswer | None] = ContextVar("presage_answer", default=None)
+"""None where nobody waits for an answer."""
 
 
 @contextmanager
-def until_answered() -> Iterator[None]:
+def until_answered(operation: str) -> Iterator[None]:
     """Keep what is counted within open until the block ends: if that fails, it is given back.
 
     The work may be done and its answer still fail, while it is written for the caller.
+
+    Args:
+        operation: the call that is answered, as lines of the log name it.
     """
-    with ExitStack() as answer:
-        token = _ANSWER.set(answer)
-        try:
+    answer = _OpenAnswer(operation)
+    token = _ANSWER.set(answer)
+    try:
+        with answer:
             yield
-        finally:
-            _ANSWER.reset(token)
+    finally:
+        _ANSWER.reset(token)
 
 
 class Allowances:

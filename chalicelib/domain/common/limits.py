@@ -10,7 +10,7 @@ MAX_ARCHIVE_BYTES_IN_CALL = 50 * 1024 * 1024
 """Zip sent in the call: 50 MB. Contract section 5, Limits."""
 MAX_ARCHIVE_BYTES_BY_PATH = 2 * 1024**3
 """Zip by `path`: 2 GB. Contract section 5, Limits."""
-INCOMING_SECONDS = 3600
+UPLOAD_FORM_SECONDS = 3600
 """A presigned form and its file: an hour. Contract section 5, uploads."""
 MAX_ARCHIVE_ENTRIES = 100_000
 """Entries of a zip: 100,000. Contract section 5, Limits."""

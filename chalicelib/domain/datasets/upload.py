@@ -67,10 +67,10 @@ class UploadedFile:
     @property
     def key(self) -> str:
         """Place of the file in the bucket."""
-        return incoming_key(self.account_id, self.upload_id)
+        return uploaded_key(self.account_id, self.upload_id)
 
 
-def incoming_key(account_id: str, upload_id: str) -> str:
+def uploaded_key(account_id: str, upload_id: str) -> str:
     """Place of an upload's file in the bucket."""
     return f"incoming/{account_id}/{upload_id}"
 
@@ -117,21 +117,21 @@ class UploadSource:
     """Base name of the sent file."""
     path: str | None = None
     """URL of the file, or path of an upload."""
-    incoming: UploadedFile | None = None
+    uploaded: UploadedFile | None = None
     """The upload that the path names, once it was found."""
 
-    incoming_bytes: int = 0
+    uploaded_bytes: int = 0
     """Size of that upload's file."""
 
     @property
     def size_bytes(self) -> int:
         """Bytes of the file, 0 while they are not known."""
-        return self.incoming_bytes or len(self.content or b"")
+        return self.uploaded_bytes or len(self.content or b"")
 
     @property
     def derived_name(self) -> str:
         """Dataset name taken from the file's name: without extension, cut to 100."""
-        given = self.incoming.name if self.incoming else self.file_name
+        given = self.uploaded.name if self.uploaded else self.file_name
         name = given or _last_part(self.path or "")
         stem = "".join(c if c.isprintable() else " " for c in PurePosixPath(name).stem)
         return stem[:MAX_DERIVED_NAME_CHARACTERS].strip() or "dataset"

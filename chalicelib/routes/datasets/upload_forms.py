@@ -11,7 +11,7 @@ from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import records
 
 
-class IncomingForm(msgspec.Struct):
+class IssueForm(msgspec.Struct):
     """Fields of the call."""
 
     name: Name | None = None
@@ -19,7 +19,7 @@ class IncomingForm(msgspec.Struct):
 
 def issue_upload(call: Call) -> records.UploadRecord:
     """Issue a presigned form; its `path` is given as `path` or `sampleLocation` afterwards."""
-    form: IncomingForm = call.form
+    form: IssueForm = call.form
     issued = call.container.upload_forms.issue(call.account, form.name)
     return records.UploadRecord(
         url=issued.url,
@@ -38,7 +38,7 @@ OPERATIONS = (
         view=issue_upload,
         cost=UPLOADS,
         summary="Get a form that takes a file too large for a call, up to 2 GB.",
-        form=IncomingForm,
+        form=IssueForm,
         takes_data=True,
         answer=records.UploadRecord,
     ),

@@ -277,15 +277,15 @@ class _Attempt:
     def fetch(self, file: BinaryIO) -> None:
         """Bring the raw file here; one from elsewhere is kept for later attempts."""
         dataset, upload, artifacts = self._owned.dataset, self._owned.upload, self._stores.artifacts
-        incoming = claimed_file(dataset.account_id, upload.path, upload.etag)
+        uploaded = claimed_file(dataset.account_id, upload.path, upload.etag)
         if upload.raw:
             if not artifacts.get_file(upload.raw, file):
                 raise InvalidUpload(
                     "The uploaded file is not in the storage any more. Upload again."
                 )
             return
-        if incoming is not None:
-            self._stores.uploaded_files.read(incoming, file)
+        if uploaded is not None:
+            self._stores.uploaded_files.read(uploaded, file)
             size_bytes = file.tell()
         else:
             size_bytes = self._download(file)
@@ -294,8 +294,8 @@ class _Attempt:
         artifacts.put_file(key, file, self._cancellation.check)
         file.seek(0)
         self._remember(replace(upload, raw=key, size_bytes=size_bytes))
-        if incoming is not None:
-            self._delete_copied(incoming)
+        if uploaded is not None:
+            self._delete_copied(uploaded)
 
     def decide(self, file: BinaryIO, begin: Callable[[UploadScan], object]) -> IngestPlan:
         """Decide what becomes of the file; refuse what the account has no room for.
@@ -409,19 +409,19 @@ class _Attempt:
             self._cancellation.check,
         )
         try:
-            fetched = self._stores.downloads.fetch(path, file, most, seconds, go_on=check)
+            fetched = self._stores.downloads.fetch(path, file, most, seconds, check=check)
         except DownloadFailed:
             # Out of time is no fault of the file: the queue goes on with it.
             check()
             raise
         return fetched.size_bytes
 
-    def _delete_copied(self, incoming: UploadedFile) -> None:
+    def _delete_copied(self, uploaded: UploadedFile) -> None:
         """Delete an uploaded file that was copied; what stays, the bucket's rules remove."""
         try:
-            self._stores.uploaded_files.delete(incoming)
+            self._stores.uploaded_files.delete(uploaded)
         except StorageUnavailable:
-            log.warning("incoming_left", upload=incoming.upload_id)
+            log.warning("incoming_left", upload=uploaded.upload_id)
 
     def _label_ids(self, reading: IngestPlan) -> Mapping[str, int]:
         """Map label names to ids, old and new."""

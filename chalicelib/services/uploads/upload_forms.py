@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
 from chalicelib.domain.common.ids import new_string_id
-from chalicelib.domain.common.limits import INCOMING_SECONDS, MAX_ARCHIVE_BYTES_BY_PATH
+from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, UPLOAD_FORM_SECONDS
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import UploadedFile, owner_and_id
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
@@ -38,8 +38,8 @@ class IssuedForm:
 class UploadFormService:
     """Issues forms and notes what arrives by them."""
 
-    def __init__(self, incoming: UploadedFileStore, room: RoomStore, clock: Clock) -> None:
-        self._incoming = incoming
+    def __init__(self, files: UploadedFileStore, room: RoomStore, clock: Clock) -> None:
+        self._files = files
         self._room = room
         self._clock = clock
 
@@ -50,21 +50,21 @@ class UploadFormService:
             InvalidParameter: the name is not allowed.
             TooManyOpen: the account has too many forms that are unused.
         """
-        expires_at = self._clock() + timedelta(seconds=INCOMING_SECONDS)
-        incoming = UploadedFile(
+        expires_at = self._clock() + timedelta(seconds=UPLOAD_FORM_SECONDS)
+        uploaded = UploadedFile(
             account_id=account.account_id,
             upload_id=new_string_id(),
             name=checked_name(name) if name else "",
             expires_at=to_milliseconds(expires_at),
         )
-        self._room.add_form(account.account_id, incoming.upload_id, incoming.expires_at)
-        url, fields = self._incoming.create(incoming)
+        self._room.add_form(account.account_id, uploaded.upload_id, uploaded.expires_at)
+        url, fields = self._files.create(uploaded)
         return IssuedForm(
-            url, fields, incoming.path, from_milliseconds(incoming.expires_at),
+            url, fields, uploaded.path, from_milliseconds(uploaded.expires_at),
             MAX_ARCHIVE_BYTES_BY_PATH,
         )  # fmt: skip
 
     def receive(self, key: str, etag: str) -> bool:
         """Note that the bucket has received a file; False when nobody waits for it."""
         owner = owner_and_id(key)
-        return owner is not None and self._incoming.receive(*owner, etag)
+        return owner is not None and self._files.receive(*owner, etag)

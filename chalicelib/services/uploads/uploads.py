@@ -252,8 +252,8 @@ class UploadService:
             RateExceeded: the account has as many downloads going on as it may.
             MachineBusy: this process has as many going on as it may.
         """
-        if source.incoming is not None:
-            found = source.incoming
+        if source.uploaded is not None:
+            found = source.uploaded
             return Upload(path=found.path, etag=found.etag, size_bytes=source.size_bytes)
         if source.path is not None:
             with self._stores.in_flight.downloading(account.account_id):
@@ -274,36 +274,36 @@ class UploadService:
         """
         if source.path is None or not is_upload_path(source.path):
             return source
-        incoming, size_bytes = self._stores.uploaded_files.find(account.account_id, source.path)
+        uploaded, size_bytes = self._stores.uploaded_files.find(account.account_id, source.path)
         check_path_bytes(family, size_bytes)
         head = io.BytesIO()
-        self._stores.uploaded_files.read(incoming, head, HEAD_BYTES)
+        self._stores.uploaded_files.read(uploaded, head, HEAD_BYTES)
         explanation = explain_head(family, head.getvalue()) if size_bytes else EMPTY
         if explanation:
             raise DownloadFailed(explanation)
-        return replace(source, incoming=incoming, incoming_bytes=size_bytes)
+        return replace(source, uploaded=uploaded, uploaded_bytes=size_bytes)
 
     def _keep(self, upload: Upload, source: UploadSource, user: str) -> None:
         """Keep the bytes of a file that was sent in the call, or take one that is in the bucket.
 
         The ingest copies the latter: 2 GB take longer than a gateway waits.
         """
-        if source.incoming is not None:
-            self._take(source.incoming, user)
+        if source.uploaded is not None:
+            self._take(source.uploaded, user)
         elif upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
-    def _take(self, incoming: UploadedFile, user: str) -> None:
+    def _take(self, uploaded: UploadedFile, user: str) -> None:
         """Take an uploaded file for this use; when it is not known whether that went well, undo it.
 
         Raises:
             DownloadFailed: it was used already.
         """
         try:
-            self._stores.uploaded_files.claim(incoming, user)
+            self._stores.uploaded_files.claim(uploaded, user)
         except StorageUnavailable:
             with suppress(StorageUnavailable):
-                self._stores.uploaded_files.release(incoming, user)
+                self._stores.uploaded_files.release(uploaded, user)
             raise
 
     def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource) -> None:
@@ -318,8 +318,8 @@ class UploadService:
         """Remove what was kept of a file whose upload came to nothing, or give it back."""
         if upload.raw:
             self._stores.artifacts.delete(upload.raw)
-        if source.incoming is not None:
-            self._stores.uploaded_files.release(source.incoming, user)
+        if source.uploaded is not None:
+            self._stores.uploaded_files.release(source.uploaded, user)
 
     def _note(self, receipt: Receipt) -> None:
         """Write the receipt of an accepted upload; when it fails, the ingest writes it later."""

@@ -291,7 +291,7 @@ class ReceiptRow(TableRow):
     fence = NumberAttribute(default=0)
 
 
-class IncomingRow(TableRow):
+class UploadFormRow(TableRow):
     """A presigned form, and whether its file has arrived and was used."""
 
     Meta = _meta(table_name="incoming")
@@ -316,7 +316,7 @@ ROWS: tuple[type[TableRow], ...] = (
     ModelRow,
     DeletionRow,
     ReceiptRow,
-    IncomingRow,
+    UploadFormRow,
 )
 SHORT_NAMES = {row: str(row.Meta.table_name) for row in ROWS}
 

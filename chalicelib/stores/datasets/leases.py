@@ -68,9 +68,9 @@ class DatasetLeases:
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> OwnedDataset | None:
         """Own the upload's job; None when it is done, ended, or owned by another worker."""
-        going_on = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == upload_id)
+        running = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == upload_id)
         row = DatasetRow(owner_key(account_id, family), dataset_id)
-        return self._take(row, going_on, [DatasetRow.attempts.add(1)])
+        return self._take(row, running, [DatasetRow.attempts.add(1)])
 
     def acquire_addition(self, dataset: Dataset) -> OwnedDataset | None:
         """Own an available dataset for one addition; None when it is busy or not available."""

@@ -117,7 +117,7 @@ class Downloader:
         max_bytes: int,
         total_seconds: float,
         what: str = "the dataset",
-        go_on: Callable[[], None] = lambda: None,
+        check: Callable[[], None] = lambda: None,
     ) -> Fetched:
         """Download a file.
 
@@ -127,7 +127,7 @@ class Downloader:
             max_bytes: limit of the file, also when the server states another size or none.
             total_seconds: longest time for everything, however slowly bytes arrive.
             what: names the file in messages.
-            go_on: called every second or oftener; raises to stop.
+            check: called every second or oftener; raises to stop.
 
         Returns:
             Name and size.
@@ -136,7 +136,7 @@ class Downloader:
             DownloadFailed: it cannot be read, or comes too slowly; says why.
             TooLarge: it is over the limit; at most that much was written.
         """
-        with self._open(url, Deadline(total_seconds), what, go_on) as answer:
+        with self._open(url, Deadline(total_seconds), what, check) as answer:
             size_bytes = _read_size(answer, max_bytes)
             written_bytes = 0
             for chunk in _read_body(answer, max_bytes + 1, size_bytes, is_whole=True):
@@ -148,14 +148,14 @@ class Downloader:
 
     @contextmanager
     def _open(
-        self, url: str, deadline: Deadline, what: str, go_on: Callable[[], None] = lambda: None
+        self, url: str, deadline: Deadline, what: str, check: Callable[[], None] = lambda: None
     ) -> Iterator[_Answer]:
         """Follow redirects to an answer of 200, and close the connection afterwards."""
         try:
             location = read_location(url)
             for redirect_count in range(_MAX_REDIRECTS + 1):
                 with _network_errors(deadline):
-                    exchange = self._exchange(location, deadline, go_on)
+                    exchange = self._exchange(location, deadline, check)
                 with exchange:
                     response = exchange.response
                     if response.status not in _REDIRECTS:
@@ -167,7 +167,7 @@ class Downloader:
             raise DownloadFailed(error.reason, what) from error
 
     def _exchange(
-        self, location: Location, deadline: Deadline, go_on: Callable[[], None]
+        self, location: Location, deadline: Deadline, check: Callable[[], None]
     ) -> Exchange:
         """Connect to the first tested address that answers, and send the request."""
         addresses = self._resolve(location, deadline)
@@ -184,16 +184,16 @@ class Downloader:
             except OSError as error:
                 failure = error
                 continue
-            return self._send(sock, location, deadline, go_on)
+            return self._send(sock, location, deadline, check)
         raise ConnectionError("no connection") from failure
 
     @staticmethod
     def _send(
-        sock: socket.socket, location: Location, deadline: Deadline, go_on: Callable[[], None]
+        sock: socket.socket, location: Location, deadline: Deadline, check: Callable[[], None]
     ) -> Exchange:
         """Send the request; never leave the socket open behind an error."""
         try:
-            return Exchange(sock, location, deadline, go_on)
+            return Exchange(sock, location, deadline, check)
         except BaseException:
             sock.close()
             raise

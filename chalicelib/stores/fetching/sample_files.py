@@ -20,10 +20,10 @@ class SampleFiles:
     """Reads samples that were sent, uploaded before, or lie at an address."""
 
     def __init__(
-        self, downloads: Downloader, incoming: UploadedFileStore, in_flight: InFlight
+        self, downloads: Downloader, uploads: UploadedFileStore, in_flight: InFlight
     ) -> None:
         self._downloads = downloads
-        self._incoming = incoming
+        self._uploads = uploads
         self._in_flight = in_flight
 
     def content(
@@ -57,16 +57,16 @@ class SampleFiles:
 
     def _uploaded(self, account_id: str, path: str, max_bytes: int) -> bytes:
         """Use a file that was put into the bucket before."""
-        incoming, size_bytes = self._incoming.find(account_id, path)
+        uploaded, size_bytes = self._uploads.find(account_id, path)
         if size_bytes > max_bytes:
             raise TooLarge(
                 f"The file has {size_bytes} bytes; at most {max_bytes} are allowed. Send less."
             )
         user, target = new_string_id(), io.BytesIO()
-        self._incoming.claim(incoming, user)
+        self._uploads.claim(uploaded, user)
         try:
-            self._incoming.read(incoming, target)
+            self._uploads.read(uploaded, target)
         except (DownloadFailed, StorageUnavailable):
-            self._incoming.release(incoming, user)
+            self._uploads.release(uploaded, user)
             raise
         return target.getvalue()

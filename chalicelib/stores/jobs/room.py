@@ -24,7 +24,7 @@ from chalicelib.domain.datasets.upload import USED
 from chalicelib.errors import StorageUnavailable, TooManyOpen
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
-from chalicelib.stores.aws.tables import AccountRow, IncomingRow
+from chalicelib.stores.aws.tables import AccountRow, UploadFormRow
 from chalicelib.stores.datasets.datasets import DatasetStore
 
 MAX_FORMS = 20
@@ -178,8 +178,8 @@ class RoomStore:
         if int(expires_at) <= self._now():
             return True
         try:
-            return bool(IncomingRow.get(account_id, upload_id).status == USED)
-        except IncomingRow.DoesNotExist:
+            return bool(UploadFormRow.get(account_id, upload_id).status == USED)
+        except UploadFormRow.DoesNotExist:
             return False
 
     def _recounted(self, account_id: str) -> frozenset[str]:
@@ -231,12 +231,12 @@ class RoomStore:
             StorageUnavailable: there is.
         """
         row = _read(account_id)
-        going_on = len((row.uploads if row else None) or ())
+        running = len((row.uploads if row else None) or ())
         check_room(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)
-        if going_on < self._max_open_uploads:
+        if running < self._max_open_uploads:
             raise StorageUnavailable
         raise TooManyOpen(
-            f"{going_on} uploads are going on, the limit is {self._max_open_uploads}. Wait until "
+            f"{running} uploads are going on, the limit is {self._max_open_uploads}. Wait until "
             "one has finished.",
             retry_after_seconds=10,
         )

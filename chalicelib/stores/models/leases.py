@@ -149,10 +149,10 @@ class ModelLeases:
             raise LeaseLost
 
     def _owned(self, model: Model, again: Condition | None = None) -> Condition:
-        going_on: Condition = ModelRow.status == RUNNING
+        running: Condition = ModelRow.status == RUNNING
         if again is not None:
-            going_on = going_on | again
-        owned: Condition = (ModelRow.run == model.run) & (ModelRow.fence == model.fence) & going_on
+            running = running | again
+        owned: Condition = (ModelRow.run == model.run) & (ModelRow.fence == model.fence) & running
         return owned
 
     def _ended(self) -> list[Action]:

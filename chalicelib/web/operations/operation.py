@@ -206,7 +206,7 @@ class TextAnswer:
 def run(call: Call) -> Response:
     """Answer a call; whatever goes wrong has an answer too."""
     try:
-        with until_answered():
+        with until_answered(call.operation.name):
             answer = _answer(call)
     except ServiceError as error:
         call.usage = None

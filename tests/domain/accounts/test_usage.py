@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from chalicelib import metrics
+from chalicelib.domain.accounts import usage
 from chalicelib.domain.accounts.account import ACTIVE, Account
 from chalicelib.domain.accounts.usage import Allowances, until_answered
 from chalicelib.domain.models.model import ServedModel
@@ -99,7 +100,7 @@ def test_give_back_that_fails_is_unknown(allowances, counter, lines):
     """An error of giving back leaves the outcome open, and the caller's own error stands."""
 
     def fail():
-        with allowances.prediction(ACCOUNT, MODEL):
+        with until_answered("predict_intent"), allowances.prediction(ACCOUNT, MODEL):
             counter.failure = StorageUnavailable()
             raise BROKEN
 
@@ -107,7 +108,7 @@ def test_give_back_that_fails_is_unknown(allowances, counter, lines):
         fail()
 
     error, line = lines()
-    assert error["event"] == "reservation_not_given_back"
+    assert (error["event"], error["operation"]) == ("reservation_not_given_back", "predict_intent")
     assert line["outcome"] == "unknown"
 
 
@@ -143,7 +144,7 @@ def test_an_answer_that_fails_gives_back_what_was_done_for_it(allowances, counte
     """Work that succeeded stays uncounted when its answer cannot be written afterwards."""
 
     def fail():
-        with until_answered():
+        with until_answered("predict_intent"):
             with allowances.prediction(ACCOUNT, MODEL):
                 pass
             assert counter.count == 1
@@ -158,8 +159,20 @@ def test_an_answer_that_fails_gives_back_what_was_done_for_it(allowances, counte
 
 def test_an_answer_that_succeeds_leaves_its_work_counted(allowances, counter, lines):
     """The line is written once, when the answer is made."""
-    with until_answered(), allowances.prediction(ACCOUNT, MODEL), allowances.example_call(ACCOUNT):
-        pass
+    with until_answered("predict_intent"):
+        with allowances.prediction(ACCOUNT, MODEL), allowances.example_call(ACCOUNT):
+            pass
+        assert lines() == []
 
     (line,) = lines()
     assert (line["outcome"], counter.count) == ("counted", 2)
+
+
+def test_milliseconds_last_until_the_answer_is_written(allowances, lines, monkeypatch):
+    """The figure of a prediction's line holds the time in which its answer is written."""
+    moments = iter([0.0, 1.0, 3.5])
+    monkeypatch.setattr(usage.time, "perf_counter", lambda: next(moments))
+    with until_answered("predict_intent"), allowances.prediction(ACCOUNT, MODEL):
+        pass
+
+    assert lines()[0]["milliseconds"] == 2500

@@ -593,7 +593,7 @@ def test_fetch_when_it_may_not_go_on(site: MakeSite, answer: Handler) -> None:
 
     downloader, url = Downloader(["127.0.0.1"]), site(answer).url()
     with pytest.raises(LeaseLost):
-        downloader.fetch(url, io.BytesIO(), 1000, 300, go_on=go_on)
+        downloader.fetch(url, io.BytesIO(), 1000, 300, check=go_on)
     assert asked[-1] - asked[0] < 2.5
 
 
