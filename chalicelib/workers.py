@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -25,6 +26,12 @@ IDS = {
     "job": "job",
 }
 """Members of a job that every line of its handler has, and what they are called there."""
+
+
+SWEEP_REST_SECONDS = 30.0
+"""What a sweep leaves of its time; the next one has begun by then."""
+COUNTING_SECONDS = 3.0
+"""Pause between two counts of what waits: places that were counted hold for 5 seconds."""
 
 
 class JobFailed(Exception):
@@ -45,17 +52,12 @@ def handle(
     Raises:
         JobFailed: whatever ended the job; the queue tries again.
     """
-
-    def remaining_seconds() -> float:
-        """Time until the function is stopped, in seconds."""
-        return float(context.get_remaining_time_in_millis()) / 1000
-
     tracked = _tracked(context, message_id=message.get("messageId", ""))
     function = metrics.short_function(_function(context))
     with tracked, _written(message.get("attributes", {}), function):
         body = json.loads(message["body"])
         log.add(**{name: body[member] for member, name in IDS.items() if member in body})
-        handler(container, body, remaining_seconds)
+        handler(container, body, partial(_remaining, context))
 
 
 @contextmanager
@@ -91,6 +93,11 @@ def _written(attributes: Mapping[str, Any], function: str) -> Iterator[None]:
             delivery=delivery,
             **metrics.embedded({metrics.QUEUE_SECONDS: waited}, Function=function),
         )
+
+
+def _remaining(context: Any) -> float:
+    """Return the time until the function is stopped, in seconds."""
+    return float(context.get_remaining_time_in_millis()) / 1000
 
 
 def _function(context: Any) -> str:
@@ -137,7 +144,7 @@ def run_receive(
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Send again what nobody works on.
+    """Send again what nobody works on; while much waits, count places until the next sweep does.
 
     Raises:
         JobFailed: the next sweep goes on.
@@ -145,6 +152,8 @@ def run_sweep(container: Container, context: Any) -> None:
     with _tracked(context):
         try:
             container.sweeping.run()
+            while container.sweeping.count_places() and _remaining(context) > SWEEP_REST_SECONDS:
+                time.sleep(COUNTING_SECONDS)
         except Exception as error:  # noqa: BLE001 - the outermost edge, as above
             log.error("sweep_failed", error)
             raise JobFailed(type(error).__name__) from None

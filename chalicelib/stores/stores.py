@@ -42,6 +42,7 @@ from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore
 from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.places import QueuePlaces
 from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.models.versions import ModelCards, ModelVersions
@@ -111,6 +112,7 @@ class Stores:
     def _add_models(self, settings: Settings, clock: Clock) -> None:
         """Build the stores of models and their trainings."""
         self.models = ModelStore(self.clients, clock)
+        self.places = QueuePlaces(self.clients, clock)
         self.model_leases = ModelLeases(self.clients, clock, settings)
         self.model_files = ModelVersions(self.artifacts)
         self.model_cards = ModelCards(self.artifacts)

@@ -185,7 +185,8 @@ def tick_schedules(app: Any, settings: Settings, seconds: float) -> None:
         for config in configs:
             event = scheduled_event(config.name, settings.region)
             handler = app.handler_map[config.name]
-            ticked: Future[Any] = runner.submit(handler, event, LambdaContext(config.name))
+            context = LambdaContext(config.name, seconds)
+            ticked: Future[Any] = runner.submit(handler, event, context)
             error = ticked.exception()
             if error is not None:
                 say(f"{config.name} failed: {_one_line(error)}")

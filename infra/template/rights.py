@@ -126,7 +126,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "queue/train-paid": SEND,
         "table/accounts": ("DeleteItem",),
         "table/accounts/index/closed": ("Query",),
-        "table/counters": ("DeleteItem",),
+        "table/counters": ("DeleteItem", "UpdateItem"),
         "table/datasets": ("GetItem", "Query", "UpdateItem"),
         "table/datasets/index/open": ("Query",),
         "table/datasets/index/turns": ("Query",),

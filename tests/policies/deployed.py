@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import jwt
+import pytest
 from botocore.exceptions import ReadTimeoutError
 from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
@@ -33,6 +34,8 @@ from chalicelib.stores.aws import tables
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.tables import TableRow
 from chalicelib.stores.jobs.queues import queue_name
+from chalicelib.stores.models import places
+from chalicelib.workers import SWEEP_REST_SECONDS
 from tests.api.conftest import Answer, make_event, multipart
 from tests.conftest import MovableClock
 from tests.policies.recorder import Recorder
@@ -168,7 +171,14 @@ class Deployed:
         """Let the schedule call the sweep, as much later as it looks for."""
         self.clock.advance(minutes=16)
         self.container("sweep")
-        module.sweep(SWEEP_EVENT, context(60))
+        module.sweep(SWEEP_EVENT, context(SWEEP_REST_SECONDS))
+
+    def count_places(self) -> None:
+        """Let the schedule call the sweep while two trainings are many."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(places, "EXACT_PLACES", 1)
+            self.container("sweep")
+            module.sweep(SWEEP_EVENT, context(SWEEP_REST_SECONDS))
 
     def lose(self, row: type[TableRow], hash_key: str, range_key: str | int) -> None:
         """Remove a row behind everybody's back, as a deletion that went by meanwhile."""

@@ -247,7 +247,9 @@ def turns(caller: Caller, queue: str) -> None:
         deployed.deliver("ingest", body)
     deployed.work()
     for _ in range(2):
-        caller.json("POST", f"{LANGUAGE}/train", name="m", datasetId=data["id"], epochs=2)
+        model = caller.json("POST", f"{LANGUAGE}/train", name="m", datasetId=data["id"], epochs=2)
+    deployed.count_places()
+    caller.get(f"{LANGUAGE}/train/{model['modelId']}")
     for body in reversed(deployed.take(queue)):
         deployed.deliver(queue, body)
     deployed.work()

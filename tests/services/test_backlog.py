@@ -92,26 +92,6 @@ def test_sweep_announces_so_many_at_once_and_the_others_later(
     assert [world.container.sweeping.run() for _ in range(3)] == [300, WAITING - 299, 0]
 
 
-def test_place_in_the_queue_reads_little(world: World, first: ModelView) -> None:
-    """A place up to 100 is counted exactly; one behind is counted by a process now and then."""
-    with _counted(world) as calls:
-        assert world.container.training.view(first.model).queue_position == 1
-    assert calls.examined <= 2
-    model = first.model
-    places = {}
-    with _counted(world) as calls:
-        for number in (50, 99, 100, 350):
-            at = model.created_at + timedelta(milliseconds=number)
-            places[number] = world.container.training.view(
-                replace(model, queued_at=at)
-            ).queue_position
-    assert places == {50: 51, 99: 100, 100: 101, 350: 351}
-    assert calls.examined <= WAITING + 1 + 4 * 101
-    with _counted(world) as calls:
-        world.container.training.view(replace(model, queued_at=at))
-    assert calls.examined <= 101
-
-
 def test_claim_reads_the_front_only(world: World, first: ModelView) -> None:
     """Whoever looks for the next training reads a page of the index, however many wait."""
     job = {"account_id": first.model.account_id, "model_id": first.model.model_id, "run": 1}

@@ -52,6 +52,10 @@ class SweepService:
             log.info("swept", sent=sent)
         return sent
 
+    def count_places(self) -> bool:
+        """Count the trainings that wait, for those who ask; tell whether so many do."""
+        return self._stores.places.count()
+
     def _announce_uploads(self, dead_before: int, announced_before: int) -> int:
         """Announce uploads again that seem to be forgotten."""
         lost = self._stores.datasets.claim_lost(INGEST_LANES, dead_before, announced_before)

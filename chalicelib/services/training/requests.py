@@ -129,7 +129,7 @@ class TrainingService:
         """Show a model with its place in the queue, counted now."""
         if model.status != QUEUED:
             return ModelView(model)
-        return ModelView(model, 1 + self._stores.models.queued_before(model))
+        return ModelView(model, 1 + self._stores.places.before(model))
 
     def _checked(
         self, view: DatasetView, request: TrainRequest, former: str | None = None

@@ -75,6 +75,7 @@ class CounterRow(TableRow):
     """The last integer id that was given out, by kind; the last turn, by lane and by account.
 
     At `places#1#language`: how many datasets were deleted there, and where far pages begin.
+    At `waiting#trainings`: when a long queue was counted, and what was found.
     """
 
     Meta = _meta(table_name="counters")

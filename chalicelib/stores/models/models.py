@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
@@ -25,10 +23,6 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import ModelRow
 
-EXACT_PLACES = 100
-"""Places in the queue that are counted for each answer; those behind are counted now and then."""
-COUNTED_SECONDS = 5.0
-"""How long a process answers from such a count, in seconds."""
 FRONT = 50
 """Trainings at the front of a lane that are looked at, to find the one whose turn it is."""
 ANNOUNCED_AT_ONCE = 500
@@ -42,7 +36,6 @@ class ModelStore:
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
-        self._counted: dict[str, tuple[float, list[int]]] = {}
 
     def create(self, model: Model) -> None:
         """Write a new model as QUEUED."""
@@ -77,29 +70,6 @@ class ModelStore:
         """List the front of those that have not begun, in the order of their turns."""
         rows = ModelRow.open_index.query(open_key(QUEUED, is_paid), limit=FRONT)
         return [load_model(row) for row in rows]
-
-    def queued_before(self, model: Model) -> int:
-        """Count the trainings of all accounts that were accepted earlier and still wait.
-
-        Exact up to `EXACT_PLACES`, beyond that at most `COUNTED_SECONDS` old.
-        """
-        until = to_milliseconds(model.queued_at or model.created_at)
-        count = self._waiting(open_key(QUEUED, model.is_paid), until)
-        # Everyone who pays is served before: also those who come later.
-        return count if model.is_paid else count + self._waiting(open_key(QUEUED, True), None)
-
-    def _waiting(self, key: str, until: int | None) -> int:
-        """Count the trainings of a partition, those accepted before a moment or all."""
-        earlier = None if until is None else ModelRow.accepted_at < until
-        # Not `count`, which goes through every page whatever its limit.
-        count = sum(1 for _ in ModelRow.queued_index.query(key, earlier, limit=EXACT_PLACES + 1))
-        if count <= EXACT_PLACES:
-            return count
-        counted_at, moments = self._counted.get(key, (float("-inf"), []))
-        if time.monotonic() - counted_at > COUNTED_SECONDS:
-            moments = [int(row.accepted_at) for row in ModelRow.queued_index.query(key)]
-            self._counted[key] = (time.monotonic(), moments)
-        return max(count, len(moments) if until is None else bisect_left(moments, until))
 
     def requeue(
         self, model: Model, request: TrainRequest, is_paid: bool, turn: int
