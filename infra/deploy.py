@@ -46,7 +46,7 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
     if not data.check():
         check_unclaimed(target)
     given |= _agreed(service, target, given, options, ask)
-    wait_for_names(service, target, _say)
+    wait_for_names((data, service), target, _say)
     artifacts.ensure_bucket(target, _say)
     origins = {**service.parameters(), **given}.get("AllowedOrigins", "")
     uploaded = artifacts.upload_package(target, options.package, origins, _say)

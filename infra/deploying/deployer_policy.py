@@ -74,6 +74,7 @@ _ANYWHERE = (
 )
 """What AWS lets nobody limit to names, and what only reads."""
 _ROLES = "arn:aws:iam::*:role/presage-*"
+_DOMAINS = "ops.apigateway.amazonaws.com"
 CHECKED = {
     "cloudformation:CreateChangeSet": "arn:aws:cloudformation:{here}:stack/{stack}/*",
     "s3:CreateBucket": "arn:aws:s3:::{stack}-data",
@@ -114,6 +115,13 @@ def policy() -> dict[str, Any]:
                 {"StringEquals": {"iam:PassedToService": passed}},
             ),
             _allow("TableKeys", keys, ["*"], through),
+            # AWS makes this role for the account's first domain, in the name of whoever maps it.
+            _allow(
+                "DomainRole",
+                ["iam:CreateServiceLinkedRole"],
+                [f"arn:aws:iam::*:role/aws-service-role/{_DOMAINS}/*"],
+                {"StringEquals": {"iam:AWSServiceName": _DOMAINS}},
+            ),
             _allow("Anywhere", list(_ANYWHERE), ["*"]),
         ],
     }

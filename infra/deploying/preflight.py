@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -227,17 +227,18 @@ def _check_reserved(limits: AccountLimits, parameters: Mapping[str, str], before
         )
 
 
-def wait_for_names(service: Stack, target: Target, say: Callable[[str], None]) -> None:
-    """Wait until queues of a service that was just removed can be made again.
+def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str], None]) -> None:
+    """Wait until queues of stacks that were just removed can be made again.
 
     Args:
-        service: its stack.
-        target: where it is.
+        stacks: of a stage; each has queues.
+        target: where they are.
         say: takes a line for the user.
     """
-    if service.status() or target.endpoint_url is not None:
+    if target.endpoint_url is not None:
         return
-    deleted = service.deleted_at()
+    times = [stack.deleted_at() for stack in stacks if not stack.status()]
+    deleted = max((time for time in times if time), default=None)
     left = QUEUE_SECONDS - (datetime.now(UTC) - deleted).total_seconds() if deleted else 0.0
     if left > 0:
         say(f"waiting {left:.0f} s: AWS makes no queue so soon after one of its name was removed")

@@ -1,15 +1,24 @@
-"""Deletes what stacks leave behind on purpose: tables and bucket."""
+"""Deletes what stacks leave behind on purpose: tables and bucket.
+
+AWS deletes a table in its own time: until then it is listed, and none of its name can be made.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from infra.deploying.account import Target, is_there
+from botocore.exceptions import WaiterError
+
+from infra.deploying.account import DeployError, Target, is_there
 from infra.deploying.artifacts import has_bucket
 from infra.resources import table_resources
 
 Say = Callable[[str], None]
+LOOK_SECONDS = 3
+"""Pause between two looks whether a table is gone."""
+MOST_LOOKS = 200
 
 
 def kept(target: Target) -> list[str]:
@@ -27,15 +36,36 @@ def kept(target: Target) -> list[str]:
 
 
 def delete_data(target: Target, say: Say) -> None:
-    """Delete tables, and the bucket with every object, for good; may be repeated."""
+    """Delete tables, and the bucket with every object, for good; may be repeated.
+
+    Raises:
+        DeployError: AWS takes too long.
+    """
     dynamodb = target.client("dynamodb")
-    for table in table_resources(target.settings):
-        if is_there(partial(dynamodb.delete_table, TableName=table.name)):
-            say(f"  deleted table {table.name}")
+    tables = [table.name for table in table_resources(target.settings)]
+    deleted = [name for name in tables if is_there(partial(dynamodb.delete_table, TableName=name))]
+    for name in deleted:
+        _wait_until_gone(dynamodb, name)
+        say(f"  deleted table {name}")
     if has_bucket(target, target.data_bucket):
         empty_bucket(target)
         target.client("s3").delete_bucket(Bucket=target.data_bucket)
         say(f"  deleted bucket {target.data_bucket}")
+
+
+def _wait_until_gone(dynamodb: Any, table: str) -> None:
+    """Wait until a table that is being deleted is no more.
+
+    Raises:
+        DeployError: it is still there.
+    """
+    pauses = {"Delay": LOOK_SECONDS, "MaxAttempts": MOST_LOOKS}
+    try:
+        dynamodb.get_waiter("table_not_exists").wait(TableName=table, WaiterConfig=pauses)
+    except WaiterError as error:
+        raise DeployError(
+            f"AWS is still deleting the table {table}: repeat the command in some minutes"
+        ) from error
 
 
 def empty_bucket(target: Target) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from infra import deploy as command
-from infra.deploying import artifacts, preflight
+from infra.deploying import artifacts, preflight, removal
 from infra.deploying.account import DeployError, Target, explained
 from infra.deploying.stack import Change, Stack
 from tests.infra.deploying.conftest import TEMPLATE, models, package, target, write_package
@@ -191,30 +192,104 @@ def test_stage_of_one_stack_is_refused(target: Target, options: Any) -> None:
 
 
 def test_names_of_queues_are_waited_for(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A service that was just removed is deployed again once AWS gives its queues' names back."""
+    """A stage that was just removed is deployed again once AWS gives its queues' names back."""
     slept: list[float] = []
     monkeypatch.setattr(preflight.time, "sleep", slept.append)
     monkeypatch.setattr(preflight, "QUEUE_SECONDS", 65.0)
-    stack = Stack(target, target.stack, _never)
-    preflight.wait_for_names(stack, target, _never)
+    stacks = [Stack(target, name, _never) for name in (target.data_stack, target.stack)]
+    preflight.wait_for_names(stacks, target, _never)
     now = datetime.now(UTC)
+    times = ((target.stack, 900), (target.stack, 45), (target.data_stack, 25), ("another", 1))
     entries = [
         {"StackName": name, "DeletionTime": now - timedelta(seconds=seconds)}
-        for name, seconds in ((target.stack, 900), (target.stack, 25), ("another", 1))
+        for name, seconds in times
     ]
-    stack._client = SimpleNamespace(
-        describe_stacks=lambda **_: {"Stacks": []},
-        get_paginator=lambda _: SimpleNamespace(
-            paginate=lambda StackStatusFilter: [{"StackSummaries": entries}]  # noqa: N803
-        ),
-    )
+    for stack in stacks:
+        stack._client = SimpleNamespace(
+            describe_stacks=lambda **_: {"Stacks": []},
+            get_paginator=lambda _: SimpleNamespace(
+                paginate=lambda StackStatusFilter: [{"StackSummaries": entries}]  # noqa: N803
+            ),
+        )
     said: list[str] = []
 
-    preflight.wait_for_names(stack, target, said.append)
+    preflight.wait_for_names(stacks, target, said.append)
+    preflight.wait_for_names(stacks[1:], target, said.append)
 
-    [seconds] = slept
-    assert 39 < seconds <= 40
-    assert said == ["waiting 40 s: AWS makes no queue so soon after one of its name was removed"]
+    data, service = slept
+    assert 39 < data <= 40
+    assert 19 < service <= 20
+    assert said[0] == "waiting 40 s: AWS makes no queue so soon after one of its name was removed"
+
+
+class _SlowTables:
+    """DynamoDB as it is on AWS: a table that is deleted is there for some looks more."""
+
+    def __init__(self, client: Any, looks: int) -> None:
+        self._client = client
+        self._going: dict[str, int] = {}
+        self._looks = looks
+        client.meta.events.register("before-call.dynamodb.DeleteTable", self._begin)
+        client.meta.events.register("before-call.dynamodb.DescribeTable", self._look)
+
+    def _begin(self, params: dict[str, Any], **_: Any) -> Any:
+        name = json.loads(params["body"])["TableName"]
+        self._going[name] = self._looks
+        return _Answer(), {"TableDescription": {"TableStatus": "DELETING"}}
+
+    def _look(self, params: dict[str, Any], **_: Any) -> Any:
+        name = json.loads(params["body"])["TableName"]
+        self._going[name] -= 1
+        if self._going[name] > 0:
+            return _Answer(), {"Table": {"TableStatus": "DELETING"}}
+        events = self._client.meta.events
+        events.unregister("before-call.dynamodb.DeleteTable", self._begin)
+        self._client.delete_table(TableName=name)
+        events.register("before-call.dynamodb.DeleteTable", self._begin)
+        return None
+
+
+class _Answer:
+    """An answer of AWS."""
+
+    status_code = 200
+
+
+@pytest.mark.parametrize("looks", [2, 5])
+def test_deleted_tables_are_waited_for(
+    target: Target,
+    options: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    looks: int,
+) -> None:
+    """What AWS is still deleting is not called kept, nor in the way of the next deployment."""
+    monkeypatch.setattr(removal, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(removal, "MOST_LOOKS", 3)
+    command.deploy(options("deploy", "--yes"), target, _never)
+    table = f"{target.stack}-accounts"
+    key = {"AttributeName": "account_id"}
+    client = target.client("dynamodb")
+    client.create_table(
+        TableName=table,
+        KeySchema=[{**key, "KeyType": "HASH"}],
+        AttributeDefinitions=[{**key, "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    _SlowTables(client, looks)
+    clients = {"dynamodb": client}
+    make = Target.client
+    monkeypatch.setattr(Target, "client", lambda self, name: clients.get(name) or make(self, name))
+
+    ends = partial(command.destroy, options("destroy", "--yes", "--delete-data"), target, _never)
+    if looks > 3:
+        with pytest.raises(DeployError, match=f"still deleting the table {table}: repeat"):
+            ends()
+        return
+    ends()
+    shown = capsys.readouterr().err
+    assert f"deleted table {table}" in shown
+    assert "kept" not in shown
 
 
 def test_data_goes_with_all_its_versions(target: Target, options: Any) -> None:

@@ -42,12 +42,15 @@ NOT_OURS = (
     "kms:GenerateDataKey",
     "s3files:*",
     "s3tables:*",
-    "iam:CreateServiceLinkedRole",  # of tables in several regions
     "iam:*RolePermissionsBoundary",
     "lambda:GetLayerVersion",
     "lambda:*CodeSigningConfig",
     "lambda:PassCapacityProvider",
 )
+
+
+LINKED = {"arn:aws:iam::*:role/aws-service-role/ops.apigateway.amazonaws.com/*"}
+"""The role that AWS makes for the first domain of an account."""
 
 
 def actions() -> list[str]:
@@ -96,7 +99,19 @@ def test_nothing_of_others_may_be_changed() -> None:
         else:
             own = [r for r in statement["Resource"] if "presage-" in r or "SigningKey-" in r]
             others = set(statement["Resource"]) - set(own)
-            assert all(":apigateway:" in r or ":transform/" in r or r == "*" for r in others)
+            assert all(
+                ":apigateway:" in r or ":transform/" in r or r == "*" for r in others - LINKED
+            )
+
+
+def test_first_domain_of_an_account_can_be_mapped() -> None:
+    """The role of API Gateway itself may be made, and none of another service."""
+    [found] = [s for s in policy()["Statement"] if "iam:CreateServiceLinkedRole" in s["Action"]]
+
+    assert set(found["Resource"]) == LINKED
+    assert found["Condition"] == {
+        "StringEquals": {"iam:AWSServiceName": "ops.apigateway.amazonaws.com"}
+    }
 
 
 @pytest.mark.parametrize("action", CHECKED)
