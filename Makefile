@@ -57,6 +57,7 @@ check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings
 	@$(BIN)/ruff format --check --quiet . || { echo "Run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
+	@cd client && ../$(BIN)/mypy && ../$(BIN)/python tools/write_sync.py --check
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 	@$(BIN)/interrogate --quiet app.py chalicelib infra
 

@@ -1,4 +1,7 @@
-"""The command `python -m infra.docs`: writes the tables of docs/ that follow from the code."""
+"""The command `python -m infra.docs`: writes the tables of docs/ that follow from the code.
+
+And the records of the client, which follow from the service's.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pathlib import Path
 
 from chalicelib.domain.accounts.rates import COSTS, RATES
 from chalicelib.routes import OPERATIONS
-from infra import costs
+from infra import client_records, costs
 from infra.deploying.deployer_policy import policy
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -18,14 +21,15 @@ _BEGIN, _END = "<!-- written by python -m infra.docs -->\n", "<!-- end -->\n"
 
 
 def pages() -> dict[Path, str]:
-    """Return the pages that have such a table, with the table made anew."""
+    """Return the pages that have such a table, made anew, and the client's records."""
     tables: dict[Path, Iterable[str]] = {
         DOCS / "accounts.md": _rates(),
         DOCS / "api.md": _calls(),
         DOCS / "deploy.md": costs.lines({}),
         DOCS / "deployer.md": _policy(),
     }
-    return {page: _replaced(page.read_text(encoding="utf-8"), t) for page, t in tables.items()}
+    made = {page: _replaced(page.read_text(encoding="utf-8"), t) for page, t in tables.items()}
+    return {**made, client_records.FILE: client_records.source()}
 
 
 def _replaced(text: str, table: Iterable[str]) -> str:

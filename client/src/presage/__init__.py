@@ -1,0 +1,76 @@
+"""Presage's client: train on your examples, predict, read documents.
+
+Example:
+    from presage import Presage
+
+    client = Presage.from_env()
+    data = client.language.datasets.upload("tickets.csv", type="text-intent")
+    model = data.train(name="tickets").wait()
+    print(model.predict("Where is my parcel?").label)
+"""
+
+from presage._async.client import AsyncPresage
+from presage._async.datasets import AsyncDataset
+from presage._async.models import AsyncModel
+from presage._async.pages import AsyncPages
+from presage._sync.client import Presage
+from presage._sync.datasets import Dataset
+from presage._sync.models import Model
+from presage._sync.pages import Pages
+from presage._version import __version__
+from presage.errors import (
+    ApiError,
+    AuthenticationError,
+    BadRequestError,
+    ConfigurationError,
+    ConflictError,
+    FileError,
+    GatewayTimeoutError,
+    InternalServerError,
+    JobFailedError,
+    NotFoundError,
+    PresageError,
+    RateLimitError,
+    ServiceUnavailableError,
+    TooLargeError,
+    UnprocessableError,
+    UnreachableError,
+    UnreadableAnswerError,
+    UnsupportedTypeError,
+    WaitTimeoutError,
+)
+from presage.results import FormResult, OcrResult, Prediction
+
+__all__ = [
+    "ApiError",
+    "AsyncDataset",
+    "AsyncModel",
+    "AsyncPages",
+    "AsyncPresage",
+    "AuthenticationError",
+    "BadRequestError",
+    "ConfigurationError",
+    "ConflictError",
+    "Dataset",
+    "FileError",
+    "FormResult",
+    "GatewayTimeoutError",
+    "InternalServerError",
+    "JobFailedError",
+    "Model",
+    "NotFoundError",
+    "OcrResult",
+    "Pages",
+    "Prediction",
+    "Presage",
+    "PresageError",
+    "RateLimitError",
+    "ServiceUnavailableError",
+    "TooLargeError",
+    "UnprocessableError",
+    "UnreachableError",
+    "UnreadableAnswerError",
+    "UnsupportedTypeError",
+    "WaitTimeoutError",
+    "__version__",
+]

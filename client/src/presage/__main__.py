@@ -1,0 +1,5 @@
+"""`python -m presage` is the command `presage`."""
+
+from presage.cli.app import main
+
+main()

@@ -1,0 +1,3 @@
+"""How a client waits."""
+
+from anyio import sleep as sleep

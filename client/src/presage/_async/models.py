@@ -1,0 +1,182 @@
+"""Models: trained, watched, asked, deleted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from presage import records
+from presage._async.pages import AsyncPages
+from presage._async.transport import AsyncTransport
+from presage._async.waiting import wait
+from presage._records import decode
+from presage._requests import Request
+from presage.errors import JobFailedError
+from presage.results import Prediction
+
+if TYPE_CHECKING:
+    from presage._async.families import AsyncFamily
+    from presage._files import File
+
+ENDED = ("SUCCEEDED", "FAILED")
+LANGUAGE = "language"
+
+
+class AsyncModel(records.Training):
+    """A model: the record of its latest training, and what can be done with it."""
+
+    @property
+    def family(self) -> AsyncFamily:
+        """The family it belongs to."""
+        found: AsyncFamily = self.__dict__["family_of"]
+        return found
+
+    async def refresh(self) -> AsyncModel:
+        """Fetch its present state."""
+        return await self.family.models.get(self.model_id)
+
+    async def wait(
+        self, *, timeout: float | None = None, progress: bool | None = None
+    ) -> AsyncModel:
+        """Wait until its training has ended.
+
+        Raises:
+            JobFailedError: it failed.
+            WaitTimeoutError: it goes on after `timeout` seconds.
+        """
+        ended = await wait(
+            self.refresh,
+            lambda seen: seen.status in ENDED,
+            title=f"Training {self.name}",
+            share=lambda seen: seen.progress if seen.status == "RUNNING" else None,
+            timeout=timeout,
+            progress=progress,
+        )
+        if ended.status == "FAILED":
+            raise JobFailedError(ended.failure_msg or f"The training of {self.name} failed.")
+        return ended
+
+    async def predict(
+        self, sample: str | File, *, num_results: int | None = None
+    ) -> Prediction | records.Detection:
+        """Ask it about a text or a picture, by the call of its type."""
+        return await self.family.ask(self.model_id, self.model_type, sample, num_results)
+
+    async def retrain(self, **params: Any) -> AsyncModel:
+        """Train it anew on its dataset as that is now; it keeps its id and predicts meanwhile."""
+        return await self.family.models.retrain(self.model_id, **params)
+
+    async def metrics(self) -> records.Metrics:
+        """Fetch how well it does."""
+        return await self.family.models.metrics(self.model_id)
+
+    async def card(self) -> records.Card:
+        """Fetch what it was made from, how it was measured, and its limits."""
+        return await self.family.models.card(self.model_id)
+
+    def curve(self) -> AsyncPages[records.LearningCurve]:
+        """List its figures after each epoch."""
+        return self.family.models.curve(self.model_id)
+
+    async def delete(self) -> records.Deletion:
+        """Delete it."""
+        return await self.family.models.delete(self.model_id)
+
+
+class AsyncModels:
+    """`/v2/:family/train`, `/v2/:family/models`."""
+
+    def __init__(self, family: AsyncFamily) -> None:
+        self._family = family
+        self._transport: AsyncTransport = family.transport
+        self._base = family.path
+
+    async def train(
+        self,
+        dataset_id: int,
+        name: str,
+        *,
+        epochs: int | None = None,
+        learning_rate: float | None = None,
+        algorithm: str | None = None,
+        **params: Any,
+    ) -> AsyncModel:
+        """Queue a training of a dataset.
+
+        Args:
+            dataset_id: of the dataset.
+            name: of the model.
+            epochs: passes over the examples, at most.
+            learning_rate: of the head.
+            algorithm: how to train, such as `multilingual-intent-ood`.
+            params: members of `trainParams`, in snake case, such as `profile="fast"`.
+        """
+        fields: dict[str, Any] = {"name": name, "datasetId": dataset_id, "epochs": epochs}
+        fields |= {"learningRate": learning_rate, "algorithm": algorithm}
+        return await self._post("train", fields, params)
+
+    async def retrain(
+        self,
+        model_id: str,
+        *,
+        epochs: int | None = None,
+        learning_rate: float | None = None,
+        algorithm: str | None = None,
+        **params: Any,
+    ) -> AsyncModel:
+        """Queue another training of a model, which keeps its id; arguments as of `train`."""
+        fields: dict[str, Any] = {"modelId": model_id, "epochs": epochs}
+        fields |= {"learningRate": learning_rate, "algorithm": algorithm}
+        return await self._post("retrain", fields, params)
+
+    async def _post(self, call: str, fields: dict[str, Any], params: dict[str, Any]) -> AsyncModel:
+        named = {_camel(name): value for name, value in params.items() if value is not None}
+        fields["trainParams"] = named or None
+        request = Request("POST", f"{self._base}/{call}", fields=fields)
+        return self._bound(await self._transport.record(request, AsyncModel))
+
+    def _bound(self, model: AsyncModel) -> AsyncModel:
+        model.__dict__["family_of"] = self._family
+        return model
+
+    async def get(self, model_id: str) -> AsyncModel:
+        """Fetch a model with the state of its latest training."""
+        request = Request("GET", f"{self._base}/train/{model_id}")
+        return self._bound(await self._transport.record(request, AsyncModel))
+
+    def list(self, dataset_id: int) -> AsyncPages[records.Model]:
+        """List the models of a dataset."""
+        path = f"{self._base}/datasets/{dataset_id}/models"
+        return AsyncPages(
+            self._transport, Request("GET", path), lambda item: decode(item, records.Model)
+        )
+
+    async def metrics(self, model_id: str) -> records.Metrics:
+        """Fetch how well a model does on what it was tested with."""
+        return await self._transport.record(
+            Request("GET", f"{self._base}/models/{model_id}"), records.Metrics
+        )
+
+    async def card(self, model_id: str) -> records.Card:
+        """Fetch what a model was made from, how it was measured, and its limits."""
+        return await self._transport.record(
+            Request("GET", f"{self._base}/models/{model_id}/card"), records.Card
+        )
+
+    def curve(self, model_id: str) -> AsyncPages[records.LearningCurve]:
+        """List the figures of a model after each epoch."""
+        request = Request("GET", f"{self._base}/models/{model_id}/lc")
+        return AsyncPages(
+            self._transport, request, lambda item: decode(item, records.LearningCurve)
+        )
+
+    async def delete(self, model_id: str) -> records.Deletion:
+        """Delete a model; the record that is returned tells how far that is."""
+        return await self._transport.record(
+            Request("DELETE", f"{self._base}/models/{model_id}"), records.Deletion
+        )
+
+
+def _camel(name: str) -> str:
+    """Write a name as the API has it."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)

@@ -1,0 +1,43 @@
+"""Lists: pages are fetched as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+from presage._async.transport import AsyncTransport
+from presage._requests import Request, members, next_offset
+
+T = TypeVar("T")
+
+
+class AsyncPages(Generic[T]):
+    """All records of a list; may be gone through more than once, each time anew."""
+
+    def __init__(
+        self, transport: AsyncTransport, request: Request, make: Callable[[dict[str, Any]], T]
+    ) -> None:
+        self._transport = transport
+        self._request = request
+        self._make = make
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        """Go through all records, page after page."""
+        offset: int | None = 0
+        while offset is not None:
+            query = {**self._request.query, "offset": offset or None}
+            response = await self._transport.send(replace(self._request, query=query))
+            for item in members(response)["data"]:
+                yield self._make(item)
+            offset = next_offset(response)
+
+    async def list(self) -> list[T]:
+        """Return all records at once."""
+        return [item async for item in self]
+
+    async def first(self) -> T | None:
+        """Return the first record; None where there is none."""
+        async for item in self:
+            return item
+        return None

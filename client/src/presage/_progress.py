@@ -1,0 +1,68 @@
+"""Progress bars on stderr, where a person looks on."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import IO, Any
+
+
+class Bar:
+    """Shows how much is done; says nothing where nobody looks on."""
+
+    def __init__(self, title: str, show: bool | None = None, total: float = 1.0) -> None:
+        self._title = title
+        self._is_shown = sys.stderr.isatty() if show is None else show
+        self._total = total
+        self._rich: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Bar:
+        """Open the bar."""
+        if self._is_shown:
+            from rich.console import Console  # costs more than a call, and only people need it
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            self._rich = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+            self._rich.start()
+            self._task = self._rich.add_task(self._title, total=None)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Take the bar away."""
+        if self._rich is not None:
+            self._rich.stop()
+
+    def show(self, done: float | None) -> None:
+        """Tell how much of the total is done; None when that is not known."""
+        if self._rich is not None:
+            total = None if done is None else self._total
+            self._rich.update(self._task, completed=done or 0, total=total)
+
+
+class Watched:
+    """A file that moves a bar as it is read."""
+
+    def __init__(self, stream: IO[bytes], bar: Bar) -> None:
+        self._stream = stream
+        self._bar = bar
+
+    def read(self, size: int = -1) -> bytes:
+        """Read on, and show how far that is."""
+        part = self._stream.read(size)
+        self._bar.show(self._stream.tell())
+        return part
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to a place."""
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Tell the place."""
+        return self._stream.tell()

@@ -1,0 +1,103 @@
+"""Where the service is and who calls: arguments, then the environment, then the login file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from presage._auth import Credentials, read_key
+from presage.errors import ConfigurationError
+
+LOCAL = "http://127.0.0.1:8000"
+"""Address of a local stack."""
+
+
+@dataclass(frozen=True)
+class Login:
+    """What `presage login` remembers; the key itself stays in its own file."""
+
+    url: str = LOCAL
+    email: str = ""
+    key_file: str = ""
+
+
+def login_file(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the place of the login file."""
+    if named := environment.get("PRESAGE_LOGIN_FILE"):
+        return Path(named)
+    base = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(base) / "presage" / "login.json"
+
+
+def load_login(environment: Mapping[str, str] = os.environ) -> Login:
+    """Read the login file; an absent one is an empty one.
+
+    Raises:
+        ConfigurationError: it is damaged.
+    """
+    path = login_file(environment)
+    try:
+        members = json.loads(path.read_text("utf-8"))
+        return Login(**{name: str(members[name]) for name in ("url", "email", "key_file")})
+    except FileNotFoundError:
+        return Login()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"{path} cannot be read ({error}): run `presage login` again."
+        ) from error
+
+
+def save_login(login: Login, environment: Mapping[str, str] = os.environ) -> Path:
+    """Write the login file, which its owner alone may read."""
+    path = login_file(environment)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        json.dump(vars(login), stream, indent=1)
+    os.chmod(draft, 0o600)
+    draft.replace(path)
+    return path
+
+
+def checked_url(url: str) -> str:
+    """Return the service's address without a slash at its end.
+
+    Raises:
+        ConfigurationError: it is no address of a service.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ConfigurationError(
+            f"The address must begin with http:// or https://, as in {LOCAL}; it is {url!r}."
+        )
+    return url.rstrip("/").removesuffix("/v2")
+
+
+def credentials(
+    url: str | None, email: str | None, key: str | Path | None, token: str | None
+) -> Credentials:
+    """Put together what a client is made from."""
+    address = checked_url(url or LOCAL)
+    if token:
+        return Credentials(address, token=token)
+    if not key:
+        return Credentials(address)
+    if not email:
+        raise ConfigurationError("A key needs the e-mail address of its account: give `email`.")
+    return Credentials(address, email, read_key(key))
+
+
+def credentials_from_env(environment: Mapping[str, str] = os.environ) -> Credentials:
+    """Put together what the environment, then the login file, say."""
+    login = load_login(environment)
+    return credentials(
+        environment.get("PRESAGE_URL") or login.url,
+        environment.get("PRESAGE_EMAIL") or login.email,
+        environment.get("PRESAGE_KEY_FILE") or login.key_file,
+        environment.get("PRESAGE_TOKEN"),
+    )

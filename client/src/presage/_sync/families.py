@@ -1,0 +1,215 @@
+# Written by client/tools/write_sync.py from presage._async: do not edit.
+"""The two families: language, of texts, and vision, of pictures and documents."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from presage import records
+from presage._sync.datasets import Datasets, Examples, Feedback
+from presage._sync.models import Models
+from presage._sync.transport import Transport
+from presage._sync.uploads import Uploads
+from presage._files import File, Source, is_address, opened
+from presage._pictures import converted
+from presage._records import Record
+from presage._requests import Request
+from presage.results import FormResult, OcrResult, Prediction
+
+T = TypeVar("T", bound=Record)
+
+_OCR_RESULTS: dict[str, type[OcrResult]] = {
+    "text": records.TextResult,
+    "contact": records.ContactResult,
+    "table": records.TableResult,
+    "form": FormResult,
+}
+
+
+class Family:
+    """What both families have."""
+
+    path = ""
+
+    def __init__(self, transport: Transport, uploads: Uploads) -> None:
+        self.transport = transport
+        self.uploads = uploads
+        self.datasets = Datasets(self)
+        self.models = Models(self)
+        self.examples = Examples(self)
+        self.feedback = Feedback(self)
+
+    def ask(
+        self, model_id: str, model_type: str, sample: str | File, num_results: int | None
+    ) -> Prediction | records.Detection:
+        """Predict by the call of a model's type."""
+        raise NotImplementedError
+
+    def add_sample(
+        self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
+    ) -> records.Example:
+        """Add one text or picture by a call that takes such."""
+        raise NotImplementedError
+
+
+class Language(Family):
+    """`/v2/language`: texts."""
+
+    path = "/v2/language"
+
+    def intent(
+        self,
+        model_id: str,
+        document: str,
+        *,
+        num_results: int | None = None,
+        sample_id: str | None = None,
+    ) -> Prediction:
+        """Predict the intent of a text; counts as one prediction."""
+        return self._predict("intent", model_id, document, num_results, sample_id)
+
+    def sentiment(
+        self,
+        document: str,
+        model_id: str = "CommunitySentiment",
+        *,
+        num_results: int | None = None,
+        sample_id: str | None = None,
+    ) -> Prediction:
+        """Predict the sentiment of a text; counts as one prediction."""
+        return self._predict("sentiment", model_id, document, num_results, sample_id)
+
+    def ask(
+        self, model_id: str, model_type: str, sample: str | File, num_results: int | None
+    ) -> Prediction | records.Detection:
+        """Predict by the call of a model's type."""
+        call = "sentiment" if model_type == "text-sentiment" else "intent"
+        return self._predict(call, model_id, str(sample), num_results, None)
+
+    def add_sample(
+        self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
+    ) -> records.Example:
+        """Add one text by a call that takes such."""
+        request = Request("POST", path, fields={**fields, "document": sample})
+        return self.transport.record(request, records.Example)
+
+    def _predict(
+        self,
+        call: str,
+        model_id: str,
+        document: str,
+        num_results: int | None,
+        sample_id: str | None,
+    ) -> Prediction:
+        fields: dict[str, Any] = {"modelId": model_id, "document": document}
+        fields |= {"numResults": num_results, "sampleId": sample_id}
+        request = Request("POST", f"{self.path}/{call}", fields=fields, is_counted_once=True)
+        return self.transport.record(request, Prediction)
+
+
+class Vision(Family):
+    """`/v2/vision`: pictures, and documents to read."""
+
+    path = "/v2/vision"
+
+    def predict(
+        self,
+        model_id: str,
+        picture: File,
+        *,
+        num_results: int | None = None,
+        sample_id: str | None = None,
+    ) -> Prediction:
+        """Predict the labels of a picture; counts as one prediction."""
+        fields = {"modelId": model_id, "numResults": num_results, "sampleId": sample_id}
+        return self._look("predict", picture, fields, Prediction)
+
+    def detect(
+        self, model_id: str, picture: File, *, sample_id: str | None = None
+    ) -> records.Detection:
+        """Find the objects in a picture; counts as one prediction."""
+        fields = {"modelId": model_id, "sampleId": sample_id}
+        return self._look("detect", picture, fields, records.Detection)
+
+    def ocr(
+        self,
+        document: File,
+        *,
+        task: str = "text",
+        model_id: str = "OCRModel",
+        form_type: str | None = None,
+        form_template: dict[str, Any] | None = None,
+        layout: bool | None = None,
+        output: str | None = None,
+        link_tables: bool | None = None,
+        alphabet: str | None = None,
+        sample_id: str | None = None,
+    ) -> OcrResult:
+        """Read a picture or PDF; is not counted.
+
+        Args:
+            document: path, address, bytes or open file.
+            task: `text`, `table`, `contact` or `form`.
+            model_id: `OCRModel`, or `tabulatev2` for tables.
+            form_type: a template that ships with the service, such as `w2`; for task form.
+            form_template: a template of your own; for task form.
+            layout: whether items tell block, line and order; for task text.
+            output: `text` or `markdown`: the whole text in reading order; for task text.
+            link_tables: whether parts of one table on several pages are linked.
+            alphabet: `latin` keeps accents.
+            sample_id: comes back in the answer.
+        """
+        fields: dict[str, Any] = {"modelId": model_id, "task": task, "formType": form_type}
+        fields |= {"layout": layout, "output": output, "linkTables": link_tables}
+        fields |= {"alphabet": alphabet, "sampleId": sample_id}
+        fields["formTemplate"] = None if form_template is None else json.dumps(form_template)
+        return self._look("ocr", document, fields, _OCR_RESULTS.get(task, records.TextResult))
+
+    def ask(
+        self, model_id: str, model_type: str, sample: str | File, num_results: int | None
+    ) -> Prediction | records.Detection:
+        """Predict by the call of a model's type."""
+        if model_type == "image-detection":
+            return self.detect(model_id, sample)
+        return self.predict(model_id, sample, num_results=num_results)
+
+    def add_sample(
+        self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
+    ) -> records.Example:
+        """Add one picture by a call that takes such."""
+        source = converted(opened(sample))
+        try:
+            members = {**fields, "name": name}
+            request = Request("POST", path, fields=members, files={"data": source})
+            return self.transport.record(request, records.Example)
+        finally:
+            source.close()
+
+    def add_bulk_feedback(self, model_id: str, file: File) -> records.Dataset:
+        """Add an archive of misdetected pictures with their right boxes as feedback."""
+        with self.uploads.attached(file, "data", "path") as part:
+            fields = {"modelId": model_id, **part.fields}
+            path = f"{self.path}/bulkfeedback"
+            request = Request("PUT", path, fields=fields, files=part.files)
+            return self.transport.record(request, records.Dataset)
+
+    def _look(self, call: str, file: File, fields: dict[str, Any], kind: type[T]) -> T:
+        """Send a picture or document, as a part or as an address."""
+        path = f"{self.path}/{call}"
+        if is_address(file):
+            sent = {**fields, "sampleLocation": file}
+            request = Request("POST", path, fields=sent, is_counted_once=True)
+            return self.transport.record(request, kind)
+        source: Source = converted(opened(file))
+        with self.uploads.attached(source.stream, "sampleContent", "sampleLocation") as part:
+            for item in part.files.values():
+                item.name = source.name
+            request = Request(
+                "POST",
+                path,
+                fields={**fields, **part.fields},
+                files=part.files,
+                is_counted_once=True,
+            )
+            return self.transport.record(request, kind)

@@ -1,0 +1,44 @@
+# Written by client/tools/write_sync.py from presage._async: do not edit.
+"""Lists: pages are fetched as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Callable
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+from presage._sync.transport import Transport
+from presage._requests import Request, members, next_offset
+
+T = TypeVar("T")
+
+
+class Pages(Generic[T]):
+    """All records of a list; may be gone through more than once, each time anew."""
+
+    def __init__(
+        self, transport: Transport, request: Request, make: Callable[[dict[str, Any]], T]
+    ) -> None:
+        self._transport = transport
+        self._request = request
+        self._make = make
+
+    def __iter__(self) -> Iterator[T]:
+        """Go through all records, page after page."""
+        offset: int | None = 0
+        while offset is not None:
+            query = {**self._request.query, "offset": offset or None}
+            response = self._transport.send(replace(self._request, query=query))
+            for item in members(response)["data"]:
+                yield self._make(item)
+            offset = next_offset(response)
+
+    def list(self) -> list[T]:
+        """Return all records at once."""
+        return [item for item in self]
+
+    def first(self) -> T | None:
+        """Return the first record; None where there is none."""
+        for item in self:
+            return item
+        return None

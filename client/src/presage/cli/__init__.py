@@ -1,0 +1,1 @@
+"""The command `presage`: text for people, `--json` for programs."""

@@ -1,0 +1,93 @@
+"""The command itself: what it knows, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from presage import Presage, PresageError, __version__
+from presage._settings import Login, load_login, save_login
+from presage.cli import compare, datasets, models, predictions
+from presage.cli.context import Json, client
+from presage.cli.output import note, say, show
+from presage.errors import ConfigurationError, UnreachableError, UnreadableAnswerError
+
+REFUSED, USAGE, UNREACHABLE, INTERRUPTED = 1, 2, 3, 130
+"""Exit codes besides 0: refused, wrong usage, no answer, Ctrl-C."""
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Train on your examples, predict, read documents.",
+    pretty_exceptions_enable=False,
+)
+app.add_typer(datasets.app, name="datasets")
+app.add_typer(models.app, name="models")
+for command in (
+    predictions.predict,
+    predictions.detect,
+    predictions.sentiment,
+    predictions.ocr,
+    predictions.feedback,
+    compare.compare,
+):
+    app.command()(command)
+
+
+@app.command()
+def login(
+    email: Annotated[str, typer.Option(help="E-mail address of the account.", prompt=True)],
+    key_file: Annotated[str, typer.Option(help="File of its private key.", prompt=True)],
+    url: Annotated[str, typer.Option(help="Address of the service.")] = Login.url,
+) -> None:
+    """Remember service and account; the key stays where it is."""
+    place = os.path.abspath(os.path.expanduser(key_file))
+    with Presage(url, email, place) as service:
+        service.usage()
+    path = save_login(Login(url, email, place))
+    say(f"{email} is logged in at {url}; remembered in {path}")
+
+
+@app.command()
+def usage(as_json: Json = False) -> None:
+    """Tell how many predictions of this month are used."""
+    with client() as service:
+        found = service.usage()
+    plan = found.plan_data[0].plan
+    line = (
+        f"{found.predictions_used:,} of {found.predictions_max:,} predictions used "
+        f"({plan}), until {found.ends_at[:10]}"
+    )
+    show(found, [line], as_json=as_json)
+
+
+@app.command()
+def version() -> None:
+    """Tell the version of this command, and of the service where it answers."""
+    say(f"presage-client {__version__}")
+    with Presage(os.environ.get("PRESAGE_URL") or load_login().url) as service:
+        say(f"service {service.health().version}")
+
+
+def main() -> None:
+    """Run the command; whatever goes wrong is one line on stderr and an exit code."""
+    try:
+        app(prog_name="presage")
+    except (UnreachableError, UnreadableAnswerError) as error:
+        _end(str(error), UNREACHABLE)
+    except ConfigurationError as error:
+        _end(str(error), USAGE)
+    except PresageError as error:
+        _end(str(error), REFUSED)
+    except KeyboardInterrupt:
+        _end("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no second error at exit
+        sys.exit(0)
+
+
+def _end(text: str, status: int) -> None:
+    note(f"presage: {text}")
+    sys.exit(status)

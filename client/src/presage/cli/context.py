@@ -1,0 +1,53 @@
+"""What every command needs: a client, and the family of a dataset or model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Optional, TypeVar
+
+import typer
+
+from presage import Dataset, Model, NotFoundError, Presage
+from presage._sync.families import Family
+
+T = TypeVar("T")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, as the service sent it.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bars.")]
+DatasetId = Annotated[int, typer.Argument(help="Id of a dataset.", show_default=False)]
+ModelId = Annotated[str, typer.Argument(help="Id of a model.", show_default=False)]
+PngFile = Optional[Path]  # noqa: UP045 - typer reads it while Python 3.10 runs
+
+
+def client() -> Presage:
+    """Make a client of the environment and the login file."""
+    return Presage.from_env()
+
+
+def families(service: Presage) -> tuple[Family, Family]:
+    """Return both families, in the order in which an id is looked for."""
+    return service.language, service.vision
+
+
+def find_dataset(service: Presage, dataset_id: int) -> Dataset:
+    """Find a dataset in either family."""
+    return _first(service, lambda family: family.datasets.get(dataset_id))
+
+
+def find_model(service: Presage, model_id: str) -> Model:
+    """Find a model in either family."""
+    return _first(service, lambda family: family.models.get(model_id))
+
+
+def _first(service: Presage, look: Callable[[Family], T]) -> T:
+    language, vision = families(service)
+    try:
+        return look(language)
+    except NotFoundError:
+        return look(vision)
+
+
+def shows_progress(quiet: bool) -> bool | None:
+    """Return the value of `progress`: none when asked so, else as the terminal is."""
+    return False if quiet else None

@@ -1,0 +1,104 @@
+"""Pictures for people: curves, confusion matrices, boxes. PNG files need the extra `plots`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from presage.cli.output import note, say, table
+from presage.errors import PresageError
+
+BAR = 40
+"""Characters of the longest bar on a terminal."""
+
+
+def show_curve(epochs: Sequence[tuple[int, Mapping[str, Any]]], file: Path | None) -> None:
+    """Show accuracy and loss by epoch, on the terminal or in a PNG file."""
+    if file is None:
+        for epoch, figures in epochs:
+            accuracy = float(figures.get("testAccuracy") or 0.0)
+            say(f"{epoch:>5}  {accuracy:6.1%}  {'#' * round(accuracy * BAR)}")
+        return
+    figure, axes = _axes()
+    numbers = [epoch for epoch, _ in epochs]
+    for name in ("testAccuracy", "trainingAccuracy", "trainingLoss", "testLoss"):
+        if values := [figures.get(name) for _, figures in epochs if figures.get(name) is not None]:
+            axes.plot(
+                numbers[: len(values)], values, label=name, marker="." if len(values) < 9 else None
+            )
+    axes.set_xlabel("epoch")
+    axes.legend()
+    _save(figure, file)
+
+
+def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
+    """Show a confusion matrix: rows are true labels, columns what was predicted."""
+    labels, matrix = metrics.get("labels"), metrics.get("confusionMatrix")
+    if not labels or not matrix:
+        raise PresageError("This model has no confusion matrix: nothing was held out to test it.")
+    if file is None:
+        heads = ["TRUE", *(str(number) for number in range(1, len(labels) + 1)), ""]
+        rows = [
+            [f"{number} {label}", *row, ""]
+            for number, (label, row) in enumerate(zip(labels, matrix, strict=False), 1)
+        ]
+        for line in table(heads, rows):
+            say(line.rstrip())
+        return
+    figure, axes = _axes()
+    axes.imshow(matrix, cmap="Blues")
+    axes.set_xticks(range(len(labels)), labels, rotation=90)
+    axes.set_yticks(range(len(labels)), labels)
+    for row, counts in enumerate(matrix):
+        for column, count in enumerate(counts):
+            if count:
+                axes.text(column, row, count, ha="center", va="center")
+    axes.set_xlabel("predicted")
+    axes.set_ylabel("true")
+    _save(figure, file)
+
+
+def draw_boxes(picture: Path, boxes: Iterable[tuple[str, Mapping[str, int]]], file: Path) -> None:
+    """Draw named boxes onto a picture, upright as people see it."""
+    try:
+        image, draw = (importlib.import_module(f"PIL.{name}") for name in ("Image", "ImageDraw"))
+        turn = importlib.import_module("PIL.ImageOps").exif_transpose
+    except ImportError as error:
+        raise PresageError(_missing("plots")) from error
+    try:
+        with image.open(picture) as opened:
+            page = turn(opened).convert("RGB")
+    except OSError as error:
+        raise PresageError(f"Boxes can be drawn on pictures only; {picture} is none.") from error
+    pen = draw.Draw(page)
+    width = max(2, page.width // 400)
+    for name, box in boxes:
+        corners = (box["minX"], box["minY"], box["maxX"], box["maxY"])
+        pen.rectangle(corners, outline=(230, 85, 13), width=width)
+        pen.text((corners[0] + width, max(0, corners[1] - 12)), name, fill=(8, 81, 156))
+    page.save(file, "PNG")
+    note(f"wrote {file}")
+
+
+def _axes() -> tuple[Any, Any]:
+    try:
+        importlib.import_module("matplotlib").use("Agg")
+        pyplot = importlib.import_module("matplotlib.pyplot")
+    except ImportError as error:
+        raise PresageError(_missing("plots")) from error
+    figure, axes = pyplot.subplots(layout="constrained")
+    return figure, axes
+
+
+def _save(figure: Any, file: Path) -> None:
+    try:
+        figure.savefig(file, dpi=144, format="png")
+    except OSError as error:
+        raise PresageError(f"{file} cannot be written: {error.strerror}.") from error
+    note(f"wrote {file}")
+
+
+def _missing(extra: str) -> str:
+    return f"Drawing needs more packages: pip install 'presage-client[{extra}]'"

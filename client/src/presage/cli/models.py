@@ -1,0 +1,171 @@
+"""`presage models`: list, train, wait, look at, delete."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Optional
+
+import typer
+
+from presage import Model
+from presage.cli import drawing
+from presage.cli.context import (
+    DatasetId,
+    Json,
+    ModelId,
+    PngFile,
+    Quiet,
+    client,
+    find_dataset,
+    find_model,
+    shows_progress,
+)
+from presage.cli.output import percent, print_json, show, table
+
+app = typer.Typer(no_args_is_help=True, help="Models: trained from a dataset.")
+
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the training has ended.")]
+Algorithm = Annotated[Optional[str], typer.Option(help="How to train.")]  # noqa: UP045
+Epochs = Annotated[Optional[int], typer.Option(help="Passes over the examples.")]  # noqa: UP045
+Param = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--param", help="A member of trainParams, as in profile=fast; may be repeated."),
+]
+
+
+@app.command("list")
+def list_models(dataset_id: DatasetId, as_json: Json = False) -> None:
+    """List the models of a dataset."""
+    with client() as service:
+        found = find_dataset(service, dataset_id).models().list()
+    rows = [(item.model_id, item.model_type, item.status, item.name) for item in found]
+    show(found, table(("ID", "TYPE", "STATUS", "NAME"), rows), as_json=as_json)
+
+
+@app.command()
+def train(
+    dataset_id: DatasetId,
+    name: Annotated[str, typer.Option(help="Name of the model.")] = "model",
+    algorithm: Algorithm = None,
+    epochs: Epochs = None,
+    param: Param = None,
+    wait: Wait = True,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a model from a dataset."""
+    params = _params(param)
+    with client() as service:
+        dataset = find_dataset(service, dataset_id)
+        model = dataset.train(name, algorithm=algorithm, epochs=epochs, **params)
+        _follow(model, wait=wait, quiet=quiet, as_json=as_json)
+
+
+@app.command()
+def retrain(
+    model_id: ModelId,
+    algorithm: Algorithm = None,
+    epochs: Epochs = None,
+    param: Param = None,
+    wait: Wait = True,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a model anew on its dataset as that is now."""
+    params = _params(param)
+    with client() as service:
+        model = find_model(service, model_id)
+        again = model.retrain(algorithm=algorithm, epochs=epochs, **params)
+        _follow(again, wait=wait, quiet=quiet, as_json=as_json)
+
+
+@app.command()
+def wait(model_id: ModelId, quiet: Quiet = False, as_json: Json = False) -> None:
+    """Wait until the training of a model has ended."""
+    with client() as service:
+        _follow(find_model(service, model_id), wait=True, quiet=quiet, as_json=as_json)
+
+
+def _follow(model: Model, *, wait: bool, quiet: bool, as_json: bool) -> None:
+    ended = model.wait(progress=shows_progress(quiet)) if wait else model
+    show(ended, [f"{ended.model_id}  {ended.name}  {ended.status}"], as_json=as_json)
+
+
+def _params(given: list[str] | None) -> dict[str, Any]:
+    """Read members of `trainParams`: numbers and truths by their looks, else texts."""
+    found: dict[str, Any] = {}
+    for item in given or []:
+        name, equals, text = item.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"write NAME=VALUE, not {item!r}", param_hint="--param")
+        found[name] = _value(text)
+    return found
+
+
+def _value(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    if re.fullmatch(r"[+-]?\d+", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"[+-]?\d*\.\d+", text) else text
+
+
+@app.command()
+def card(
+    model_id: ModelId,
+    matrix: Annotated[bool, typer.Option("--matrix", help="Show the confusion matrix.")] = False,
+    file: Annotated[
+        PngFile, typer.Option("--plot", help="Draw the matrix into a PNG file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a model was made from, how good it is, and its limits."""
+    with client() as service:
+        if matrix or file is not None:
+            drawing.show_matrix(find_model(service, model_id).metrics().metrics_data, file)
+            return
+        found = service.language.models.card(model_id)
+    show(found, _card_lines(found.raw), as_json=as_json)
+
+
+def _measured(figure: float | dict[str, float]) -> str:
+    """Write a share, with its interval where the card has one."""
+    if not isinstance(figure, dict):
+        return percent(figure)
+    return f"{percent(figure['value'])} ({percent(figure['low'])} to {percent(figure['high'])})"
+
+
+def _card_lines(members: dict[str, Any]) -> list[str]:
+    metrics = members["metrics"]
+    lines = [f"{members['name']}  ({members['modelId']}, {members['language']})"]
+    if "testAccuracy" in metrics:
+        lines.append(f"accuracy on held-out examples: {_measured(metrics['testAccuracy'])}")
+    if members.get("calibrationError") is not None:
+        lines.append(f"calibration error: {members['calibrationError']:.3f}")
+    suspects = (members.get("dataReport") or {}).get("likelyLabelErrors") or []
+    if suspects:
+        lines.append(f"examples whose label is probably wrong: {len(suspects)} are listed")
+    return [*lines, members["limits"]]
+
+
+@app.command()
+def curve(
+    model_id: ModelId,
+    file: Annotated[PngFile, typer.Option("--plot", help="Draw it into a PNG file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show how a model learnt, epoch by epoch."""
+    with client() as service:
+        found = find_model(service, model_id).curve().list()
+    if as_json:
+        print_json(found)
+        return
+    drawing.show_curve([(item.epoch, item.metrics_data) for item in found], file)
+
+
+@app.command()
+def delete(model_id: ModelId, as_json: Json = False) -> None:
+    """Delete a model."""
+    with client() as service:
+        record = find_model(service, model_id).delete()
+    show(record, [f"model {model_id} is being deleted (deletion {record.id})"], as_json=as_json)

@@ -1,0 +1,159 @@
+"""`presage predict`, `detect`, `sentiment`, `ocr`, `feedback`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from presage import PresageError
+from presage.cli import drawing
+from presage.cli.context import Json, ModelId, PngFile, client, find_model
+from presage.cli.output import print_json, say, show
+from presage.errors import NotFoundError
+
+Samples = Annotated[
+    list[str],
+    typer.Argument(
+        help="Texts, or files of pictures; `-` reads a text a line.", show_default=False
+    ),
+]
+Results = Annotated[Optional[int], typer.Option("--results", "-n", help="Labels to show.", min=1)]  # noqa: UP045
+Draw = Annotated[PngFile, typer.Option("--draw", help="Draw what was found into a PNG file.")]
+
+
+def predict(
+    model_id: ModelId, samples: Samples, results: Results = None, as_json: Json = False
+) -> None:
+    """Ask a model about texts or pictures; each counts as one prediction."""
+    with client() as service:
+        try:
+            model = find_model(service, model_id)
+            family, kind = model.family, model.model_type
+        except NotFoundError:  # one that ships with the service has no training
+            family = (
+                service.vision
+                if all(Path(item).is_file() for item in samples)
+                else service.language
+            )
+            kind = ""
+        for sample in _each(samples):
+            answer = family.ask(model_id, kind, sample, results)
+            _show_answer(sample, answer, results or 1, as_json)
+
+
+def _each(samples: Iterable[str]) -> Iterable[str]:
+    """Go through samples; `-` stands for the lines of standard input."""
+    for sample in samples:
+        if sample != "-":
+            yield sample
+            continue
+        for line in sys.stdin:
+            if text := line.rstrip("\r\n"):
+                yield text
+
+
+def _show_answer(sample: str, answer: Any, most: int, as_json: bool) -> None:
+    if as_json:
+        print_json(answer)
+        return
+    found = answer.probabilities[:most]
+    labels = ", ".join(f"{item.label} {item.probability:.3f}" for item in found)
+    say(f"{labels or 'no label fits'}\t{sample}")
+
+
+def detect(model_id: ModelId, picture: Path, draw: Draw = None, as_json: Json = False) -> None:
+    """Find the objects in a picture."""
+    with client() as service:
+        found = service.vision.detect(model_id, picture)
+    items = found.raw["probabilities"]
+    if draw is not None:
+        named = [
+            (f"{item['label']} {item['probability']:.2f}", item["boundingBox"]) for item in items
+        ]
+        drawing.draw_boxes(picture, named, draw)
+    show(found, [_boxed(item) for item in items], as_json=as_json)
+
+
+def _boxed(item: dict[str, Any]) -> str:
+    box = item["boundingBox"]
+    place = f"{box['minX']},{box['minY']} to {box['maxX']},{box['maxY']}"
+    return f"{item['probability']:.3f}  {place}  {item['label']}"
+
+
+def sentiment(samples: Samples, as_json: Json = False) -> None:
+    """Tell whether texts are positive, negative or neutral."""
+    with client() as service:
+        for sample in _each(samples):
+            _show_answer(sample, service.language.sentiment(sample), 1, as_json)
+
+
+def ocr(
+    document: str,
+    task: Annotated[str, typer.Option(help="text, table, contact or form.")] = "text",
+    form_type: Annotated[
+        str | None, typer.Option(help="A template of the service, such as w2.")
+    ] = None,
+    template: Annotated[Path | None, typer.Option(help="A template of your own, as JSON.")] = None,
+    output: Annotated[Optional[str], typer.Option(help="text or markdown: the whole text.")] = None,  # noqa: UP045
+    latin: Annotated[bool, typer.Option("--latin", help="Keep accents.")] = False,
+    draw: Draw = None,
+    as_json: Json = False,
+) -> None:
+    """Read a picture or PDF."""
+    with client() as service:
+        found = service.vision.ocr(
+            document,
+            task=task,
+            form_type=form_type,
+            form_template=None if template is None else _template(template),
+            output=output,
+            alphabet="latin" if latin else None,
+        )
+    items = found.raw["probabilities"]
+    if draw is not None:
+        drawing.draw_boxes(
+            Path(document), [(_name(item), item["boundingBox"]) for item in items], draw
+        )
+    whole = found.raw.get("document")
+    show(found, whole.splitlines() if whole is not None else map(_line, items), as_json=as_json)
+
+
+def _template(path: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise PresageError(f"The template {path} cannot be read: {error}.") from error
+    return found
+
+
+def _name(item: dict[str, Any]) -> str:
+    attributes = item["attributes"]
+    return str(attributes.get("tag") or (attributes.get("key") or {}).get("entity") or "")
+
+
+def _line(item: dict[str, Any]) -> str:
+    attributes = item["attributes"]
+    if "key" in attributes:
+        key, value = attributes["key"]["entity"], attributes["value"]["text"]
+        return f"{item['probability']:.3f}  {key}: {value}"
+    if "tag" in attributes:
+        return f"{item['probability']:.3f}  {attributes['tag']}: {item['label']}"
+    return f"{item['probability']:.3f}  {item['label']}"
+
+
+def feedback(
+    model_id: ModelId,
+    sample: Annotated[str, typer.Argument(help="The text, or the picture's file.")],
+    label: Annotated[str, typer.Argument(help="Its right label.")],
+    as_json: Json = False,
+) -> None:
+    """Tell what a model got wrong; it learns it when it is trained again."""
+    with client() as service:
+        family = find_model(service, model_id).family
+        added = family.feedback.add(model_id, sample, label)
+    show(added, [f"added as example {added.id} of {added.label.name}"], as_json=as_json)

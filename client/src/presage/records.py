@@ -1,0 +1,457 @@
+"""The records of the interface. Written by python -m infra.docs: do not edit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage._records import Record
+
+
+class Label(Record, kw_only=True):
+    """A label of a dataset."""
+
+    id: int
+    dataset_id: int
+    name: str
+    num_examples: int
+
+
+class LabelSummary(Record, kw_only=True):
+    """All labels of a dataset, in order of first appearance."""
+
+    labels: list[Label]
+
+
+class Dataset(Record, kw_only=True):
+    """A dataset."""
+
+    id: int
+    name: str
+    created_at: str
+    updated_at: str
+    label_summary: LabelSummary
+    total_examples: int
+    total_labels: int
+    available: bool
+    status_msg: str
+    type: str
+    language: str
+    num_of_duplicates: int
+    object: str = "dataset"
+
+
+class Example(Record, kw_only=True):
+    """An example with its label; of a text, `name` and `location` both hold it."""
+
+    id: int
+    name: str
+    location: str
+    created_at: str
+    label: Label
+    object: str = "example"
+
+
+class TrainStats(Record, kw_only=True):
+    """What a finished training did; durations as HH:MM:SS:mmm."""
+
+    labels: int
+    examples: int
+    total_time: str
+    training_time: str
+    early_stopping: bool
+    last_epoch_done: int
+    model_save_time: str
+    test_split_size: int
+    train_split_size: int
+    dataset_load_time: str
+    pre_process_stats: None = None
+    post_process_stats: None = None
+
+
+class Training(Record, kw_only=True):
+    """A training of a model."""
+
+    dataset_id: int
+    dataset_version_id: int
+    name: str
+    status: str
+    progress: float
+    created_at: str
+    updated_at: str
+    learning_rate: float
+    epochs: int
+    queue_position: int | None = None
+    failure_msg: str | None = None
+    object: str
+    model_id: str
+    train_params: dict[str, Any] | None
+    train_stats: TrainStats | None
+    model_type: str
+    algorithm: str | None = None
+    language: str
+
+
+class Model(Record, kw_only=True):
+    """A model in a list."""
+
+    dataset_id: int
+    dataset_version_id: int
+    name: str
+    status: str
+    progress: float
+    created_at: str
+    updated_at: str
+    failure_msg: str | None = None
+    object: str
+    model_id: str
+    model_type: str
+    algorithm: str | None = None
+    language: str
+
+
+class Metrics(Record, kw_only=True):
+    """How well a model does on what it was tested with."""
+
+    id: str
+    metrics_data: dict[str, Any]
+    created_at: str
+    language: str
+    algorithm: str | None = None
+    object: str = "metrics"
+
+
+class LearningCurve(Record, kw_only=True):
+    """How well a model did after one epoch."""
+
+    epoch: int
+    metrics_data: dict[str, Any]
+    epoch_results: dict[str, Any] | list[Any]
+    object: str = "learningcurve"
+
+
+class Card(Record, kw_only=True):
+    """What a model was made from, how it was measured, and its limits."""
+
+    model_id: str
+    name: str
+    language: str
+    created_at: str
+    trained_on: dict[str, Any]
+    engine: dict[str, Any]
+    artifact_sha256: str
+    metrics: dict[str, Any]
+    limits: str
+    object: str
+    algorithm: str | None = None
+    calibration_error: float | None = None
+    data_report: dict[str, Any] | None = None
+
+
+class Probability(Record, kw_only=True):
+    """A label with its probability."""
+
+    label: str
+    probability: float
+
+
+class Prediction(Record, kw_only=True):
+    """What a model predicts, most probable first."""
+
+    probabilities: list[Probability]
+    object: str = "predictresponse"
+    sample_id: str | None = None
+
+
+class BoundingBox(Record, kw_only=True):
+    """Where an object is, in pixels of the picture as displayed; the origin is its top left."""
+
+    min_x: int
+    min_y: int
+    max_x: int
+    max_y: int
+
+
+class Detected(Record, kw_only=True):
+    """An object that was found."""
+
+    label: str
+    probability: float
+    bounding_box: BoundingBox
+
+
+class Detection(Record, kw_only=True):
+    """The objects that a model finds, most probable first."""
+
+    probabilities: list[Detected]
+    object: str = "predictresponse"
+    sample_id: str | None = None
+
+
+class Deletion(Record, kw_only=True):
+    """A removal that goes on in the background."""
+
+    id: str
+    organization_id: str
+    type: str
+    status: str
+    progress: float
+    message: str | None
+    object: str
+    deleted_object_id: str
+
+
+class Upload(Record, kw_only=True):
+    """A presigned form."""
+
+    url: str
+    fields: dict[str, str]
+    path: str
+    expires_at: str
+    max_bytes: int
+    object: str = "upload"
+
+
+class Rejection(Record, kw_only=True):
+    """A row or file that was left out."""
+
+    row: int | None = None
+    file: str | None = None
+    reason: str
+
+
+class Receipt(Record, kw_only=True):
+    """What became of every row or file of an upload."""
+
+    id: str
+    created_at: str
+    status: str
+    message: str | None
+    seen: int
+    kept: int
+    duplicates: int
+    rejected: int
+    rejections: list[Rejection]
+    object: str = "receipt"
+
+
+class Plan(Record, kw_only=True):
+    """A plan of an account."""
+
+    plan: str
+    amount: int
+    source: str
+
+
+class Usage(Record, kw_only=True):
+    """The predictions of a calendar month."""
+
+    id: str
+    organization_id: str
+    starts_at: str
+    ends_at: str
+    plan_data: list[Plan]
+    license_id: str
+    object: str
+    predictions_remaining: int
+    predictions_used: int
+    predictions_max: int
+
+
+class Token(Record, kw_only=True, rename=None):
+    """An access token, and a refresh token where one was asked for."""
+
+    access_token: str
+    refresh_token: str | None = None
+    token_type: str
+    expires_in: int
+
+
+class EnginePart(Record, kw_only=True):
+    """A network that an engine is made of; title and digest are null while it is not here."""
+
+    name: str
+    state: str
+    title: str | None
+    sha256: str | None
+
+
+class Unsaved(Record, kw_only=True):
+    """What would be lost if the service stopped now, because nothing can be saved."""
+
+    since: str
+    datasets: int
+    models: int
+
+
+class Health(Record, kw_only=True):
+    """That the service runs, and which engines it has, made of which parts."""
+
+    status: str
+    version: str
+    engines: dict[str, str]
+    engine_parts: list[EnginePart] | None = None
+    unsaved: Unsaved | None = None
+
+
+class TextAttributes(Record, kw_only=True):
+    """Where a run of words was found."""
+
+    page_number: int
+    language: str = "English"
+    block: int | None = None
+    line: int | None = None
+    order: int | None = None
+
+
+class TextItem(Record, kw_only=True):
+    """A run of words on one line."""
+
+    probability: float
+    label: str
+    bounding_box: BoundingBox
+    attributes: TextAttributes
+
+
+class ContactAttributes(Record, kw_only=True):
+    """What a text on a business card is."""
+
+    tag: str
+    page_number: int
+
+
+class ContactItem(Record, kw_only=True):
+    """An entity of a business card; the label is its text."""
+
+    probability: float
+    label: str
+    bounding_box: BoundingBox
+    attributes: ContactAttributes
+
+
+class CellPlace(Record, kw_only=True):
+    """Row and column of a cell, from 1."""
+
+    row_index: int
+    col_index: int
+
+
+class CellLine(Record, kw_only=True):
+    """A row or column, from 1, and what its header says."""
+
+    index: int
+    entity: str | None = None
+
+
+class Cell(Record, kw_only=True):
+    """A cell of a table."""
+
+    bounding_box: BoundingBox
+    text: str
+    probability: float
+    cell_location: CellPlace
+    row_cell_location: CellLine
+    col_cell_location: CellLine
+    entity: str | None = None
+    cell_type: str
+    normalized_text: str | None = None
+
+
+class TableAttributes(Record, kw_only=True):
+    """A table cell by cell; its name and block id are unique in the answer."""
+
+    table_name: str
+    table_count: str
+    cells: list[Cell]
+    page_number: int
+    block_id: int
+
+
+class TableItem(Record, kw_only=True):
+    """A table; the label is its text, row by row."""
+
+    probability: float
+    label: str
+    bounding_box: BoundingBox
+    attributes: TableAttributes
+
+
+class FormTableItem(Record, kw_only=True):
+    """A table of a form."""
+
+    probability: float
+    label: str
+    bounding_box: BoundingBox
+    attributes: TableAttributes
+
+
+class FieldPart(Record, kw_only=True):
+    """A key or a value; what is not on the page has the box 1, 1, 1, 1."""
+
+    entity: str
+    text: str
+    bounding_box: BoundingBox
+
+
+class PairAttributes(Record, kw_only=True):
+    """A key of the form template and its value."""
+
+    block_id: int
+    key: FieldPart
+    value: FieldPart
+    language: str
+    page_number: int
+    normalized_text: str | None = None
+
+
+class PairItem(Record, kw_only=True):
+    """A key and its value."""
+
+    probability: float
+    label: str
+    bounding_box: BoundingBox
+    attributes: PairAttributes
+
+
+class Unread(Record, kw_only=True):
+    """Where text was found but not read."""
+
+    bounding_box: BoundingBox
+    page_number: int
+
+
+class TextResult(Record, kw_only=True):
+    """All text of a document; with layout what was not read, with output its whole text."""
+
+    task: str
+    probabilities: list[TextItem]
+    object: str = "predictresponse"
+    sample_id: str | None = None
+    unread: list[Unread] | None = None
+    document: str | None = None
+
+
+class ContactResult(Record, kw_only=True):
+    """The entities of business cards."""
+
+    task: str
+    probabilities: list[ContactItem]
+    object: str = "predictresponse"
+    sample_id: str | None = None
+
+
+class TableResult(Record, kw_only=True):
+    """The tables of a document."""
+
+    task: str
+    probabilities: list[TableItem]
+    object: str = "predictresponse"
+    sample_id: str | None = None
+
+
+class FormResult(Record, kw_only=True):
+    """The fields of a form, and its tables where the template asks for them."""
+
+    task: str
+    probabilities: list[Any]
+    object: str = "predictresponse"
+    sample_id: str | None = None

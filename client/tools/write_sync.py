@@ -1,0 +1,78 @@
+"""Writes `presage._sync` from `presage._async`, so that no code is written twice.
+
+Run: python client/tools/write_sync.py [--check]. With --check nothing is written, and the exit
+status is 1 when the files would change.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import tokenize
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "src" / "presage"
+SOURCE, TARGET = PACKAGE / "_async", PACKAGE / "_sync"
+NAMES = {
+    "_async": "_sync",
+    "asynccontextmanager": "contextmanager",
+    "__aenter__": "__enter__",
+    "__aexit__": "__exit__",
+    "__aiter__": "__iter__",
+    "aclose": "close",
+    "anyio": "time",
+}
+DROPPED = frozenset({"async", "await"})
+HEAD = "# Written by client/tools/write_sync.py from presage._async: do not edit.\n"
+
+
+def synchronous(source: str) -> str:
+    """Return the text of a module without its asynchronous words, in the same layout."""
+    lines = source.splitlines(keepends=True)
+    for token in reversed([*tokenize.generate_tokens(io.StringIO(source).readline)]):
+        if token.type != tokenize.NAME:
+            continue
+        (row, begin), (_, end) = token.start, token.end
+        line = lines[row - 1]
+        if token.string in DROPPED:
+            lines[row - 1] = line[:begin] + line[end + 1 :]
+        else:
+            lines[row - 1] = line[:begin] + _renamed(token.string) + line[end:]
+    text = re.sub(r"\bAwaitable\[(\w+)\]", r"\1", "".join(lines))
+    return HEAD + text.replace("import Awaitable, Callable", "import Callable")
+
+
+def _renamed(name: str) -> str:
+    """Return the synchronous name of a thing."""
+    return NAMES.get(name) or re.sub(r"^Async(?=[A-Z])", "", name)
+
+
+def files() -> dict[Path, str]:
+    """Return every file of the synchronous package with its text."""
+    return {
+        TARGET / path.name: synchronous(path.read_text("utf-8"))
+        for path in sorted(SOURCE.glob("*.py"))
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files, or compare them."""
+    wanted = files()
+    changed = [
+        path
+        for path, text in wanted.items()
+        if not path.exists() or path.read_text("utf-8") != text
+    ]
+    if "--check" in arguments:
+        for path in changed:
+            sys.stderr.write(f"stale, run python client/tools/write_sync.py: {path.name}\n")
+        return 1 if changed else 0
+    TARGET.mkdir(exist_ok=True)
+    for path in changed:
+        path.write_text(wanted[path], encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,91 @@
+"""Writes the client's records from the service's declarations, so that both are always the same.
+
+`python -m infra.docs` writes the file; a test compares.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from chalicelib.web.records import ocr_records, records
+
+FILE = Path(__file__).parents[1] / "client" / "src" / "presage" / "records.py"
+_HEAD = '''"""The records of the interface. Written by python -m infra.docs: do not edit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage._records import Record
+'''
+
+
+def source() -> str:
+    """Return the text of the client's file of records."""
+    classes = [item for module in (records, ocr_records) for item in _structs(module)]
+    return _HEAD + "".join(_class(item) for item in classes)
+
+
+def _structs(module: Any) -> Iterator[type[msgspec.Struct]]:
+    """Yield the records that a module declares, in its order."""
+    for item in vars(module).values():
+        if isinstance(item, type) and item.__module__ == module.__name__:
+            yield item
+
+
+def name_of(record: type[msgspec.Struct]) -> str:
+    """Name a record as the client does: without the word, and OCR's answers as results."""
+    is_answer = record in typing.get_args(ocr_records.OcrRecord)
+    return record.__name__.replace("Record", "Result" if is_answer else "")
+
+
+def _class(record: type[msgspec.Struct]) -> str:
+    """Write one class."""
+    members, hints = msgspec.structs.fields(record), typing.get_type_hints(record)
+    is_snake = any("_" in item.encode_name for item in members)
+    base = "Record, kw_only=True" + (", rename=None" if is_snake else "")
+    lines = [f"\n\nclass {name_of(record)}({base}):", f'    """{record.__doc__}"""', ""]
+    lines += [
+        f"    {item.name}: {_type(hints[item.name])}{_default(item, hints)}" for item in members
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _default(item: msgspec.structs.FieldInfo, hints: dict[str, Any]) -> str:
+    """Write the default of a member that an answer may lack."""
+    if msgspec.UnsetType in typing.get_args(hints[item.name]):
+        return " = None"
+    if item.default is msgspec.NODEFAULT:
+        return ""
+    is_text = isinstance(item.default, str)
+    return f" = {json.dumps(item.default) if is_text else repr(item.default)}"
+
+
+def _type(kind: Any) -> str:
+    """Write a type; what may be absent is None, and constants are texts."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        return _union(parts)
+    if origin is typing.Literal:
+        return "str"
+    if origin is not None:
+        return f"{origin.__name__}[{', '.join(map(_type, parts))}]"
+    if kind is Any or kind is type(None):
+        return "Any" if kind is Any else "None"
+    return name_of(kind)
+
+
+def _union(parts: tuple[Any, ...]) -> str:
+    """Write a choice of types; whole numbers are numbers."""
+    named = [_type(part) for part in parts if part is not msgspec.UnsetType]
+    found = [part for part in dict.fromkeys(named) if part != "int" or "float" not in named]
+    if msgspec.UnsetType in parts and "None" not in found:
+        found.append("None")
+    return " | ".join(found)

@@ -1,0 +1,1 @@
+"""The client without a service: what it reads, writes and decides."""

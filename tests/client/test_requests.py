@@ -1,0 +1,103 @@
+"""What is sent, and when it is sent again."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from presage import (
+    ApiError,
+    AsyncPresage,
+    BadRequestError,
+    Presage,
+    RateLimitError,
+    ServiceUnavailableError,
+    UnreachableError,
+    UnreadableAnswerError,
+)
+from presage._requests import Request, checked
+
+GET, POST = Request("GET", "/x"), Request("POST", "/x")
+PREDICT = Request("POST", "/x", is_counted_once=True)
+
+
+def answer(status: int, content: bytes = b"", **headers: str) -> httpx.Response:
+    """An answer of a service."""
+    request = httpx.Request("GET", "http://service/x")
+    return httpx.Response(status, headers=headers, content=content, request=request)
+
+
+def broken(cause: httpx.TransportError) -> UnreachableError:
+    """A call that had no answer."""
+    error = UnreachableError("x")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("request_", "error", "expected"),
+    [
+        (GET, broken(httpx.ReadError("x")), True),
+        (POST, broken(httpx.ReadError("x")), False),
+        (PREDICT, broken(httpx.ReadTimeout("x")), False),
+        (POST, broken(httpx.ConnectError("x")), True),
+        (POST, RateLimitError(429, "x"), True),
+        (POST, RateLimitError(429, "x", retry_after=2), 2),
+        (GET, RateLimitError(429, "x", retry_after=3600), False),
+        (POST, ServiceUnavailableError(503, "x"), False),
+        (POST, ServiceUnavailableError(503, "x", code="machine_busy"), True),
+        (PREDICT, ServiceUnavailableError(503, "x"), True),
+        (GET, ServiceUnavailableError(503, "x"), True),
+        (GET, BadRequestError(400, "x"), False),
+        (GET, ValueError("x"), False),
+    ],
+)
+def test_only_what_is_safe_is_repeated(request_, error, expected):
+    """A call that changes something is repeated only when the service surely did nothing."""
+    assert request_.pause(error) == expected
+
+
+def test_errors_carry_what_the_service_said():
+    """Status, code, message, detail, request id and pause of an error are at hand."""
+    body = b'{"message": "No.", "code": "machine_busy", "detail": "Full."}'
+    headers = {"Retry-After": "3", "x-amzn-RequestId": "r"}
+    with pytest.raises(ServiceUnavailableError) as caught:
+        checked(answer(503, body, **headers))
+    error = caught.value
+    assert (error.status, error.code, error.message, error.detail) == (
+        503,
+        "machine_busy",
+        "No.",
+        "Full.",
+    )
+    assert (error.request_id, error.retry_after, str(error)) == ("r", 3.0, "No. Full.")
+
+
+@pytest.mark.parametrize("status", [301, 418, 502])
+def test_answers_of_something_else_are_told(status):
+    """A proxy's page is no answer of the service, and the error says so."""
+    with pytest.raises(UnreadableAnswerError, match="check the address"):
+        checked(answer(status, b"<html>", **{"Content-Type": "text/html"}))
+
+
+def test_unknown_statuses_of_the_service_are_errors_too():
+    """A status that this version does not know is an ApiError with the service's text."""
+    with pytest.raises(ApiError, match="Teapot"):
+        checked(answer(418, b'{"message": "Teapot"}'))
+
+
+def test_both_clients_have_the_same_surface():
+    """What one client offers, the other offers under the same names."""
+
+    def surface(client: object) -> set[str]:
+        parts = {"": client}
+        for family in ("language", "vision"):
+            found = getattr(client, family)
+            parts[family] = found
+            for name in ("datasets", "models", "examples", "feedback"):
+                parts[f"{family}.{name}"] = getattr(found, name)
+        return {f"{path}.{name}" for path, part in parts.items() for name in dir(part)} - {
+            f".{name}" for name in ("__aenter__", "__aexit__", "__enter__", "__exit__")
+        }
+
+    with Presage(token="x") as client:
+        assert surface(client) == surface(AsyncPresage(token="x"))

@@ -1,0 +1,1 @@
+"""The client and its command against a running stack."""

@@ -1,0 +1,138 @@
+"""The command `presage` against the whole service: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+from PIL import Image
+from presage.cli.app import main
+
+from tests.flows.world import WEATHER
+
+
+@pytest.fixture
+def presage(world, account, tmp_path, monkeypatch, capfd):
+    """Run the command as a person who is logged in; returns exit status, output, errors."""
+    key = tmp_path / "key.pem"
+    key.write_text(account[1])
+    for name in ("PRESAGE_URL", "PRESAGE_EMAIL", "PRESAGE_KEY_FILE", "PRESAGE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PRESAGE_LOGIN_FILE", str(tmp_path / "login.json"))
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["presage", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capfd.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    status, _, error = run(
+        "login", "--email", account[0], "--key-file", key, "--url", world.stack.url
+    )
+    assert status == 0, error
+    return run
+
+
+def test_login_remembers_where_the_key_is_and_not_the_key(presage, tmp_path):
+    """The login file is its owner's alone and holds no key."""
+    file = tmp_path / "login.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert "PRIVATE" not in file.read_text()
+
+
+def test_from_a_file_to_a_prediction(presage):
+    """A newcomer's way by commands alone; with --json each answer is the service's own."""
+    status, out, _ = presage("datasets", "upload", WEATHER, "--json")
+    data = json.loads(out)
+    assert (status, data["totalExamples"]) == (0, 73)
+    status, out, _ = presage("models", "train", data["id"], "--name", "weather", "--json")
+    model = json.loads(out)
+    assert (status, model["status"]) == (0, "SUCCEEDED")
+    status, out, _ = presage("predict", model["modelId"], "-", stdin="is it hot\nwill it snow\n")
+    assert (status, len(out.splitlines())) == (0, 2)
+    assert "73 kept, 1 duplicates" in presage("datasets", "show", data["id"])[1]
+    assert model["modelId"] in presage("models", "list", data["id"])[1]
+    assert "accuracy on held-out" in presage("models", "card", model["modelId"])[1]
+    assert "TRUE" in presage("models", "card", model["modelId"], "--matrix")[1]
+    assert "%" in presage("models", "curve", model["modelId"])[1]
+    label = data["labelSummary"]["labels"][0]["name"]
+    assert label in presage("feedback", model["modelId"], "foggy?", label)[1]
+    assert presage("models", "wait", model["modelId"])[0] == 0
+    assert presage("models", "retrain", model["modelId"], "--param", "profile=fast")[0] == 0
+    assert str(data["id"]) in presage("datasets", "list")[1]
+    assert presage("models", "delete", model["modelId"])[0] == 0
+    assert presage("datasets", "add", data["id"], WEATHER)[0] == 0
+    assert presage("datasets", "delete", data["id"])[0] == 0
+
+
+def test_curves_and_matrices_are_drawn(presage, tmp_path):
+    """What people would rather look at becomes a PNG file."""
+    data = json.loads(presage("datasets", "upload", WEATHER, "--json")[1])["id"]
+    model = json.loads(presage("models", "train", data, "--json")[1])["modelId"]
+    for words in (("curve", model), ("card", model, "--matrix")):
+        file = tmp_path / f"{words[0]}.png"
+        status, _, error = presage("models", *words, "--plot", file)
+        assert status == 0, error
+        with Image.open(file) as picture:
+            assert picture.format == "PNG"
+
+
+def test_ends_tell_what_went_wrong(presage, tmp_path):
+    """One clear line and the exit code: 1 refused, 2 wrong usage, 3 no answer."""
+    for words, status, text in (
+        (("datasets", "show", "1"), 1, "dataset"),
+        (("datasets", "upload", tmp_path / "absent.csv"), 1, "No such file"),
+        (("datasets", "upload", tmp_path), 1, "holds no PNG or JPEG"),
+        (("datasets", "show", "abc"), 2, "valid integer"),
+        (("login", "--email", "a@b.example", "--key-file", tmp_path / "none.pem"), 2, "read"),
+        (("models", "train", "1", "--param", "x"), 2, "NAME=VALUE"),
+    ):
+        ended, _, error = presage(*words)
+        assert (ended, text in error) == (status, True), error
+    login = tmp_path / "login.json"
+    login.write_text(json.dumps({**json.loads(login.read_text()), "url": "http://127.0.0.1:9"}))
+    ended, _, error = presage("usage")
+    assert (ended, error.count("\n")) == (3, 1)
+
+
+def test_recorded_calls_are_compared(presage, tmp_path):
+    """Recorded answers of another service are replayed, and agreement has an interval."""
+    data = json.loads(presage("datasets", "upload", WEATHER, "--json")[1])["id"]
+    model = json.loads(presage("models", "train", data, "--json")[1])["modelId"]
+    text = "Will it rain tomorrow?"
+    label = json.loads(presage("predict", model, text, "--json")[1])["probabilities"][0]["label"]
+    calls = [
+        {
+            "path": "/v2/language/intent",
+            "fields": {"modelId": "OLD", "document": text},
+            "answer": {"probabilities": [{"label": said, "probability": 0.8}]},
+        }
+        for said in (label, "something else")
+    ]
+    recorded = tmp_path / "recorded.jsonl"
+    recorded.write_text("\r\n".join(map(json.dumps, calls)))
+    words = ("compare", "--old", recorded, "--model", f"OLD={model}", "--json")
+    found = json.loads(presage(*words)[1])
+    assert (found["calls"], found["agree"]) == (2, 1)
+    assert found["interval"][0] < 0.5 < found["interval"][1]
+    recorded.write_text("{}")
+    assert "line 1" in presage("compare", "--old", recorded)[2]
+
+
+def test_closed_pipes_end_quietly(presage, tmp_path):
+    """`presage … | head` is no error."""
+    command = [sys.executable, "-m", "presage", "datasets", "--help"]
+    environment = {**os.environ, "PYTHONPATH": "client/src", "NO_COLOR": "1", "COLUMNS": "40"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as run:
+        run.stdout.close()
+        assert run.stderr.read() == b""
