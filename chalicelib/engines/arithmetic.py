@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Floats
 
-    Floats = npt.NDArray[np.floating[Any]]
 
 EXACT_EXAMPLES = 30_000
 """Above this many examples the sums outgrow 53 bits and float64 outgrows the time budget."""

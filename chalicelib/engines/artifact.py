@@ -16,10 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Array
 
-    Array = npt.NDArray[np.generic]
 
 Model = TypeVar("Model")
 
@@ -129,14 +127,12 @@ def read(data: bytes, kind: str, version: int, build: Callable[[Artifact], Model
         raise ArtifactError(f"The artifact lacks a part of a {kind} model: {cause}") from cause
 
 
-def add_prefix(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+def add_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Put a prefix and a dot before the names of arrays."""
     return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
-def strip_prefix(
-    prefix: str, arrays: Mapping[str, npt.NDArray[Any]]
-) -> dict[str, npt.NDArray[Any]]:
+def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Return the arrays whose names have a prefix and a dot, without them."""
     start = f"{prefix}."
     return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}

@@ -5,17 +5,15 @@ Fitted on out-of-fold logits, because a head is surer of the texts it has seen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.engines.arithmetic import exact_exp, exact_log
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Doubles, Floats, Ints, Singles
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 _LOWEST, _HIGHEST = 0.05, 20.0
 _STEPS = 1_024.0
@@ -62,7 +60,7 @@ def tempered_loss(logits: Floats, truth: Ints, temperature: float) -> float:
     return float(np.add.reduce(energies(logits, temperature) - chosen)) / len(truth)
 
 
-def energies(logits: Floats, temperature: float) -> npt.NDArray[np.float64]:
+def energies(logits: Floats, temperature: float) -> Doubles:
     """Log-sum-exp of the logits over the temperature.
 
     Args:
@@ -81,7 +79,7 @@ def energies(logits: Floats, temperature: float) -> npt.NDArray[np.float64]:
     return result
 
 
-def probabilities(logits: Floats, temperature: float) -> npt.NDArray[np.float32]:
+def probabilities(logits: Floats, temperature: float) -> Singles:
     """Softmax of the logits over the temperature.
 
     Args:

@@ -14,11 +14,8 @@ import numpy as np
 from chalicelib.domain.models.suspects import OTHER_LABEL, SuspectExample
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Bools, Floats, Ints
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
-    Bools = npt.NDArray[np.bool_]
 
 MAX_LISTED = 100
 """Entries of each list of a report."""

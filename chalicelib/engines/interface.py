@@ -10,13 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Bools, Ints, Singles
 
-    Floats = npt.NDArray[np.float32]
-    Ints = npt.NDArray[np.int64]
-    Bools = npt.NDArray[np.bool_]
-    Blocks = Mapping[str, Floats]
+    Blocks = Mapping[str, Singles]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +162,7 @@ class OutOfFold:
 
     examples: Ints
     """Places in the training set, int, shape (n,)."""
-    probabilities: Floats
+    probabilities: Singles
     """Of all labels, float32, shape (n, labels)."""
     truth: Ints
     """Label indexes as given, int, shape (n,)."""
@@ -229,7 +225,7 @@ class TextClassifier(Protocol):
         """Encoders whose vectors the model needs."""
         ...
 
-    def predict(self, blocks: Blocks) -> Floats:
+    def predict(self, blocks: Blocks) -> Singles:
         """Probabilities of raw vectors.
 
         Args:
@@ -240,7 +236,7 @@ class TextClassifier(Protocol):
         """
         ...
 
-    def energies(self, blocks: Blocks) -> Floats:
+    def energies(self, blocks: Blocks) -> Singles:
         """How much a text looks like the training data.
 
         Args:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from chalicelib.engines.interface import Interval, PrecisionRecallCurve
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Bools, Floats, Ints
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 CALIBRATION_BINS = 15
 """Equally filled bins of the calibration error."""
@@ -191,7 +189,7 @@ def _macro_f1_of_cells(truth: Ints, answers: Ints, counts: Ints, labels: int) ->
     return float((2.0 * hits / np.maximum(answered + present, 1))[tested].mean())
 
 
-def best_threshold(scores: Floats, is_true: npt.NDArray[np.bool_]) -> float:
+def best_threshold(scores: Floats, is_true: Bools) -> float:
     """Score from which on answers have the best f1.
 
     Args:

@@ -23,7 +23,7 @@ from chalicelib.formats.pictures.reading import picture_facts, read_picture
 if TYPE_CHECKING:
     from typing import Self
 
-    from chalicelib.domain.documents.page import Pixels
+    from chalicelib.domain.common.arrays import Pixels
 
 
 PAGE_SECONDS = 5.0

@@ -9,19 +9,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import numpy_helper
 
+from chalicelib.domain.common.arrays import Array, Singles
 from infra.model_files.conversion.quantise import quantise
-
-Float32Array = npt.NDArray[np.float32]
-Array = npt.NDArray[np.generic]
 
 _ZERO_POINT = "_zero_point"
 
 
-def read_weights(path: Path) -> dict[str, Float32Array]:
+def read_weights(path: Path) -> dict[str, Singles]:
     """Return the constants of a graph in full precision, by name."""
     model = onnx.load(str(path), load_external_data=True)
     return {
@@ -30,7 +27,7 @@ def read_weights(path: Path) -> dict[str, Float32Array]:
     }
 
 
-def rounded_layers(path: Path, tuned: Mapping[str, Float32Array], folder: Path) -> dict[str, Array]:
+def rounded_layers(path: Path, tuned: Mapping[str, Singles], folder: Path) -> dict[str, Array]:
     """Round the tuned weights as an installation rounds the encoder's own.
 
     Args:

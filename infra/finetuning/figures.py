@@ -10,8 +10,8 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from chalicelib.domain.common.arrays import Ints, Singles
 from chalicelib.engines import metrics
 from chalicelib.engines.calibration import fit_temperature, probabilities
 from chalicelib.engines.interface import TextMetrics
@@ -22,9 +22,6 @@ from infra.finetuning.sentences import Sentences
 from infra.model_files.prebuilt.sentiment_data import LABELS
 from infra.model_files.prebuilt.text_cards import LEVEL
 from infra.model_files.tuned_encoder import TunedLayers
-
-Float32Array = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
 
 REFERENCES = (
     "I love this",
@@ -77,9 +74,9 @@ def measure(encoder: Encoder, layers: TunedLayers, sentences: Sentences) -> dict
     }
 
 
-def _logits(encoder: Encoder, layers: TunedLayers, texts: Sequence[str]) -> Float32Array:
+def _logits(encoder: Encoder, layers: TunedLayers, texts: Sequence[str]) -> Singles:
     """Return the head's scores, float32, shape (texts, labels)."""
-    scores: Float32Array = encoder.encode(texts, threads=_THREADS) @ layers.head + layers.biases
+    scores: Singles = encoder.encode(texts, threads=_THREADS) @ layers.head + layers.biases
     return scores
 
 
@@ -89,7 +86,7 @@ def _truth(part: Sequence[tuple[str, int]]) -> Ints:
 
 
 def _text_metrics(
-    trained: tuple[Float32Array, Ints], held: tuple[Float32Array, Ints], temperature: float
+    trained: tuple[Singles, Ints], held: tuple[Singles, Ints], temperature: float
 ) -> TextMetrics:
     """Return the quality on both sides, each given as logits and truth."""
     sides = [(probabilities(logits, temperature), truth) for logits, truth in (trained, held)]

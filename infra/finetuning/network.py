@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-Float32Array = npt.NDArray[np.float32]
+from chalicelib.domain.common.arrays import Singles
 
 DIMENSIONS, HEADS = 384, 12
 EPSILON = 1e-12
@@ -34,7 +33,7 @@ NORMS = {
 class Layer(nn.Module):  # type: ignore[misc]  # torch is not installed with the project
     """One layer of the encoder."""
 
-    def __init__(self, weights: Mapping[str, Float32Array], number: int) -> None:
+    def __init__(self, weights: Mapping[str, Singles], number: int) -> None:
         super().__init__()
         for part, name in PARTS.items():
             matrix = weights[f"model.layers.{number}.{name}.MatMul.weight"]
@@ -75,7 +74,7 @@ class Layer(nn.Module):  # type: ignore[misc]  # torch is not installed with the
 class Network(nn.Module):  # type: ignore[misc]  # torch is not installed with the project
     """The last layers, the mean of the tokens scaled to length 1, and a linear head."""
 
-    def __init__(self, weights: Mapping[str, Float32Array], numbers: range, labels: int) -> None:
+    def __init__(self, weights: Mapping[str, Singles], numbers: range, labels: int) -> None:
         super().__init__()
         self.numbers = numbers
         self.layers = nn.ModuleList(Layer(weights, number) for number in numbers)
@@ -101,9 +100,7 @@ class Network(nn.Module):  # type: ignore[misc]  # torch is not installed with t
         return logits
 
 
-def new_network(
-    weights: Mapping[str, Float32Array], numbers: range, labels: int, seed: int
-) -> Network:
+def new_network(weights: Mapping[str, Singles], numbers: range, labels: int, seed: int) -> Network:
     """Return a network that begins with the encoder's own layers.
 
     Args:
@@ -116,9 +113,9 @@ def new_network(
     return Network(weights, numbers, labels)
 
 
-def graph_weights(network: Network) -> dict[str, Float32Array]:
+def graph_weights(network: Network) -> dict[str, Singles]:
     """Return the tuned layers' weights by their names in the graph."""
-    found: dict[str, Float32Array] = {}
+    found: dict[str, Singles] = {}
     for number, layer in zip(network.numbers, network.layers, strict=True):
         stem = f"model.layers.{number}"
         state = {name: value.numpy() for name, value in layer.state_dict().items()}
@@ -131,8 +128,8 @@ def graph_weights(network: Network) -> dict[str, Float32Array]:
     return found
 
 
-def head_weights(network: Network) -> tuple[Float32Array, Float32Array]:
+def head_weights(network: Network) -> tuple[Singles, Singles]:
     """Return the head for vectors of length 1: float32, (dimensions, labels) and (labels,)."""
     state = {name: value.numpy() for name, value in network.head.state_dict().items()}
-    head: Float32Array = (state["weight"].T * DIMENSIONS**0.5).astype(np.float32)
+    head: Singles = (state["weight"].T * DIMENSIONS**0.5).astype(np.float32)
     return head, state["bias"]

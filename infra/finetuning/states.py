@@ -9,14 +9,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 import onnxruntime
 from tokenizers import Tokenizer
 
+from chalicelib.domain.common.arrays import Halves
 from chalicelib.engines.text.encoding.onnx_encoders import MAX_TOKENS, clean_text
-
-Float16Array = npt.NDArray[np.float16]
 
 _REPORT_TEXTS = 4_000
 
@@ -28,7 +26,7 @@ def output_of_layer(layer: int) -> str:
 
 def frozen_states(
     folder: Path, layers: int, texts: Sequence[str], progress: Callable[[str], None]
-) -> list[Float16Array]:
+) -> list[Halves]:
     """Return each text's states after the frozen layers.
 
     Args:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from chalicelib.domain.common.arrays import Halves, Ints
 from infra.finetuning.network import DIMENSIONS, Network
-
-Float16Array = npt.NDArray[np.float16]
 
 _POOL_BATCHES = 50
 """Batches whose texts are sorted by length together, so that little is padding."""
@@ -35,7 +33,7 @@ class TuningRecipe:
     smoothing: float = 0.05
 
 
-def collate(states: Sequence[Float16Array]) -> tuple[Tensor, Tensor]:
+def collate(states: Sequence[Halves]) -> tuple[Tensor, Tensor]:
     """Pad texts to one length: float32, (texts, tokens, dimensions); bool, (texts, tokens)."""
     longest = max(len(state) for state in states)
     padded = torch.zeros(len(states), longest, DIMENSIONS)
@@ -48,7 +46,7 @@ def collate(states: Sequence[Float16Array]) -> tuple[Tensor, Tensor]:
 
 def train(
     network: Network,
-    states: Sequence[Float16Array],
+    states: Sequence[Halves],
     labels: Sequence[int],
     recipe: TuningRecipe,
     progress: Callable[[str], None],
@@ -91,7 +89,7 @@ def _rate(step: int, steps: int, warm_up: float) -> float:
     return (step + 1) / rise if step < rise else (steps - step) / (steps - rise)
 
 
-def _batches(lengths: Sequence[int], recipe: TuningRecipe) -> Iterator[npt.NDArray[np.int64]]:
+def _batches(lengths: Sequence[int], recipe: TuningRecipe) -> Iterator[Ints]:
     """Yield rows of texts of about the same length, every text once a pass, for ever."""
     random = np.random.default_rng(recipe.seed)
     sizes = np.asarray(lengths)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import numpy_helper
 
+from chalicelib.domain.common.arrays import Array, Singles
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
 from infra.model_files.emoji import reading_emoji
@@ -29,8 +29,6 @@ FIGURES_FILE = FOLDER / "sentiment.json"
 LAYERS_FILE = FOLDER / "sentiment.npz"
 KIND, VERSION = "encoder-layers", 1
 
-Array = npt.NDArray[np.generic]
-
 
 @dataclass(frozen=True)
 class TunedLayers:
@@ -38,9 +36,9 @@ class TunedLayers:
 
     constants: Mapping[str, Array]
     """Constants of the graph by name."""
-    head: npt.NDArray[np.float32]
+    head: Singles
     """Weights for vectors of length 1, float32, shape (dimensions, labels)."""
-    biases: npt.NDArray[np.float32]
+    biases: Singles
     """Float32, shape (labels,)."""
 
 

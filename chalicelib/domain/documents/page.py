@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.documents.picture import PixelBox
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Pixels
 
-    Pixels = npt.NDArray[np.uint8]
 
 Point = tuple[float, float]
 """Distance from the left edge and from the top edge, in pixels."""

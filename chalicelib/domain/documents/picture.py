@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Pixels
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
     """Pixels of a picture as displayed, possibly reduced in size."""
 
-    pixels: npt.NDArray[np.uint8]
+    pixels: Pixels
     """RGB, uint8, shape (height, width, 3); origin at the top left."""
     width: int
     """Width of the whole picture as displayed, in pixels; boxes refer to it."""

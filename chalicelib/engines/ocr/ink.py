@@ -16,13 +16,9 @@ from PIL import Image
 from chalicelib.domain.documents.page import around_points
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Pixels
     from chalicelib.domain.documents.page import Point, Quad, TextLine
 
-    Bools = npt.NDArray[np.bool_]
-    Doubles = npt.NDArray[np.float64]
-    Pixels = npt.NDArray[np.uint8]
 
 _LEAST_CONTRAST = 24
 """Levels between paper and ink below which a place is taken as empty."""
@@ -97,7 +93,7 @@ def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
     )
 
 
-def stretches(flags: Bools) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def stretches(flags: Bools) -> tuple[Ints, Ints]:
     """Return where each stretch of True begins and ends (behind the last)."""
     changes = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(np.int8)))
     return changes[::2], changes[1::2]
@@ -183,7 +179,7 @@ def _without_rules(mask: Bools) -> Bools:
     return kept
 
 
-def _text_rows(inked: Bools, counts: npt.NDArray[np.int64]) -> tuple[int, int]:
+def _text_rows(inked: Bools, counts: Ints) -> tuple[int, int]:
     """Return first and behind the last row of the line: without what reaches in at the edges."""
     starts, ends = stretches(inked)
     weights = np.add.reduceat(counts, starts)

@@ -11,13 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Pixels, Singles
     from chalicelib.domain.documents.page import Quad, TextLine
 
-    Pixels = npt.NDArray[np.uint8]
-    Steps = npt.NDArray[np.float32]
+    Steps = Singles
     from pathlib import Path
 
 

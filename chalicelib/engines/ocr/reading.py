@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from chalicelib.domain.documents.page import Page, ReadPage, TextLine
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.spacing import spaced_lines
@@ -20,12 +18,10 @@ from chalicelib.engines.ocr.turning import (
 )
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.page import Unrolling
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
-    Pixels = npt.NDArray[np.uint8]
     _Reading = tuple[int, Pixels, Sequence[TextLine], Unrolling | None]
     """Quarter turns, the raster after them, what was found there, and how it was straightened."""
 

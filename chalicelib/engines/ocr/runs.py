@@ -13,14 +13,11 @@ from chalicelib.engines.ocr.phrases import WIDER, find_gaps, phrase_ranges, usua
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.page import ReadPage, TextLine
     from chalicelib.engines.ocr.ink import Ink
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
-    Pixels = npt.NDArray[np.uint8]
 
 TEXT_GAP = 0.45
 """Gap that ends an item of task text, in heights of the line."""

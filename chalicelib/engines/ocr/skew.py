@@ -13,9 +13,8 @@ from chalicelib.domain.documents.page import Point, Rect, TextLine, around_point
 from chalicelib.engines.ocr.order import weighted_median
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Pixels
 
-    Pixels = npt.NDArray[np.uint8]
 
 LEAST = math.radians(0.35)
 """Pages that lean less are left as they are."""

@@ -13,15 +13,11 @@ from chalicelib.engines.ocr.ink import find_ink
 from chalicelib.engines.ocr.phrases import find_gaps, usual_space
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.page import TextLine
     from chalicelib.engines.ocr.ink import Ink
     from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.phrases import Gap
-
-    Pixels = npt.NDArray[np.uint8]
 
 
 _SHARE = 0.75

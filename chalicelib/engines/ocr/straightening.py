@@ -19,10 +19,8 @@ from PIL import Image
 from chalicelib.domain.documents.page import BENT, Course, Unrolling
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Doubles, Pixels, Singles
 
-    Pixels = npt.NDArray[np.uint8]
-    Doubles = npt.NDArray[np.float64]
 
 _FEWEST = 3
 """Lines that bend on a bent page: a seal or a logo has fewer."""
@@ -119,7 +117,7 @@ def _along_ink(grey: Pixels, course: Course) -> Course:
     return Course(tuple(zip(x.tolist(), y.tolist(), strict=True)), course.height)
 
 
-def _ink_of(strip: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _ink_of(strip: Singles) -> Singles:
     """Return how much the pixels of a line differ from the paper around them."""
     height, width = strip.shape
     # Light changes along a line: the paper is that of a few letters, not of the line.

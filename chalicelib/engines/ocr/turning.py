@@ -12,11 +12,9 @@ import numpy as np
 from chalicelib.domain.documents.page import around_points
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.page import Point, Quad, Rect, TextLine
 
-    Pixels = npt.NDArray[np.uint8]
 
 _MAJORITY = 0.5
 """Share of a page's characters that must stand in another direction to turn it."""

@@ -16,10 +16,9 @@ from chalicelib.engines.interface import EncoderUse, TextReport
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from chalicelib.domain.common.arrays import Bools, Halves, Singles
     from chalicelib.engines.interface import Blocks
 
-    Floats = npt.NDArray[np.float32]
-    Bools = npt.NDArray[np.bool_]
 
 KIND = "text-linear"
 """Kind that stands in every artifact of this engine."""
@@ -38,11 +37,11 @@ class TextParameters:
     """Label names in the order of the probabilities."""
     encoders: tuple[EncoderUse, ...]
     """Encoders in the order of the features."""
-    weights: npt.NDArray[np.float16]
+    weights: Halves
     """For scaled features, float16, shape (all dims, labels)."""
-    biases: Floats
+    biases: Singles
     """Float32, shape (labels,)."""
-    means: Floats
+    means: Singles
     """Training means of the raw vectors, float32, shape (all dims,)."""
     norms: tuple[float, ...]
     """RMS norm of every encoder's centred vectors."""
@@ -87,7 +86,7 @@ class TrainedText:
         """Whether weights and scales together give numbers."""
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
-    def predict(self, blocks: Blocks) -> Floats:
+    def predict(self, blocks: Blocks) -> Singles:
         """Probabilities of raw vectors.
 
         Args:
@@ -102,7 +101,7 @@ class TrainedText:
         logits /= logits.sum(axis=1, keepdims=True)
         return logits
 
-    def energies(self, blocks: Blocks) -> Floats:
+    def energies(self, blocks: Blocks) -> Singles:
         """Log-sum-exp of the logits over the temperature.
 
         Args:
@@ -113,7 +112,7 @@ class TrainedText:
         """
         logits = self._tempered_logits(blocks)
         top = logits.max(axis=1)
-        sums: Floats = np.exp(logits - top[:, None]).sum(axis=1)
+        sums: Singles = np.exp(logits - top[:, None]).sum(axis=1)
         np.log(sums, out=sums)
         sums += top
         return sums
@@ -131,7 +130,7 @@ class TrainedText:
             return np.zeros(len(blocks[self._names[0]]), bool)
         return self.energies(blocks) < self.parameters.threshold
 
-    def _tempered_logits(self, blocks: Blocks) -> Floats:
+    def _tempered_logits(self, blocks: Blocks) -> Singles:
         """Logits over the temperature, float32, shape (texts, labels).
 
         Raises:
@@ -147,7 +146,7 @@ class TrainedText:
         if not np.isfinite(vectors).all():
             # A broken vector says nothing: it is answered like the average training text.
             vectors = np.where(np.isfinite(vectors), vectors, self.parameters.means)
-        logits: Floats = vectors @ self._matrix
+        logits: Singles = vectors @ self._matrix
         logits += self._offsets
         return logits
 

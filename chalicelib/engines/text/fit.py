@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +21,6 @@ from chalicelib.engines.text.report.training_report import Epochs, make_report
 from chalicelib.engines.text.validation import check_training_set
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
     OnEpoch = Callable[[TextEpoch], None]
     OnProgress = Callable[[float], None]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,13 +15,9 @@ from chalicelib.engines.text.head.layout import Layout, make_row_ranges, sorted_
 from chalicelib.engines.text.similarity.near_duplicates import group_near_duplicates
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Bools, Floats, Ints
     from chalicelib.engines.interface import TextFitOptions, TextTrainingSet
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
-    Bools = npt.NDArray[np.bool_]
 
 PHRASE_EXAMPLES = 20
 """Below this many examples a label's phrase is one more example."""

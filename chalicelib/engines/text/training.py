@@ -33,12 +33,10 @@ from chalicelib.engines.text.similarity.same_words import same_words
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Singles
     from chalicelib.engines.interface import TextEpoch
     from chalicelib.engines.text.encoding.interface import Encoder
 
-    Floats = npt.NDArray[np.float32]
 
 SEED = 0
 """Every training draws its split and folds from this seed; equal data gives equal models."""
@@ -50,9 +48,9 @@ class TextVectors:
 
     encoders: Sequence[Encoder]
     """Encoders to learn from."""
-    of_texts: Callable[[str], Floats]
+    of_texts: Callable[[str], Singles]
     """Vectors of the training's texts by encoder name, float32, shape (texts, dims)."""
-    of_phrases: Callable[[str, Sequence[str]], Floats]
+    of_phrases: Callable[[str, Sequence[str]], Singles]
     """Vectors of other texts by encoder name, float32, shape (texts, dims)."""
     profile: str = FAST
     """Profile that these encoders are."""

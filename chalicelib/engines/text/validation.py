@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.errors import TrainingFailed
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Floats, Ints
     from chalicelib.engines.interface import TextTrainingSet
 
-    Floats = npt.NDArray[np.floating[Any]]
 
 _CHUNK_ROWS = 8_192
 
 
-def check_training_set(training_set: TextTrainingSet) -> npt.NDArray[np.int64]:
+def check_training_set(training_set: TextTrainingSet) -> Ints:
     """Make sure that the set fits together and holds something to learn.
 
     Args:
@@ -49,7 +47,7 @@ def check_training_set(training_set: TextTrainingSet) -> npt.NDArray[np.int64]:
     return labels
 
 
-def _check_shapes(training_set: TextTrainingSet, labels: npt.NDArray[np.int64]) -> None:
+def _check_shapes(training_set: TextTrainingSet, labels: Ints) -> None:
     """Compare the sizes of all parts.
 
     Raises:

@@ -14,16 +14,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import numpy as np
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Halves
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.domain.models.model import Model
     from chalicelib.domain.models.prediction import Detection, Probability
     from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.domain.models.training_pictures import TrainingPictures
-
-    Halves = npt.NDArray[np.float16]
 
 
 class Extractor(Protocol):

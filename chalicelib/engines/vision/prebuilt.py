@@ -19,14 +19,10 @@ from chalicelib.engines.vision.backbone.resizing import squash
 from chalicelib.engines.vision.interface import BackboneUse
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Ints
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
-    Doubles = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
-    Pixels = npt.NDArray[np.uint8]
 
 KIND, VERSION = "vision-prebuilt", 1
 """What the artifact's header says."""

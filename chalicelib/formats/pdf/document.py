@@ -21,7 +21,7 @@ from chalicelib.formats.pdf.process import START_SECONDS, PdfProcess
 if TYPE_CHECKING:
     from typing import Self
 
-    from chalicelib.domain.documents.page import Pixels
+    from chalicelib.domain.common.arrays import Pixels
 
 
 _REFUSALS = {

@@ -22,12 +22,8 @@ from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.examples.parts import PART_TEXTS, PartStore
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Singles
     from chalicelib.engines.text.encoding.vector_table import VectorTable
-
-    Floats = npt.NDArray[np.float32]
 
 
 class EmbeddingService:
@@ -88,7 +84,7 @@ class EmbeddingService:
         encoder: str,
         texts: Sequence[str],
         check: Callable[[int, int], None],
-    ) -> Floats:
+    ) -> Singles:
         """Return the vectors of a dataset's texts, embedding those that are not there yet.
 
         Args:
@@ -116,7 +112,7 @@ class EmbeddingService:
             content = self._embed(dataset_id, encoder, missing, new_string_id())
             wanted.fill(*content)
 
-    def embed(self, encoder: str, texts: Sequence[str]) -> Floats:
+    def embed(self, encoder: str, texts: Sequence[str]) -> Singles:
         """Embed texts without remembering them, float32, shape (texts, dims).
 
         Raises:
@@ -139,7 +135,7 @@ class EmbeddingService:
 
     def _embed(
         self, dataset_id: int, encoder: str, texts: Sequence[str], name: str
-    ) -> tuple[list[bytes], Floats]:
+    ) -> tuple[list[bytes], Singles]:
         """Embed texts and write them as one shard."""
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 

@@ -31,15 +31,12 @@ from chalicelib.stores.examples.parts import PART_PICTURES
 from chalicelib.stores.jobs.queues import EMBED
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Halves
     from chalicelib.engines.vision.features.shards import Shard, ShardEntry
     from chalicelib.engines.vision.features.stored import StoredFeatures
     from chalicelib.engines.vision.interface import Extractor
     from chalicelib.stores.stores import Stores
 
-    Halves = npt.NDArray[np.float16]
     Rows = tuple[tuple[int, int], list[Halves]]
 
 Check = Callable[[int, int, int], None]

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 
+from chalicelib.domain.common.arrays import Ints, Singles
 from infra.model_files.conversion.quantise import quantise, quantise_by_block
 from infra.model_files.conversion.transformer_graph import (
     FFN_OUTPUT,
@@ -58,17 +58,15 @@ _LAYER_PARTS = {
     "": "oln",
 }
 
-Floats = npt.NDArray[np.float32]
-
 
 class E5Weights:
     """Gives the packed weights by the names of the graph."""
 
-    def __init__(self, packed: FourBitWeights, kept: npt.NDArray[np.int64]) -> None:
+    def __init__(self, packed: FourBitWeights, kept: Ints) -> None:
         self._packed = packed
         self._kept = kept
 
-    def __call__(self, name: str) -> Floats:
+    def __call__(self, name: str) -> Singles:
         """Return a weight in the form of the graph."""
         if name == "words":
             return self._packed.matrix("emb.word", self._kept)
@@ -96,7 +94,7 @@ def is_kept(piece: str) -> bool:
     return True
 
 
-def kept_ids(vocabulary: list[list[Any]]) -> npt.NDArray[np.int64]:
+def kept_ids(vocabulary: list[list[Any]]) -> Ints:
     """Return the ids of the pieces that are kept, in order: special ones and those of the writing.
 
     Args:

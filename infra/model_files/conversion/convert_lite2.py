@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 
+from chalicelib.domain.common.arrays import Singles
 from infra.model_files.conversion.graph import Graph, tensor
 from infra.model_files.sources.torch_stream import read_tensors
 
 Weights = Mapping[str, npt.NDArray[np.generic]]
-Float32Array = npt.NDArray[np.float32]
 
 MEAN, SCALE = 127.0, 1 / 128
 """A pixel x, 0 to 255, becomes (x - 127) / 128."""
@@ -35,7 +35,7 @@ def strides() -> list[int]:
     return [stride if place == 0 else 1 for repeats, stride in STAGES for place in range(repeats)]
 
 
-def fold(weights: Weights, convolution: str, norm: str) -> tuple[Float32Array, Float32Array]:
+def fold(weights: Weights, convolution: str, norm: str) -> tuple[Singles, Singles]:
     """Fold a batch normalisation into the convolution before it, computed in float64.
 
     Args:

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 
+from chalicelib.domain.common.arrays import Singles
 from infra.model_files.conversion.quantise import quantise, quantise_by_block
 from infra.model_files.conversion.transformer_graph import (
     FFN_OUTPUT,
@@ -27,7 +27,6 @@ _FIRST_POSITION = 2  # positions count from the id of padding, 1, plus 1
 _BUCKETS, _FARTHEST = 32, 128
 _OUTLIERS = range(6, 11)  # layers whose activations have some that are very large
 
-Floats = npt.NDArray[np.float32]
 
 _LAYER_PARTS = {
     "query": "attention.attn.q",
@@ -43,10 +42,10 @@ _LAYER_PARTS = {
 class MpnetWeights:
     """Gives the published weights by the names of the graph; each leaves memory when given."""
 
-    def __init__(self, tensors: dict[str, Floats]) -> None:
+    def __init__(self, tensors: dict[str, Singles]) -> None:
         self._tensors = tensors
 
-    def __call__(self, name: str) -> Floats:
+    def __call__(self, name: str) -> Singles:
         """Return a weight in the form of the graph."""
         if name == "words":
             return self._tensors.pop("embeddings.word_embeddings.weight")
@@ -57,7 +56,7 @@ class MpnetWeights:
             return distance_table(self._tensors.pop("encoder.relative_attention_bias.weight"))
         return self._of_layer(name)
 
-    def _of_layer(self, name: str) -> Floats:
+    def _of_layer(self, name: str) -> Singles:
         """Return a matrix, (in, out), or a vector of a layer or of the embedding."""
         owner, _, kind = name.rpartition("_")
         suffix = {"scale": "weight", "shift": "bias"}.get(kind, kind)
@@ -70,7 +69,7 @@ class MpnetWeights:
         return np.ascontiguousarray(values.T)
 
 
-def distance_table(buckets: Floats) -> Floats:
+def distance_table(buckets: Singles) -> Singles:
     """Return the attention bias by distance, float32 (heads, 255), -127 first.
 
     Args:

@@ -29,6 +29,7 @@ import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
+from chalicelib.domain.common.arrays import Ints, Singles
 from chalicelib.domain.documents.characters import (
     CHARACTERS,
     LATIN_CHARACTERS,
@@ -48,18 +49,16 @@ _FULL_WIDTH = range(0xFF00, 0xFFF0)
 _UNFOLDED = "every_class"  # output of the softmax
 _LATIN = "latin"  # the second output
 
-Float32Array = npt.NDArray[np.float32]
-
 
 @dataclass(frozen=True, eq=False)
 class Cut:
     """What is kept of the source's classes."""
 
-    classes: npt.NDArray[np.int64]
+    classes: Ints
     """Places of the kept columns in the source: groups 1, 2 and 3, one behind the other."""
-    folding: Float32Array
+    folding: Singles
     """0 or 1, shape (columns of groups 1 and 2, alphabet): what is added to what."""
-    latin: Float32Array
+    latin: Singles
     """0 or 1, shape (all kept columns, Latin alphabet): the same for the second output."""
 
 
@@ -99,7 +98,7 @@ def choose(classes: list[str]) -> Cut:
     return Cut(np.array(kept, np.int64), folding, _latin_folding([classes[at] for at in kept]))
 
 
-def _latin_folding(names: list[str]) -> Float32Array:
+def _latin_folding(names: list[str]) -> Singles:
     """Say which kept classes are added to which column of the second output."""
     columns = {name: place for place, name in enumerate(latin_alphabet())}
     targets = [name if name in (BLANK, SPACE) else to_latin(name) for name in names]
@@ -148,7 +147,7 @@ def cut_recogniser(model: onnx.ModelProto) -> None:
     onnx.checker.check_model(model, full_check=True)
 
 
-def _add_folding(graph: onnx.GraphProto, folding: Float32Array, output: str) -> None:
+def _add_folding(graph: onnx.GraphProto, folding: Singles, output: str) -> None:
     """Add the nodes that drop group 3 and add group 2 to group 1."""
     constants: dict[str, npt.NDArray[np.generic]] = {
         "fold_from": np.array([0], np.int64),
@@ -164,7 +163,7 @@ def _add_folding(graph: onnx.GraphProto, folding: Float32Array, output: str) -> 
     graph.node.append(helper.make_node("MatMul", ["answerable", "folding"], [output], name="fold"))
 
 
-def _add_latin(graph: onnx.GraphProto, folding: Float32Array) -> None:
+def _add_latin(graph: onnx.GraphProto, folding: Singles) -> None:
     """Add the node and the output of the larger set."""
     graph.initializer.append(numpy_helper.from_array(folding, "latin_folding"))
     ends = [_UNFOLDED, "latin_folding"]

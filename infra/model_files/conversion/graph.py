@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
+
+from chalicelib.domain.common.arrays import Array
 
 OPSET = 17
 """The first operator set with LayerNormalization."""
 IR_VERSION = 8
 
 Attribute = float | int | str | list[int]
-Array = npt.NDArray[np.generic]
 
 
 class Graph:

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
+
+from chalicelib.domain.common.arrays import Pixels, Singles
 
 BLOCK = 32
 _MICROSOFT = "com.microsoft"
@@ -107,8 +108,8 @@ def quantise_by_block(model: onnx.ModelProto, products: Sequence[str]) -> None:
 
 
 def _blocks(
-    weight: npt.NDArray[np.float32],
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
+    weight: Singles,
+) -> tuple[Pixels, Singles]:
     """Round weights, float32 (in, out), to bytes by block of 32 inputs.
 
     Returns:

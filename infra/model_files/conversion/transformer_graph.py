@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 
+from chalicelib.domain.common.arrays import Singles
 from infra.model_files.conversion.graph import Graph, tensor
 
 MAX_TOKENS = 128
@@ -21,8 +21,7 @@ feeds it."""
 FFN_OUTPUT = "layer{}_ffn_output"
 """Name of the product behind a layer's activation."""
 
-Floats = npt.NDArray[np.float32]
-Weights = Callable[[str], Floats]
+Weights = Callable[[str], Singles]
 """Gives a weight by its name in this file; called once for each."""
 
 

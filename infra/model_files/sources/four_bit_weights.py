@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from chalicelib.domain.common.arrays import Ints, Singles
 from infra.model_files.errors import BrokenFile
 
 BLOCK = 32
@@ -23,8 +23,6 @@ _TOKENISER = struct.Struct("<5iQ")  # pieces, four special ids, bytes of the pie
 _NORMALISATION = struct.Struct("<iI")  # entries, bytes
 _ENTRY = struct.Struct("<BIQQ")  # type, values, offset, bytes
 _MIDDLE = 8  # the four bits that stand for 0
-
-Floats = npt.NDArray[np.float32]
 
 
 class FourBitWeights:
@@ -65,7 +63,7 @@ class FourBitWeights:
     def _bytes(self, start: int, count: int) -> bytes:
         return self._data[start : start + count].tobytes()
 
-    def vector(self, name: str) -> Floats:
+    def vector(self, name: str) -> Singles:
         """Return a float32 tensor, flat.
 
         Raises:
@@ -73,7 +71,7 @@ class FourBitWeights:
         """
         return np.frombuffer(self._content(name, 0), "<f4").astype(np.float32)
 
-    def matrix(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    def matrix(self, name: str, rows: Ints | None = None) -> Singles:
         """Return a matrix, float32 (rows, columns), or some of its rows.
 
         Raises:
@@ -86,7 +84,7 @@ class FourBitWeights:
         pairs = chosen["pairs"]
         halves = np.concatenate([pairs & 0x0F, pairs >> 4], axis=-1).astype(np.int8) - _MIDDLE
         values = halves.astype(np.float32) * chosen["scale"].astype(np.float32)[..., None]
-        unpacked: Floats = values.reshape(len(chosen), -1)
+        unpacked: Singles = values.reshape(len(chosen), -1)
         return unpacked
 
     def _columns(self, name: str) -> int:

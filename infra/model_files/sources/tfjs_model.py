@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from chalicelib.domain.common.arrays import Array
 from infra.model_files.errors import BrokenFile
-
-Array = npt.NDArray[np.generic]
 
 _TYPES = {"float32": "<f4", "float16": "<f2", "int32": "<i4"}
 

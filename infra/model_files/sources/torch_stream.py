@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from chalicelib.domain.common.arrays import Array
 from infra.model_files.errors import BrokenFile
-
-Array = npt.NDArray[np.generic]
 
 _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001

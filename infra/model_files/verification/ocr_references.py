@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 import onnxruntime
 
+from chalicelib.domain.common.arrays import Array, Doubles, Ints, Pixels, Singles
 from infra.model_files.conversion.convert_ppocr import choose, classes_of
 from infra.model_files.errors import WrongOutputs
-from infra.model_files.verification.vision_references import Array, compare, unpack
+from infra.model_files.verification.vision_references import compare, unpack
 
 FILE = Path(__file__).with_name("ocr_references.json")
 _EXACT = 1e-5  # greatest difference of a probability
@@ -42,10 +42,8 @@ LINE = "TOTAL $ 142.80"
 """What the drawn line says."""
 _ROWS, _COLUMNS = 7, 6  # of a glyph, the gap behind it included
 
-Float32Array = npt.NDArray[np.float32]
 
-
-def draw_line(text: str, size: int) -> npt.NDArray[np.uint8]:
+def draw_line(text: str, size: int) -> Pixels:
     """Draw a line of block letters, black on white.
 
     Args:
@@ -64,7 +62,7 @@ def draw_line(text: str, size: int) -> npt.NDArray[np.uint8]:
     return white.repeat(size, axis=0).repeat(size, axis=1)
 
 
-def _line() -> npt.NDArray[np.uint8]:
+def _line() -> Pixels:
     """Draw the recogniser's line, 48 pixels high."""
     drawn = draw_line(LINE, 5)
     picture = np.full((48, drawn.shape[1] // 8 * 8 + 8), 255, np.uint8)
@@ -72,7 +70,7 @@ def _line() -> npt.NDArray[np.uint8]:
     return picture
 
 
-def _page() -> npt.NDArray[np.uint8]:
+def _page() -> Pixels:
     """Draw the detector's page, 256 by 320 pixels, with three lines."""
     page = np.full((256, 320), 255, np.uint8)
     for row, text, size in ((20, LINE, 3), (90, "TOTAL 2.40", 4), (180, "0 1 2 4 8", 2)):
@@ -81,7 +79,7 @@ def _page() -> npt.NDArray[np.uint8]:
     return page
 
 
-def _table() -> npt.NDArray[np.uint8]:
+def _table() -> Pixels:
     """Draw the structure network's table, 488 by 488 pixels: four ruled rows of three cells."""
     page = np.full((488, 488), 255, np.uint8)
     for row in range(5):
@@ -103,7 +101,7 @@ _DRAWN = {
 }
 
 
-def draw(name: str) -> Float32Array:
+def draw(name: str) -> Singles:
     """Draw the picture of a graph's check.
 
     Args:
@@ -159,16 +157,14 @@ def check_cut(whole: Path, cut: Path) -> None:
         )
 
 
-def _furthest(given: Array, wanted: npt.NDArray[np.float64]) -> float:
+def _furthest(given: Array, wanted: Doubles) -> float:
     """Return the greatest difference; infinite where shapes differ, not a number where one is."""
     if given.shape != wanted.shape:
         return np.inf
     return float(np.abs(given.astype(np.float64) - wanted).max())
 
 
-def fold(
-    every: Array, classes: npt.NDArray[np.int64], folding: Float32Array
-) -> npt.NDArray[np.float64]:
+def fold(every: Array, classes: Ints, folding: Singles) -> Doubles:
     """Return what the cut recogniser should answer where the whole one answers `every`.
 
     Args:
@@ -181,5 +177,5 @@ def fold(
     """
     share = every[..., classes].astype(np.float64)
     share /= share.sum(axis=-1, keepdims=True)
-    answer: npt.NDArray[np.float64] = share[..., : len(folding)] @ folding.astype(np.float64)
+    answer: Doubles = share[..., : len(folding)] @ folding.astype(np.float64)
     return answer

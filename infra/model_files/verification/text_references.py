@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from chalicelib.domain.common.arrays import Singles
 from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.errors import WrongVectors
-
-Float32Array = npt.NDArray[np.float32]
 
 FILE = Path(__file__).with_name("text_references.json")
 
@@ -45,19 +43,19 @@ def reference_texts() -> list[str]:
     return texts
 
 
-def reference_vectors(name: str) -> Float32Array:
+def reference_vectors(name: str) -> Singles:
     """Return an encoder's vectors for the fixed texts, float32, shape (texts, dimensions)."""
     text = json.loads(FILE.read_text(encoding="utf-8"))["vectors"][name]
     values = np.frombuffer(base64.b64decode(text), "<f2").astype(np.float32)
     vectors = values.reshape(len(reference_texts()), -1)
-    scaled: Float32Array = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Singles = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return scaled
 
 
-def cosines(encoder: Encoder, reference: str) -> Float32Array:
+def cosines(encoder: Encoder, reference: str) -> Singles:
     """Return the cosine of each fixed text's vector with its reference, shape (texts,)."""
-    products: Float32Array = encoder.encode(reference_texts()) * reference_vectors(reference)
-    found: Float32Array = products.sum(axis=1)
+    products: Singles = encoder.encode(reference_texts()) * reference_vectors(reference)
+    found: Singles = products.sum(axis=1)
     return found
 
 

@@ -13,13 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import onnxruntime
 
+from chalicelib.domain.common.arrays import Array, Doubles, Pixels
 from infra.model_files.errors import WrongOutputs
-
-Array = npt.NDArray[np.generic]
-Pixels = npt.NDArray[np.uint8]
 
 FILE = Path(__file__).with_name("vision_references.json")
 SIDES = {"lite2": 320, "nanodet": 416}
@@ -49,7 +46,7 @@ def draw(side: int) -> Pixels:
     return np.stack([picture, picture[:, ::-1]])
 
 
-def sample(output: Array) -> npt.NDArray[np.float64]:
+def sample(output: Array) -> Doubles:
     """Return evenly spaced values of an output, float64, at most 400."""
     flat = output.reshape(-1)
     places = np.linspace(0, flat.size - 1, min(_SAMPLES, flat.size)).round().astype(np.int64)
@@ -64,7 +61,7 @@ def pack(outputs: Mapping[str, Array]) -> dict[str, str]:
     }
 
 
-def unpack(packed: Mapping[str, str]) -> dict[str, npt.NDArray[np.float64]]:
+def unpack(packed: Mapping[str, str]) -> dict[str, Doubles]:
     """Return packed samples, float64, by output."""
     return {
         output: np.frombuffer(base64.b64decode(text), "<f2").astype(np.float64)
@@ -72,7 +69,7 @@ def unpack(packed: Mapping[str, str]) -> dict[str, npt.NDArray[np.float64]]:
     }
 
 
-def reference_samples(name: str) -> dict[str, npt.NDArray[np.float64]]:
+def reference_samples(name: str) -> dict[str, Doubles]:
     """Return the reference samples of a backbone's outputs, float64, by output."""
     return unpack(json.loads(FILE.read_text(encoding="utf-8"))[name])
 
@@ -86,9 +83,7 @@ def check_outputs(name: str, outputs: Mapping[str, Array]) -> None:
     compare(name, reference_samples(name), outputs)
 
 
-def compare(
-    name: str, references: Mapping[str, npt.NDArray[np.float64]], outputs: Mapping[str, Array]
-) -> None:
+def compare(name: str, references: Mapping[str, Doubles], outputs: Mapping[str, Array]) -> None:
     """Compare evenly spaced values of outputs with reference samples.
 
     Raises:

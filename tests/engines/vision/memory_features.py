@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Halves
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.engines.vision.interface import Extractor, Halves
+    from chalicelib.engines.vision.interface import Extractor
 
 
 class MemoryFeatures:

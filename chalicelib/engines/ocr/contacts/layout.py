@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.contacts.piece import CardPiece
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-
 
 _SAME_ROW = 0.5
 _EDGE = 1.2

@@ -18,11 +18,8 @@ from chalicelib.engines.ocr.forms.segments import LineSegment, text_height
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, darkest_channel, find_rulings
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Doubles, Pixels
 
-    Floats = npt.NDArray[np.float64]
-    Mask = npt.NDArray[np.bool_]
-    Pixels = npt.NDArray[np.uint8]
 
 _INSIDE = 0.3
 """Share of a text's height by which a rule may reach into its rectangle."""
@@ -170,19 +167,19 @@ def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
         yield last
 
 
-def _as_array(rulings: Iterable[Ruling]) -> Floats:
+def _as_array(rulings: Iterable[Ruling]) -> Doubles:
     """Return position, start and end of lines, float64, shape (3, lines)."""
     rows = [(each.position, each.start, each.end) for each in rulings]
     return np.array(rows, dtype=np.float64).reshape(len(rows), 3).T
 
 
-def _crossing(lines: Floats, place: float) -> Floats:
+def _crossing(lines: Doubles, place: float) -> Doubles:
     """Return the positions of the lines that pass a place along them."""
     position, start, end = lines
     return np.asarray(position[(start <= place) & (end >= place)])
 
 
-def _levelled(gray: npt.NDArray[np.uint8], angle: float) -> npt.NDArray[np.uint8]:
+def _levelled(gray: Pixels, angle: float) -> Pixels:
     """Turn a page about its top left corner until its lines are horizontal."""
     if not angle:
         return gray

@@ -14,11 +14,9 @@ import numpy as np
 from chalicelib.engines.ocr.mrz.formats import LETTERS, LOOK_ALIKES
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Singles
     from chalicelib.engines.ocr.mrz.deciding import Scores
 
-    Floats = npt.NDArray[np.float64]
 
 _LEAST = 1e-5
 """No character is held for less likely at a step: networks are too sure of themselves."""
@@ -26,9 +24,7 @@ _MISTAKEN = 0.02
 """How likely a character is one that looks like it, at least."""
 
 
-def row_posteriors(
-    steps: npt.NDArray[np.float32], allowed: Sequence[str]
-) -> tuple[list[Scores], float] | None:
+def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores], float] | None:
     """Return how likely each character is at each place, given how many there are.
 
     Args:
@@ -63,7 +59,7 @@ def row_posteriors(
     return scores, float(excess) / len(allowed)
 
 
-def _with_look_alikes(likely: Floats) -> Floats:
+def _with_look_alikes(likely: Doubles) -> Doubles:
     """Give each character a part of what those that look like it have."""
     shared = likely.copy()
     for group in LOOK_ALIKES:
@@ -73,7 +69,7 @@ def _with_look_alikes(likely: Floats) -> Floats:
     return shared
 
 
-def _forward(likely: Floats, mask: Floats) -> tuple[Floats, Floats, Floats]:
+def _forward(likely: Doubles, mask: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     """Sum up all ways from the left.
 
     Args:

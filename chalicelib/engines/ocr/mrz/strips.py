@@ -13,7 +13,7 @@ from chalicelib.engines.ocr.mrz.formats import LETTERS, ZoneFormat
 from chalicelib.engines.ocr.mrz.posteriors import row_posteriors
 
 if TYPE_CHECKING:
-    from chalicelib.engines.ocr.interface import Pixels
+    from chalicelib.domain.common.arrays import Pixels
 
 _MARGIN = 0.4
 """Paper on both ends of a strip, in line heights: less than a letter, as no row stands inside."""

@@ -10,15 +10,8 @@ import numpy as np
 from chalicelib.domain.documents.page import BENT, Course
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Ints = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Singles
     from chalicelib.domain.documents.page import Quad
-
-    Doubles = npt.NDArray[np.float64]
-    Bools = npt.NDArray[np.bool_]
-    Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +28,7 @@ class Runs:
     """Columns of the mask."""
 
 
-def outlines(mask: Mask, least_side: int, most: int) -> list[Ints]:
+def outlines(mask: Bools, least_side: int, most: int) -> list[Ints]:
     """Find groups of pixels that touch at a side or a corner.
 
     Args:
@@ -51,7 +44,7 @@ def outlines(mask: Mask, least_side: int, most: int) -> list[Ints]:
     return [pieces.outline(index) for index in pieces.largest(least_side, most)]
 
 
-def _pieces_of(mask: Mask) -> _Pieces:
+def _pieces_of(mask: Bools) -> _Pieces:
     """Sort the runs of a mask by groups that touch."""
     runs = find_runs(mask)
     labels = _labels(runs)
@@ -60,7 +53,7 @@ def _pieces_of(mask: Mask) -> _Pieces:
     return _Pieces(runs, order, firsts)
 
 
-def find_runs(mask: Mask) -> Runs:
+def find_runs(mask: Bools) -> Runs:
     """Cut the rows of a mask, bool, shape (height, width), into runs."""
     height, width = mask.shape
     padded = np.zeros((height, width + 2), bool)
@@ -295,7 +288,7 @@ _LEAST_SIDE = 2
 _LEAST_GROWN_SIDE = 5.0
 
 
-def text_rectangles(values: Floats) -> list[Rectangle]:
+def text_rectangles(values: Singles) -> list[Rectangle]:
     """Lay a rectangle around each line of text.
 
     Args:
@@ -329,7 +322,7 @@ def _grown_by_one(mask: Bools) -> Bools:
     return grown
 
 
-def _mean(values: Floats, rectangle: Rectangle) -> float:
+def _mean(values: Singles, rectangle: Rectangle) -> float:
     """Return the mean of the values inside a rectangle."""
     corners = np.array(rectangle.corners())
     height, width = values.shape

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Singles
 
-    Floats = npt.NDArray[np.float32]
 
 _BLANK = 0
 _SPACE = " "
@@ -34,7 +33,7 @@ NOTHING = RecognisedText("", 0.0, ())
 """A crop without text."""
 
 
-def decode(probabilities: Floats, alphabet: Sequence[str], share: float) -> RecognisedText:
+def decode(probabilities: Singles, alphabet: Sequence[str], share: float) -> RecognisedText:
     """Turn the steps of one crop into text: repetitions count once, blanks separate.
 
     Args:

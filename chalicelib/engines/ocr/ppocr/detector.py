@@ -12,12 +12,8 @@ from chalicelib.domain.documents.page import Course
 from chalicelib.engines.ocr.ppocr.boxes import Rectangle, text_rectangles
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Pixels, Singles
     from chalicelib.domain.documents.page import Point
-
-    Floats = npt.NDArray[np.float32]
-    Pixels = npt.NDArray[np.uint8]
 
 
 PAGE, RECEIPT = 1280, 960
@@ -94,7 +90,7 @@ def _framed(pixels: Pixels) -> Pixels:
     return framed
 
 
-def _network_input(pixels: Pixels) -> Floats:
+def _network_input(pixels: Pixels) -> Singles:
     """Return BGR from -1 to 1, float32, shape (1, 3, height, width)."""
     values = np.ascontiguousarray(pixels[:, :, ::-1].transpose(2, 0, 1)[None], np.float32)
     values /= np.float32(_MIDDLE)

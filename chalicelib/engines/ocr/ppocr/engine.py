@@ -17,16 +17,14 @@ from chalicelib.engines.ocr.ppocr.ctc import NOTHING
 from chalicelib.engines.ocr.ppocr.senses import chosen_quads
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Pixels, Singles
     from chalicelib.domain.documents.page import Course, Point, Quad
     from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.ppocr.ctc import RecognisedText
     from chalicelib.engines.ocr.ppocr.detector import Detector
     from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
 
-    Pixels = npt.NDArray[np.uint8]
-    Steps = npt.NDArray[np.float32]
+    Steps = Singles
 
 MOST_PIXELS = 12_000_000
 """Larger pages are scaled down before anything else."""

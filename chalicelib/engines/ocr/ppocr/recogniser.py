@@ -11,12 +11,10 @@ from chalicelib.engines.ocr.ppocr.crops import HEIGHT
 from chalicelib.engines.ocr.ppocr.ctc import NOTHING, RecognisedText, decode
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     from PIL import Image
 
+    from chalicelib.domain.common.arrays import Singles
     from chalicelib.engines.ocr.interface import CancelCheck
-
-    Floats = npt.NDArray[np.float32]
 
 
 LONGEST = 2_400
@@ -145,7 +143,7 @@ class Recogniser:
             readings[index] = self._read_long(cut(index), check)
         return [readings[index] for index in range(len(widths))]
 
-    def score(self, crop: Image.Image, letters: str, check: CancelCheck) -> Floats:
+    def score(self, crop: Image.Image, letters: str, check: CancelCheck) -> Singles:
         """Return how likely letters are along a crop. See: ScoringEngine.
 
         Args:
@@ -169,7 +167,7 @@ class Recogniser:
             ],
             axis=1,
         )
-        shares: Floats = scores / np.maximum(scores.sum(axis=1, keepdims=True), _LEAST_SUM)
+        shares: Singles = scores / np.maximum(scores.sum(axis=1, keepdims=True), _LEAST_SUM)
         return shares
 
     def _read_long(self, crop: Image.Image, check: CancelCheck) -> RecognisedText:
@@ -190,7 +188,7 @@ class Recogniser:
             for steps, crop in zip(probabilities, crops, strict=True)
         ]
 
-    def _probabilities(self, crops: list[Image.Image]) -> tuple[Floats, int]:
+    def _probabilities(self, crops: list[Image.Image]) -> tuple[Singles, int]:
         """Return what the network says to crops of like width, and the width that it saw."""
         width = max(_LEAST_WIDTH, *(crop.width for crop in crops))
         width = -(-width // _GRID) * _GRID
@@ -213,7 +211,7 @@ def _batches(order: Sequence[int], widths: Sequence[int]) -> Iterator[list[int]]
         yield batch
 
 
-def _network_input(crop: Image.Image) -> Floats:
+def _network_input(crop: Image.Image) -> Singles:
     """Return BGR from -1 to 1, float32, shape (3, height, width)."""
     blue_first = np.asarray(crop)[:, :, ::-1].transpose(2, 0, 1)
     return blue_first.astype(np.float32) / np.float32(_MIDDLE) - np.float32(1.0)

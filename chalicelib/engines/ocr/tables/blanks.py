@@ -16,10 +16,8 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot
 from chalicelib.engines.ocr.tables.rows import Span
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Pixels
 
-    Pixels = npt.NDArray[np.uint8]
 
 MOST = 150
 """Most places of one table that are read again."""

@@ -15,10 +15,7 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
 from chalicelib.engines.ocr.tables.rows import group_rows
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Numbers = npt.NDArray[np.int64]
-    Floats = npt.NDArray[np.float64]
+    from chalicelib.domain.common.arrays import Doubles, Ints
 
 
 _BANDS = 400  # heights of a usual place that the tallest one is sought in
@@ -92,7 +89,7 @@ def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
     return [_placed(slots, numbers.get(int(piece.box.center[1] / step)), piece) for piece in pieces]
 
 
-def _placed(slots: Floats, near: Numbers | None, piece: TextLine) -> int:
+def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
     """Return the number of a piece's place, sought first among those at its height."""
     if near is not None:
         number, is_over = _best(slots[near], piece)
@@ -101,7 +98,7 @@ def _placed(slots: Floats, near: Numbers | None, piece: TextLine) -> int:
     return _best(slots, piece)[0]
 
 
-def _best(slots: Floats, piece: TextLine) -> tuple[int, bool]:
+def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
     """Return the place that a piece overlaps most, or lies nearest to, and whether it overlaps.
 
     Distance between rows weighs more than between columns: lines are longer than they are high.

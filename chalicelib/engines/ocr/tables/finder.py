@@ -45,11 +45,9 @@ from chalicelib.engines.ocr.tables.unruled.headed import find_headed
 from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Pixels
     from chalicelib.engines.ocr.tables.structure import StructureModel
 
-    Pixels = npt.NDArray[np.uint8]
 
 _RULED = 0.85
 _HEADED = 0.89

@@ -16,10 +16,8 @@ from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Bools, Ints
 
-    Mask = npt.NDArray[np.bool_]
-    Numbers = npt.NDArray[np.int64]
 
 MAX_PLACES = 12_000
 """Most places of a lattice; a finer mesh is a pattern, not a table."""
@@ -63,19 +61,19 @@ def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
             )
 
 
-def _crossing(rulings: Rulings, slack: float) -> Mask:
+def _crossing(rulings: Rulings, slack: float) -> Bools:
     """Tell which horizontal rulings (rows) meet which vertical ones (columns)."""
     flat = np.array([(r.position, r.start, r.end) for r in rulings.horizontal]).reshape(-1, 3)
     tall = np.array([(r.position, r.start, r.end) for r in rulings.vertical]).reshape(-1, 3)
     y, left, right = (flat[:, [k]] for k in range(3))
     x, top, bottom = (tall[:, k] for k in range(3))
-    result: Mask = (
+    result: Bools = (
         (x >= left - slack) & (x <= right + slack) & (y >= top - slack) & (y <= bottom + slack)
     )
     return result
 
 
-def _groups(crossing: Mask) -> Iterator[tuple[list[int], list[int]]]:
+def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the rows and columns of a relation that hang together."""
     left = np.asarray(np.any(crossing, axis=1))
     while left.any():
@@ -142,7 +140,7 @@ def _opened(edges: list[float], across: Sequence[Ruling], text_height: float) ->
 
 def _borders(
     rulings: Iterable[Ruling], edges: Sequence[float], sides: Sequence[float], text_height: float
-) -> Mask:
+) -> Bools:
     """Tell which inner boundaries are drawn.
 
     Args:
@@ -161,13 +159,13 @@ def _borders(
         near = np.abs(inner - ruling.position) <= max(4.0, _SAME * text_height)
         shared = np.minimum(ends, ruling.end) - np.maximum(starts, ruling.start)
         drawn[near] += np.maximum(0.0, shared)
-    result: Mask = drawn >= _BORDER * (ends - starts)
+    result: Bools = drawn >= _BORDER * (ends - starts)
     return result
 
 
 def _parted(
-    lines: Sequence[TextLine], edges_x: Sequence[float], edges_y: Sequence[float], drawn: Mask
-) -> Mask:
+    lines: Sequence[TextLine], edges_x: Sequence[float], edges_y: Sequence[float], drawn: Bools
+) -> Bools:
     """Tell where text parts places that no border parts.
 
     Many tables rule their head and leave columns open below. A boundary that text respects in
@@ -192,11 +190,11 @@ def _parted(
     free = ~crossed & ~drawn & ~drawn.any(axis=1, keepdims=True)
     parted = free & seen_left & seen_right
     open_columns = parted.sum(axis=0) >= np.maximum(2, drawn.sum(axis=0))
-    result: Mask = free & open_columns
+    result: Bools = free & open_columns
     return result
 
 
-def _join_places(under: Mask, beside: Mask) -> Numbers:
+def _join_places(under: Bools, beside: Bools) -> Ints:
     """Join places without a border between them to rectangles.
 
     Args:
@@ -223,7 +221,7 @@ def _join_places(under: Mask, beside: Mask) -> Numbers:
             return owner
 
 
-def _spread(owner: Numbers, under: Mask, beside: Mask) -> None:
+def _spread(owner: Ints, under: Bools, beside: Bools) -> None:
     """Give neighbours without a border between them their smaller number, until none differ."""
     while True:
         before = owner.copy()
@@ -238,7 +236,7 @@ def _spread(owner: Numbers, under: Mask, beside: Mask) -> None:
             return
 
 
-def _slots(owner: Numbers, edges_x: Sequence[float], edges_y: Sequence[float]) -> Iterator[Slot]:
+def _slots(owner: Ints, edges_x: Sequence[float], edges_y: Sequence[float]) -> Iterator[Slot]:
     """Yield the joined places."""
     rows, columns = np.indices(owner.shape)
     numbers, inverse = np.unique(owner.ravel(), return_inverse=True)

@@ -19,10 +19,8 @@ from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Pixels
 
-    Pixels = npt.NDArray[np.uint8]
 
 GAP = 0.6
 """White gaps of this share of a line's height part two cells."""

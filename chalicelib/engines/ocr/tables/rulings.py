@@ -16,13 +16,9 @@ import numpy as np
 from chalicelib.domain.documents.page import Rect
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Pixels
 
-    Floats = npt.NDArray[np.float64]
-    Gray = npt.NDArray[np.uint8]
-    Mask = npt.NDArray[np.bool_]
-    Pixels = npt.NDArray[np.uint8]
-    Runs = npt.NDArray[np.int64]
+    Runs = Ints
 
 MIN_CONTRAST = 7
 """Least difference of two pixels on both sides of an edge; the lightest zebra stripes have 10."""
@@ -71,7 +67,7 @@ class Rulings:
     """From left to right."""
 
 
-def darkest_channel(pixels: Pixels) -> Gray:
+def darkest_channel(pixels: Pixels) -> Pixels:
     """Return the smallest channel of each pixel: coloured hairlines are dark in one of them.
 
     Args:
@@ -83,7 +79,7 @@ def darkest_channel(pixels: Pixels) -> Gray:
     return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
-def find_rulings(gray: Gray, text: Sequence[Rect], text_height: float) -> Rulings:
+def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Rulings:
     """Find the straight lines of a page.
 
     Args:
@@ -100,7 +96,7 @@ def find_rulings(gray: Gray, text: Sequence[Rect], text_height: float) -> Ruling
 
 
 def _find_direction(
-    gray: Gray, text: Floats, text_height: float, share: float
+    gray: Pixels, text: Doubles, text_height: float, share: float
 ) -> tuple[Ruling, ...]:
     """Find the lines along the rows of a raster.
 
@@ -126,7 +122,7 @@ def _find_direction(
     return tuple(sorted(longest, key=lambda ruling: (ruling.position, ruling.start)))
 
 
-def _is_stroke(edge: Ruling, text: Floats) -> bool:
+def _is_stroke(edge: Ruling, text: Doubles) -> bool:
     """Tell whether an edge lies inside a line of text and does not leave it."""
     margin = 0.06 * (text[:, 3] - text[:, 1])
     return bool(
@@ -139,7 +135,7 @@ def _is_stroke(edge: Ruling, text: Floats) -> bool:
     )
 
 
-def _long_runs(mask: Mask, least: int, text_height: float) -> Runs:
+def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
     """Return the runs of set pixels along rows; gaps where rules cross are closed.
 
     Args:

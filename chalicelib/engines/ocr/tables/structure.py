@@ -20,11 +20,10 @@ from chalicelib.engines.ocr.interface import check_files
 from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import onnxruntime
 
-    Pixels = npt.NDArray[np.uint8]
-    Floats = npt.NDArray[np.float32]
+    from chalicelib.domain.common.arrays import Ints, Pixels, Singles
+
 
 NAME = "slanet"
 """Its folder among the installed models."""
@@ -76,7 +75,7 @@ class StructureModel:
         sure = float(tokens[0].max(axis=1).mean()) if len(tokens[0]) else 0.0
         return TableGrid(box, in_order(_place(opened)), min(1.0, max(0.0, sure)))
 
-    def _read(self, places: Floats, numbers: npt.NDArray[np.int64], box: Rect) -> Iterator[_Opened]:
+    def _read(self, places: Singles, numbers: Ints, box: Rect) -> Iterator[_Opened]:
         """Yield the cells that a sequence of tokens opens."""
         row, is_head = -1, False
         tokens = [self._tokens[number] for number in numbers]
@@ -108,7 +107,7 @@ def load_structure(folder: Path) -> StructureModel:
     return StructureModel(open_session(folder / FILES[0]), [str(token) for token in tokens])
 
 
-def _picture(pixels: Pixels) -> Floats:
+def _picture(pixels: Pixels) -> Singles:
     """Scale a picture to the network's square, its top left corner, and normalise it.
 
     Args:
@@ -141,7 +140,7 @@ def _spans(tokens: Sequence[str]) -> tuple[int, int]:
     return rows, columns
 
 
-def _on_page(place: Floats, box: Rect) -> Rect:
+def _on_page(place: Singles, box: Rect) -> Rect:
     """Return a cell's box on the page."""
     left, top, right, bottom = (float(share) for share in place)
     return Rect(

@@ -19,13 +19,11 @@ from chalicelib.engines.ocr.tesseract.strips import SHEET, Sheet
 from chalicelib.engines.ocr.turning import turned_lines, turned_pixels
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.page import Quad, TextLine
     from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.tesseract.caller import Word
 
-    Pixels = npt.NDArray[np.uint8]
 
 _LEAST_PROBABILITY = 0.3
 """What is read with less is no word."""

@@ -12,9 +12,8 @@ from PIL import Image, ImageFilter, ImageOps
 from chalicelib.domain.documents.page import Rect
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Pixels
 
-    Pixels = npt.NDArray[np.uint8]
 
 MOST_PIXELS = 12_000_000
 """Larger pages are scaled down."""

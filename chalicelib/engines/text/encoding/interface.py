@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Float32Array = npt.NDArray[np.float32]
+    from chalicelib.domain.common.arrays import Singles
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class Encoder(Protocol):
     def dimensions(self) -> int:
         """Length of a vector."""
 
-    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Float32Array:
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
         """Turn texts into vectors of length 1.
 
         Args:

@@ -8,14 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from chalicelib.engines.onnx_session import open_session
 from chalicelib.engines.text.encoding.interface import EncoderFacts
 from chalicelib.engines.threads import map_in_threads
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Singles
 
 MAX_CHARACTERS = 2_000
 """Longer texts are cut here: tokenisers take seconds for a megabyte."""
@@ -25,8 +28,6 @@ _BEGIN, _END = 1, 2  # token ids around every text of USE
 _CHUNKS = 17  # the rows of USE's table are scaled by id modulo 17
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-Float32Array = npt.NDArray[np.float32]
 
 
 def clean_text(text: str) -> str:
@@ -69,11 +70,11 @@ class OnnxEncoder:
         """Length of a vector."""
         return self.facts.dimensions
 
-    def encode_one(self, text: str) -> Float32Array:
+    def encode_one(self, text: str) -> Singles:
         """Turn one clean text into a vector, float32, shape (dimensions,), of length 1."""
         raise NotImplementedError
 
-    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Float32Array:
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
         """Turn texts into vectors, float32, shape (texts, dimensions), each of length 1.
 
         Args:
@@ -103,7 +104,7 @@ class MiniLmEncoder(OnnxEncoder):
         ids: list[int] = self._tokenizer.encode(text).ids
         return ids
 
-    def encode_one(self, text: str) -> Float32Array:
+    def encode_one(self, text: str) -> Singles:
         """Turn one clean text into a vector, float32, shape (384,), of length 1."""
         ids = np.array([self.token_ids(text)], np.int64)
         inputs = {
@@ -111,9 +112,9 @@ class MiniLmEncoder(OnnxEncoder):
             "attention_mask": np.ones_like(ids),
             "token_type_ids": np.zeros_like(ids),
         }
-        states: Float32Array = self._session.run(["last_hidden_state"], inputs)[0][0]
+        states: Singles = self._session.run(["last_hidden_state"], inputs)[0][0]
         mean = states.mean(axis=0)
-        vector: Float32Array = mean / np.sqrt(mean @ mean)
+        vector: Singles = mean / np.sqrt(mean @ mean)
         return vector
 
 
@@ -138,10 +139,10 @@ class TransformerEncoder(OnnxEncoder):
         ids: list[int] = self._tokenizer.encode(self._prefix + text).ids
         return ids
 
-    def encode_one(self, text: str) -> Float32Array:
+    def encode_one(self, text: str) -> Singles:
         """Turn one clean text into a vector, float32, shape (768,) or (384,), of length 1."""
         ids = np.array(self.token_ids(text), np.int64)
-        vector: Float32Array = self._session.run(["vector"], {"ids": ids})[0][0]
+        vector: Singles = self._session.run(["vector"], {"ids": ids})[0][0]
         return vector
 
 
@@ -159,11 +160,11 @@ class UseEncoder(OnnxEncoder):
         """Return the ids of a clean text with begin and end around them."""
         return [_BEGIN, *self._tokenizer.encode(text).ids, _END]
 
-    def encode_one(self, text: str) -> Float32Array:
+    def encode_one(self, text: str) -> Singles:
         """Turn one clean text into a vector, float32, shape (512,), of length 1."""
         ids = np.array(self.token_ids(text), np.int64)
         inputs = {"rows": self._table[ids], "chunks": ids % _CHUNKS}
-        vector: Float32Array = self._session.run(["vector"], inputs)[0][0]
+        vector: Singles = self._session.run(["vector"], inputs)[0][0]
         return vector
 
 

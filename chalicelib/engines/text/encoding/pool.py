@@ -13,7 +13,8 @@ from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.text.encoding.encoders import is_installed, load_encoder
 
 if TYPE_CHECKING:
-    from chalicelib.engines.text.encoding.interface import Encoder, Float32Array
+    from chalicelib.domain.common.arrays import Singles
+    from chalicelib.engines.text.encoding.interface import Encoder
 
 
 class EncoderPool:
@@ -57,7 +58,7 @@ class EncoderPool:
         """
         return self.get(name).sha256 if self.is_installed(name) else ""
 
-    def vectors(self, names: Sequence[str], text: str) -> dict[str, Float32Array]:
+    def vectors(self, names: Sequence[str], text: str) -> dict[str, Singles]:
         """Turn one text into the vectors of several encoders, beside each other if that helps.
 
         Args:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.domain.datasets.example import text_digest
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float32]
+    from chalicelib.domain.common.arrays import Array, Singles
 
 
 class VectorTable:
@@ -31,7 +29,7 @@ class VectorTable:
     def __len__(self) -> int:
         return len(self._texts)
 
-    def fill(self, digests: Sequence[bytes], vectors: npt.NDArray[Any]) -> None:
+    def fill(self, digests: Sequence[bytes], vectors: Array) -> None:
         """Take over the vectors of those texts that are wanted."""
         found = [(self._places[d], i) for i, d in enumerate(digests) if d in self._places]
         if found:
@@ -45,8 +43,8 @@ class VectorTable:
         empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
         return [text for place, text in enumerate(self._texts.values()) if place in empty]
 
-    def vectors(self) -> Floats:
+    def vectors(self) -> Singles:
         """Return one row for each text as asked, float32, shape (texts, dims)."""
         places = np.array([self._places[digest] for digest in self._rows], np.int64)
-        rows: Floats = self._vectors[places].astype(np.float32)
+        rows: Singles = self._vectors[places].astype(np.float32)
         return rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from chalicelib.engines.calibration import fit_temperature, tempered_loss
 from chalicelib.engines.text.head.regression import HeadObjective, SoftmaxHead, fit_head
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Bools, Ints, Singles
     from chalicelib.engines.arithmetic import Arithmetic
     from chalicelib.engines.text.head.layout import Layout, RowRange
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 RISING_PENALTY_INVERSES = (3.0, 10.0, 30.0, 100.0)
 """The values of C that are tried, strongest penalty first, until the log-loss rises."""
@@ -49,11 +46,11 @@ class CrossValidation:
     """The best one for the training part of the split alone."""
     examples: Ints
     """Examples that were held out once, int, shape (n,)."""
-    logits: npt.NDArray[np.float32]
+    logits: Singles
     """Their scores by heads that did not see them, float32, shape (n, labels)."""
     truth: Ints
     """Their label indexes, int, shape (n,)."""
-    is_trained: npt.NDArray[np.bool_]
+    is_trained: Bools
     """Which of them are of the training part of the split, bool, shape (n,)."""
 
 
@@ -93,12 +90,12 @@ def cross_validate(
 
 def _choose(
     runs: Sequence[_Fold], on_progress: Callable[[float], None]
-) -> tuple[float, list[npt.NDArray[np.float32]]]:
+) -> tuple[float, list[Singles]]:
     """Return the best C and the logits of every fold for it."""
     truth = np.concatenate([run.truth for run in runs])
     chosen = _choosing(np.concatenate([run.is_trained for run in runs]))
 
-    def tried(penalty_inverse: float) -> tuple[float, list[npt.NDArray[np.float32]]]:
+    def tried(penalty_inverse: float) -> tuple[float, list[Singles]]:
         parts = [run.logits(penalty_inverse) for run in runs]
         logits = np.concatenate(parts)[chosen]
         temperature = fit_temperature(logits, truth[chosen])
@@ -120,9 +117,7 @@ def _choose(
     return best, best_parts
 
 
-def _calibrated(
-    penalty_inverse: float, runs: Sequence[_Fold], logits: npt.NDArray[np.float32]
-) -> CrossValidation:
+def _calibrated(penalty_inverse: float, runs: Sequence[_Fold], logits: Singles) -> CrossValidation:
     """Fit both temperatures to the logits of the chosen penalty, float32, shape (n, labels)."""
     truth = np.concatenate([run.truth for run in runs])
     is_trained = np.concatenate([run.is_trained for run in runs])
@@ -140,7 +135,7 @@ def _calibrated(
     )
 
 
-def _choosing(is_trained: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _choosing(is_trained: Bools) -> Bools:
     """Examples that may choose: those of the training part, or all when it has none."""
     return is_trained if is_trained.any() else np.ones_like(is_trained)
 
@@ -179,7 +174,7 @@ class _Fold:
         truths = [batch.labels for batch in self._held]
         self.truth = np.concatenate(truths) if truths else np.empty(0, np.int64)
 
-    def logits(self, penalty_inverse: float) -> npt.NDArray[np.float32]:
+    def logits(self, penalty_inverse: float) -> Singles:
         """Scores of the held-out examples, float32, shape (n, labels)."""
         problem = HeadObjective(self._training, self._labels, penalty_inverse, self._arithmetic)
         self._head = fit_head(problem, self._head, _TOLERANCE)

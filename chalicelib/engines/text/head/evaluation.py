@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from chalicelib.engines.calibration import energies, probabilities
 from chalicelib.engines.interface import PrecisionRecallCurve, TextMetrics
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Bools, Ints, Singles
     from chalicelib.engines.text.head.regression import ExampleBatch, SoftmaxHead
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 _CHUNK_ROWS = 4_096
 
@@ -60,7 +57,7 @@ class SplitEvaluator:
             confusion_matrix=matrix.tolist(),
         )
 
-    def scores(self, head: SoftmaxHead) -> tuple[npt.NDArray[np.float32], Ints]:
+    def scores(self, head: SoftmaxHead) -> tuple[Singles, Ints]:
         """Held-out probabilities, float32, (examples, labels), and truth, int, (examples,)."""
         parts = list(self._probabilities(head, self.held))
         empty = np.empty((0, len(self.label_names)), np.float32)
@@ -94,11 +91,11 @@ class SplitEvaluator:
 class _Part:
     """Answers to one chunk."""
 
-    shares: npt.NDArray[np.float32]
+    shares: Singles
     """Probabilities, float32, shape (examples, labels)."""
     answers: Ints
     """Most probable labels, int, shape (examples,)."""
-    is_rejected: npt.NDArray[np.bool_]
+    is_rejected: Bools
     """Whether out of domain, bool, shape (examples,)."""
     truth: Ints
     """True labels, int, shape (examples,)."""
@@ -120,9 +117,7 @@ class _Side:
         return float((self.truth == self.answers).mean()) if len(self.truth) else 0.0
 
 
-def label_thresholds(
-    scores: npt.NDArray[np.float32], truth: Ints, label_names: Sequence[str]
-) -> dict[str, float]:
+def label_thresholds(scores: Singles, truth: Ints, label_names: Sequence[str]) -> dict[str, float]:
     """By label, the score from which on its answers have the best f1.
 
     Args:
@@ -139,6 +134,6 @@ def label_thresholds(
     }
 
 
-def held_out_curve(scores: npt.NDArray[np.float32], truth: Ints) -> PrecisionRecallCurve:
+def held_out_curve(scores: Singles, truth: Ints) -> PrecisionRecallCurve:
     """Micro-averaged curve over held-out scores, float32, (examples, labels); int, (examples,)."""
     return metrics.precision_recall_curve(scores, truth)

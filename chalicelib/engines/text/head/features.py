@@ -13,12 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Floats, Ints
     from chalicelib.engines.interface import Blocks
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 _CHUNK_ROWS = 4_096
 _SMALLEST_NORM = 1e-6

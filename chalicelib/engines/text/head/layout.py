@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,7 @@ from chalicelib.engines.split import ALWAYS_TRAINED
 from chalicelib.engines.text.head.regression import ExampleBatch
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
-    Bools = npt.NDArray[np.bool_]
+    from chalicelib.domain.common.arrays import Bools, Floats, Ints
 
 
 class RowRange(NamedTuple):

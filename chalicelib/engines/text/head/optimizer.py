@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Floats
 
-    Floats = npt.NDArray[np.floating[Any]]
     Objective = Callable[[Floats], tuple[float, Floats]]
     Rounding = Callable[[Floats], Floats]
 

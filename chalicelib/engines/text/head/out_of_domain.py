@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Floats
 
-    Floats = npt.NDArray[np.floating[Any]]
 
 ENOUGH_FOR_QUANTILE = 100
 """Below this many energies their minimum decides."""

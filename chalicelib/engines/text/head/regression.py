@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from chalicelib.engines.text.head.optimizer import dot, minimise
 from chalicelib.engines.threads import map_in_threads
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Floats, Ints
     from chalicelib.engines.arithmetic import Arithmetic
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 _CHUNK_ROWS = 2_048
 _GROUPS = 4  # runs of chunks, each with a gradient of its own, whatever the threads
@@ -169,7 +166,7 @@ def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float
     return head
 
 
-def class_weights(counts: Ints) -> npt.NDArray[np.float64]:
+def class_weights(counts: Ints) -> Doubles:
     """Weights that lift rare labels: (n / (k n_c))**a, a = 1 beyond 10 to 1, else one half.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,14 +23,10 @@ from chalicelib.engines.text.head.evaluation import SplitEvaluator, held_out_cur
 from chalicelib.engines.text.similarity.conflicts import conflicting_pairs
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Ints
     from chalicelib.engines.text.head.cross_validation import CrossValidation
     from chalicelib.engines.text.head.regression import SoftmaxHead
     from chalicelib.engines.text.plan import FitPlan
-
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,13 @@ fixed size, so that a search costs the same however much the texts are alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Floats, Ints
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 TABLES = 6
 """Times the rows are dealt to buckets; two near rows share one of them nearly always."""

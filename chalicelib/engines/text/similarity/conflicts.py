@@ -6,7 +6,7 @@ Part of a training's data report.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from chalicelib.engines.text.similarity.buckets import buckets
 from chalicelib.engines.text.similarity.near_duplicates import CLOSE_COSINE
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Floats, Ints
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 _DIGITS = 6
 

@@ -6,17 +6,15 @@ A group stays on one side of a split, or the held-out figures would flatter.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.engines.text.similarity.buckets import buckets
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Floats, Ints
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 CLOSE_COSINE = 0.95
 """Cosine of centred feature vectors from which two texts of a label are near-duplicates."""

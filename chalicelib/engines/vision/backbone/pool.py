@@ -17,11 +17,7 @@ from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.vision.interface import BackboneUse
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Pixels = npt.NDArray[np.uint8]
-    Floats = npt.NDArray[np.float32]
+    from chalicelib.domain.common.arrays import Pixels, Singles
 
 
 LITE2 = "lite2"
@@ -70,7 +66,7 @@ class Backbone:
         self._options = onnxruntime.RunOptions()
         self._options.only_execute_path_to_fetches = True
 
-    def run(self, pixels: Pixels, outputs: Sequence[str]) -> list[Floats]:
+    def run(self, pixels: Pixels, outputs: Sequence[str]) -> list[Singles]:
         """Compute some outputs of a batch of pictures.
 
         Args:
@@ -80,7 +76,7 @@ class Backbone:
         Returns:
             float32 arrays in the order of the names, the batch first.
         """
-        results: list[Floats] = self._session.run(list(outputs), {"pixels": pixels}, self._options)
+        results: list[Singles] = self._session.run(list(outputs), {"pixels": pixels}, self._options)
         return results
 
 

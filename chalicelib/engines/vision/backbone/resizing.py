@@ -10,9 +10,8 @@ import numpy as np
 from PIL import Image
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Pixels
 
-    Pixels = npt.NDArray[np.uint8]
     Crop = tuple[float, float, float, float]
 
 VIEWS = 4

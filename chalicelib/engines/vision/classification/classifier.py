@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,12 +25,11 @@ from chalicelib.engines.vision.similarity.vectors import unit_roots
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from chalicelib.domain.common.arrays import Array, Doubles, Floats, Ints, Singles
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import BackboneUse
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 KIND, VERSION = "vision-image", 1
 """What the artifact's header says."""
@@ -45,13 +44,13 @@ class ImageParameters:
     """All labels; those without a picture are answered with probability 0."""
     present: Ints
     """Labels that the head knows, int, shape (known,)."""
-    mean: npt.NDArray[np.float32]
+    mean: Singles
     """Subtracted from the root vector, float32, shape (1280,)."""
     whitening: npt.NDArray[np.int16]
     """Upper triangular, int16, shape (1280, 1280)."""
-    weights: npt.NDArray[np.float32]
+    weights: Singles
     """Float32, shape (1280, known)."""
-    biases: npt.NDArray[np.float32]
+    biases: Singles
     """Float32, shape (known,)."""
     temperature: float
     """The logits are divided by it."""
@@ -95,7 +94,7 @@ class TrainedImage:
         shares = self.probabilities(self._extractor.extract(picture, b"", 0))
         return ranked(self.labels, shares)
 
-    def probabilities(self, embedding: Floats) -> npt.NDArray[np.float64]:
+    def probabilities(self, embedding: Floats) -> Doubles:
         """Answer for one embedding, shape (1280,): float64, shape (labels,), sum 1."""
         own = self._parameters
         centred = unit_roots(embedding[None])[0].astype(np.float32) - own.mean
@@ -111,7 +110,7 @@ class TrainedImage:
 def dump(
     labels: Sequence[str],
     present: Ints,
-    served: Mapping[str, npt.NDArray[Any]],
+    served: Mapping[str, Array],
     temperature: float,
     backbones: Mapping[str, str],
 ) -> bytes:

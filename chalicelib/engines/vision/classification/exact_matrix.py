@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Doubles
 
-    Doubles = npt.NDArray[np.float64]
 
 _BITS = 20
 _BLOCK = 64

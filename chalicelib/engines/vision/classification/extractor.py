@@ -11,8 +11,8 @@ from chalicelib.engines.vision.backbone.resizing import draw_augmentation, squas
 from chalicelib.engines.vision.backbone.square_extractor import SquareExtractor
 
 if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Halves
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.engines.vision.interface import Halves
 
 SIDE = 320
 """Pixels of the square that the backbone sees."""

@@ -21,14 +21,10 @@ from chalicelib.engines.vision.linear_head.report import (
 )
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Floats, Ints, Singles
     from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.engines.vision.linear_head.fit import LinearFit
     from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
-
-    Ints = npt.NDArray[np.int64]
-    Floats = npt.NDArray[np.floating[Any]]
 
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
@@ -91,7 +87,7 @@ class ImageFolds:
 
     places: Ints
     """Pictures, int, shape (n,)."""
-    logits: npt.NDArray[np.float32]
+    logits: Singles
     """Scores of the labels that occur, float32, shape (n, labels)."""
     truth: Ints
     """Label of every picture among those that occur, int, shape (n,)."""

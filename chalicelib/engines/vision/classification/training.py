@@ -37,16 +37,11 @@ from chalicelib.engines.vision.similarity.vectors import unit_rows
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Floats, Halves, Ints
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
     from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
     from chalicelib.engines.vision.linear_head.targets import PictureTargets
-
-    Floats = npt.NDArray[np.floating[Any]]
-    Halves = npt.NDArray[np.float16]
-    Ints = npt.NDArray[np.int64]
 
 
 START_LENGTH = 8.0

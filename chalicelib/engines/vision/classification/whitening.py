@@ -7,7 +7,7 @@ lets the others speak.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +17,8 @@ from chalicelib.engines.vision.similarity.vectors import GRID, unit_roots, unit_
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Doubles = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
+    from chalicelib.domain.common.arrays import Array, Doubles, Floats, Ints, Singles
+
 
 MATRIX_UNIT = 2.0**-15
 """Value of one in a stored matrix; only its proportions matter."""
@@ -32,7 +31,7 @@ _SMALLEST = 1e-12
 class Whitening:
     """From an embedding to the vector that the head reads."""
 
-    mean: npt.NDArray[np.float32]
+    mean: Singles
     """Mean of the unit root vectors, float32 on a grid of 2**-16, shape (dims,)."""
     matrix: npt.NDArray[np.int16]
     """Upper triangular, in units of 2**-15, int16, shape (dims, dims): half the size of float32,
@@ -48,7 +47,7 @@ class Whitening:
         """Grid of the transformed numbers."""
         return 2.0**-15
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """Return what is stored of it."""
         return {"mean": self.mean, "whitening": self.matrix}
 

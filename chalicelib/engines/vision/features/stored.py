@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Halves = npt.NDArray[np.float16]
+    from chalicelib.domain.common.arrays import Halves
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,9 @@ import numpy as np
 from chalicelib.errors import TrainingFailed
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Halves, Ints
     from chalicelib.engines.vision.interface import FeatureReader
 
-    Doubles = npt.NDArray[np.float64]
-    Halves = npt.NDArray[np.float16]
-    Ints = npt.NDArray[np.int64]
 
 MAX_ROWS = 200_000
 """Beyond this many rows further views are left out, never pictures."""

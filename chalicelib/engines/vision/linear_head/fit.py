@@ -6,21 +6,18 @@ The order of an epoch follows from seed and epoch number alone, so nothing about
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.engines.vision.linear_head.linear import LinearHead, Loss, cosine_rate
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array, Floats, Ints, Singles
     from chalicelib.engines.arithmetic import Arithmetic
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
     from chalicelib.engines.vision.linear_head.targets import PictureTargets
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
 
 HIGHEST_RATE = 2e-3
 """First step length of Adam at the API's learning rate 0.001."""
@@ -117,7 +114,7 @@ class LinearFit:
                 return True
         return False
 
-    def logits(self, places: Ints) -> npt.NDArray[np.float32]:
+    def logits(self, places: Ints) -> Singles:
         """Score pictures by their first view.
 
         Args:
@@ -145,7 +142,7 @@ class LinearFit:
             total += float(np.add.reduce(losses.astype(np.float64)))
         return total / max(len(places), 1)
 
-    def save(self) -> dict[str, npt.NDArray[Any]]:
+    def save(self) -> dict[str, Array]:
         """Return the arrays from which another run goes on."""
         head = self.head
         return {
@@ -155,7 +152,7 @@ class LinearFit:
             "steps": np.array([head.steps]),
         }
 
-    def restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    def restore(self, arrays: dict[str, Array]) -> None:
         """Go on from arrays that `save` returned, once `begin` was called."""
         dtype = self._arithmetic.dtype
         self.head = LinearHead(

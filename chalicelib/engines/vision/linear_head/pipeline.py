@@ -6,7 +6,7 @@ Each `step` does about a second of that.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -15,16 +15,11 @@ from chalicelib.engines.vision.features.table import FeatureTable, Rows
 from chalicelib.engines.vision.linear_head.fit import LinearFit, LinearFitOptions
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array, Doubles, Floats, Halves, Ints
     from chalicelib.engines.vision.linear_head.linear import Loss
     from chalicelib.engines.vision.linear_head.targets import PictureTargets
 
-    Arrays = dict[str, npt.NDArray[Any]]
-    Doubles = npt.NDArray[np.float64]
-    Floats = npt.NDArray[np.floating[Any]]
-    Halves = npt.NDArray[np.float16]
-    Ints = npt.NDArray[np.int64]
+    Arrays = dict[str, Array]
 
 FIT_ROWS = 8_192
 """A transformation is estimated from at most this many rows."""

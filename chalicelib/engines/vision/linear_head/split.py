@@ -14,12 +14,8 @@ import numpy as np
 from chalicelib.engines.split import ALWAYS_TRAINED, assign_folds, hold_out, shuffled_ranks
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Bools, Ints
     from chalicelib.engines.vision.linear_head.targets import PictureTargets
-
-    Bools = npt.NDArray[np.bool_]
-    Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,15 +34,13 @@ from chalicelib.errors import TrainingFailed
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array, Ints, Singles
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions
 
-    Arrays = dict[str, npt.NDArray[Any]]
-    Ints = npt.NDArray[np.int64]
-    Scores = npt.NDArray[np.float32]
+    Arrays = dict[str, Array]
+    Scores = Singles
 
 _KIND, _VERSION = "vision-head-training", 1
 _COMPARED_DIMS = 1280

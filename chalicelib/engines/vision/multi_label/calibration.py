@@ -7,7 +7,7 @@ fitted out of fold, does the rest.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +15,8 @@ from chalicelib.engines.arithmetic import GridArithmetic, exact_log
 from chalicelib.engines.vision.linear_head.linear import sigmoid
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Bools = npt.NDArray[np.bool_]
-    Doubles = npt.NDArray[np.float64]
 
 _TEMPERATURES = tuple(2.0 ** (step / 4.0) for step in range(-8, 13))
 _CHUNK_ROWS = 4_096

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,13 +30,11 @@ from chalicelib.engines.vision.multi_label.standardizing import (
 )
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array, Doubles, Floats
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import BackboneUse
 
-    Floats = npt.NDArray[np.floating[Any]]
 
 KIND, VERSION = "vision-multi-label", 1
 """What the artifact's header says."""
@@ -67,7 +65,7 @@ class TrainedMultiLabel:
     def __init__(
         self,
         head: MultiLabelHeader,
-        arrays: Mapping[str, npt.NDArray[Any]],
+        arrays: Mapping[str, Array],
         backbones: BackbonePool,
     ) -> None:
         """Keep what was learnt.
@@ -123,7 +121,7 @@ class TrainedMultiLabel:
         shares = self.probabilities(features)
         return ranked(self.labels, shares)
 
-    def probabilities(self, features: Floats) -> npt.NDArray[np.float64]:
+    def probabilities(self, features: Floats) -> Doubles:
         """Answer for one vector, shape (2992,) or (1280,): float64, shape (labels,)."""
         vector = self._standardizing.apply(features[None]).astype(np.float32)
         logits = vector @ self._values[:-1] + self._values[-1]
@@ -132,7 +130,7 @@ class TrainedMultiLabel:
         return answer
 
 
-def dump(head: MultiLabelHeader, served: Mapping[str, npt.NDArray[Any]]) -> bytes:
+def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
     """Write a model; the same parameters give the same bytes.
 
     Args:

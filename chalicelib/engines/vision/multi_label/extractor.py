@@ -15,12 +15,9 @@ from chalicelib.engines.vision.backbone.resizing import draw_augmentation, squas
 from chalicelib.engines.vision.backbone.square_extractor import SquareExtractor
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Halves, Singles
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.engines.vision.interface import Halves
 
-    Floats = npt.NDArray[np.float32]
 
 LITE2_SIDE = 384
 """Pixels of the square that Lite2 sees."""
@@ -81,13 +78,13 @@ class MultiLabelExtractor(SquareExtractor):
         return _halves(self._backbones.get(LITE2).run(lite2[None], ["embedding"])[0][0])
 
 
-def _halves(vector: Floats) -> Halves:
+def _halves(vector: Singles) -> Halves:
     """Round to float16, any shape; nothing overflows."""
     halves: Halves = np.clip(vector, -_MOST, _MOST).astype(np.float16)
     return halves
 
 
-def _pooled(values: Floats) -> Floats:
+def _pooled(values: Singles) -> Singles:
     """Pool a map, float32, shape (channels, height, width), to shape (2 x channels,).
 
     Returns:

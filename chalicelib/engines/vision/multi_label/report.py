@@ -21,15 +21,9 @@ from chalicelib.engines.vision.linear_head.report import (
 )
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints
     from chalicelib.engines.vision.linear_head.fit import LinearFit
     from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
-
-    Bools = npt.NDArray[np.bool_]
-    Floats = npt.NDArray[np.floating[Any]]
-    Ints = npt.NDArray[np.int64]
-    Doubles = npt.NDArray[np.float64]
 
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from chalicelib.engines.vision.multi_label.extractor import DIMS, EMBEDDING_DIMS
 from chalicelib.engines.vision.similarity.vectors import unit_roots
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Array, Doubles, Floats, Singles
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Doubles = npt.NDArray[np.float64]
 
 EMBEDDING, POOLED, BOTH = 0, 1, 2
 BLOCK_NAMES = ("embedding", "pooled", "embedding+pooled")
@@ -54,9 +52,9 @@ class Standardizing:
 
     block: int
     """Which columns."""
-    mean: npt.NDArray[np.float32]
+    mean: Singles
     """Subtracted from every column, float32, shape (columns,)."""
-    scale: npt.NDArray[np.float32]
+    scale: Singles
     """Every column is then multiplied by it, float32, shape (columns,)."""
 
     @property
@@ -69,7 +67,7 @@ class Standardizing:
         """Grid of the transformed numbers."""
         return UNIT
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """Return what is stored of it."""
         return {"mean": self.mean, "scale": self.scale}
 

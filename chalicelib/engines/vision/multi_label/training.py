@@ -39,17 +39,12 @@ from chalicelib.engines.vision.multi_label.standardizing import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Floats, Halves, Ints
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
     from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
     from chalicelib.engines.vision.linear_head.split import PictureSplit
     from chalicelib.engines.vision.linear_head.targets import PictureTargets
-
-    Floats = npt.NDArray[np.floating[Any]]
-    Halves = npt.NDArray[np.float16]
-    Ints = npt.NDArray[np.int64]
 
 
 _DECAY = 1e-2
@@ -100,7 +95,7 @@ class SigmoidHeadSpec:
         """Binary cross-entropies that weigh rare labels, int, shape (n,)."""
         return SigmoidLoss(self.positive_weights(places))
 
-    def positive_weights(self, places: Ints) -> npt.NDArray[np.float64]:
+    def positive_weights(self, places: Ints) -> Doubles:
         """Weight of a picture that has a label: root of the odds against it, at most 5.
 
         Args:

@@ -7,19 +7,16 @@ one of them is probably wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from chalicelib.engines.vision.similarity.vectors import unit_roots, unit_rows
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array, Doubles, Ints
     from chalicelib.engines.vision.features.table import Rows
 
-    Doubles = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
 
 CLOSE_COSINE = 0.95
 """Cosine of centred root features from which two pictures are near-duplicates: above what a
@@ -109,7 +106,7 @@ class DuplicateFinder:
         right = np.array([pair[1] for pair, _ in table], np.int64)
         return Pairs(left, right, np.array([cosine for _, cosine in table], np.float64))
 
-    def save(self) -> dict[str, npt.NDArray[Any]]:
+    def save(self) -> dict[str, Array]:
         """Return the arrays from which another finder goes on."""
         return {
             "parents": self._parents,
@@ -117,7 +114,7 @@ class DuplicateFinder:
             "next": np.array([self._next if self._work is not None else -1]),
         }
 
-    def restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    def restore(self, arrays: dict[str, Array]) -> None:
         """Go on from arrays that `save` returned."""
         self._parents = arrays["parents"].astype(np.int64)
         self._found = [(int(one), int(other), float(cos)) for one, other, cos in arrays["found"]]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Doubles, Floats
 
-    Floats = npt.NDArray[np.floating[Any]]
-    Doubles = npt.NDArray[np.float64]
 
 GRID = 2.0**16
 """Root vectors lie on multiples of one over this."""

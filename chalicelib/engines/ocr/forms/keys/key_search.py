@@ -17,6 +17,7 @@ from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from chalicelib.domain.common.arrays import Pixels, Singles
     from chalicelib.engines.ocr.forms.keys.units import Unit
 
     Chains = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
@@ -78,9 +79,7 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
     return groups
 
 
-def _of_chains(
-    shares: npt.NDArray[np.float32], chains: Chains, count: int
-) -> npt.NDArray[np.float32]:
+def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
     """Add up the shares of segments that are read as one text.
 
     Each segment must add something of its own: a key that stands in one of them alone is found
@@ -105,8 +104,8 @@ def _of_chains(
 
 
 def _best(
-    shares: npt.NDArray[np.float32], begin: int, limit: int
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    shares: Singles, begin: int, limit: int
+) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the largest shares with their keys, counted from a beginning, and units."""
     rows, columns = np.nonzero(shares >= _SHARE)
     values = shares[rows, columns]
@@ -114,9 +113,7 @@ def _best(
     return values[order], rows[order] + begin, columns[order]
 
 
-def _shares(
-    pairs: Sequence[npt.NDArray[np.intp]], presence: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.float32]:
+def _shares(pairs: Sequence[npt.NDArray[np.intp]], presence: Pixels) -> Singles:
     """Return the share of each key's letter pairs that each text has.
 
     Args:
@@ -129,7 +126,7 @@ def _shares(
     sizes = np.array([len(each) for each in pairs])
     begins = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     counts = np.add.reduceat(presence[np.concatenate(pairs)], begins, axis=0, dtype=np.uint16)
-    shares: npt.NDArray[np.float32] = np.divide(counts, sizes[:, None], dtype=np.float32)
+    shares: Singles = np.divide(counts, sizes[:, None], dtype=np.float32)
     return shares
 
 

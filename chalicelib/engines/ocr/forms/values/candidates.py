@@ -20,9 +20,9 @@ from chalicelib.engines.ocr.forms.spelling import tokens
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Bools, Doubles
 
-    Rects = npt.NDArray[np.float64]
+    Rects = Doubles
     Measure = Callable[[Rects, Rect, float], Rects]
 
 
@@ -115,7 +115,7 @@ def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
-def _shares_column(rects: Rects, rect: Rect, height: float) -> npt.NDArray[np.bool_]:
+def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
     """Return which rectangles stand over or under a key, or begin where it begins."""
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
@@ -145,7 +145,7 @@ def nearness_right(gap: float) -> float:
 
 
 def nearness_stacked(
-    gap: float, other: npt.NDArray[np.float64], rect: Rect, height: float, is_below: bool
+    gap: float, other: Doubles, rect: Rect, height: float, is_below: bool
 ) -> float:
     """Return how near a text below or above a key is and how well in line with it, 0 to 1.
 
@@ -305,7 +305,7 @@ class Neighbourhood:
         has_row = bool(np.isfinite(right_gaps(texts, rect, height)).any())
         return box if is_first and not has_row else None
 
-    def _first_inside(self, inside: npt.NDArray[np.bool_], key: FoundKey) -> int:
+    def _first_inside(self, inside: Bools, key: FoundKey) -> int:
         """Return the piece of a box that is nearest to its key."""
         left, top = self._rects[:, 0] - key.rect.min_x, self._rects[:, 1] - key.rect.max_y
         return int(np.where(inside, top + np.abs(left) / _WIDE_BOX, np.inf).argmin())
@@ -353,7 +353,7 @@ class Neighbourhood:
         yield relation, piece, near * _weigh(relation, is_ruled)
 
 
-def _is_inside(rects: Rects, box: Rect | None) -> npt.NDArray[np.bool_]:
+def _is_inside(rects: Rects, box: Rect | None) -> Bools:
     """Return which rectangles have their middle in a box; none without one."""
     if box is None:
         return np.zeros(len(rects), dtype=bool)

@@ -28,7 +28,7 @@ from chalicelib.engines.ocr.forms.values.continuation import Continuation
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Doubles
 
 
 _PRIOR = (1.0, 0.8, 0.1)
@@ -69,7 +69,7 @@ def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) 
     ]
 
 
-def _kinship(keys: Sequence[FoundKey]) -> npt.NDArray[np.float64]:
+def _kinship(keys: Sequence[FoundKey]) -> Doubles:
     """Return how much each key's vote counts for each, float64, shape (keys, keys)."""
     has_colon = np.array([key.has_colon for key in keys])
     middles = np.array([key.rect.center[1] for key in keys])
@@ -78,13 +78,13 @@ def _kinship(keys: Sequence[FoundKey]) -> npt.NDArray[np.float64]:
     least = np.minimum(heights[:, None], heights)
     is_alike = least > _ALIKE * np.maximum(heights[:, None], heights)
     is_level = is_alike & (np.abs(middles[:, None] - middles) < _LEVEL * least)
-    kinship: npt.NDArray[np.float64] = np.where(is_kin, 1.0, _STRANGER)
+    kinship: Doubles = np.where(is_kin, 1.0, _STRANGER)
     kinship *= np.where(is_level, _NEIGHBOUR, 1.0)
     np.fill_diagonal(kinship, 1.0)
     return kinship
 
 
-def _votes(count: int, candidates: Sequence[Candidate]) -> npt.NDArray[np.float64]:
+def _votes(count: int, candidates: Sequence[Candidate]) -> Doubles:
     """Return what each key speaks for, float64, shape (keys, directions)."""
     by_key: dict[int, dict[str, float]] = {}
     for each in candidates:

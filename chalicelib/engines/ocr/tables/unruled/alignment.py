@@ -19,9 +19,9 @@ from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Ints
 
-    Counts = npt.NDArray[np.int64]
+    Counts = Ints
 
 _CROSSING = 0.12
 """Share of the rows that may cross a gutter: heads and notes that span columns."""

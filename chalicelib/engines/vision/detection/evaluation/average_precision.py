@@ -7,7 +7,7 @@ Efron 1979, the bootstrap, percentile interval.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,14 +17,8 @@ from chalicelib.engines.vision.detection.inference.decoding import iou
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array, Bools, Doubles, Ints
     from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
-
-    Floats = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
-    Bools = npt.NDArray[np.bool_]
-    Array = npt.NDArray[Any]
 
 
 RIGHT_OVERLAP = 0.5
@@ -37,7 +31,7 @@ class EvaluatedPicture:
 
     labels: Ints
     """Answered labels, int, shape (answers,)."""
-    scores: Floats
+    scores: Doubles
     """0 to 1, float64, shape (answers,)."""
     is_right: Bools
     """Whether the answer found a box of its label that no better answer found, (answers,)."""
@@ -51,13 +45,13 @@ class PrecisionRecall:
 
     truths: int
     """Boxes that were to be found."""
-    precision: Floats
+    precision: Doubles
     """Share of the answers that are right, float64, shape (scores,)."""
-    recall: Floats
+    recall: Doubles
     """Share of the boxes that were found, float64, shape (scores,)."""
 
     @property
-    def f1(self) -> Floats:
+    def f1(self) -> Doubles:
         """Harmonic mean of both, 0 where both are 0."""
         total = self.precision + self.recall
         product = 2.0 * self.precision * self.recall
@@ -72,7 +66,7 @@ class PrecisionRecall:
         return float(np.add.reduce(np.diff(self.recall, prepend=0.0) * best))
 
 
-def evaluate(found: DetectedObjects, boxes: Floats, labels: Ints, count: int) -> EvaluatedPicture:
+def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedPicture:
     """Compare answers with the truth; each box counts once, for its best answer.
 
     Args:
@@ -128,7 +122,7 @@ def mean_average_precision(by_label: Sequence[PrecisionRecall]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _quality(scores: Floats, is_right: Bools, truths: int) -> PrecisionRecall:
+def _quality(scores: Doubles, is_right: Bools, truths: int) -> PrecisionRecall:
     if truths == 0:
         return PrecisionRecall(0, np.empty(0), np.empty(0))
     # Equal scores stand or fall together: only the last of a run counts.

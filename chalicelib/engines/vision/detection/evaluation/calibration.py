@@ -18,12 +18,9 @@ from chalicelib.engines.vision.detection.head.loss import sigmoid
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Bools, Doubles
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
 
-    Floats = npt.NDArray[np.float64]
-    Bools = npt.NDArray[np.bool_]
 
 FEWEST = 10
 """Right and wrong answers that are needed, each."""
@@ -42,11 +39,11 @@ class Calibration:
     offset: float = 0.0
     """Added to it."""
 
-    def apply(self, scores: Floats) -> Floats:
+    def apply(self, scores: Doubles) -> Doubles:
         """Turn scores into probabilities; float64, any shape, the order stays."""
         if self == Calibration():
             return scores
-        probabilities: Floats = sigmoid(self.slope * _logit(scores) + self.offset).astype(float)
+        probabilities: Doubles = sigmoid(self.slope * _logit(scores) + self.offset).astype(float)
         return probabilities
 
 
@@ -103,12 +100,12 @@ def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
     return sum(gaps) / len(scores)
 
 
-def _flat(evaluated: Sequence[EvaluatedPicture]) -> tuple[Floats, Bools]:
+def _flat(evaluated: Sequence[EvaluatedPicture]) -> tuple[Doubles, Bools]:
     scores = np.concatenate([np.empty(0), *(part.scores for part in evaluated)])
     return scores, np.concatenate([np.empty(0, bool), *(part.is_right for part in evaluated)])
 
 
-def _logit(scores: Floats) -> Floats:
+def _logit(scores: Doubles) -> Doubles:
     safe = np.clip(scores, _TINY, 1.0 - _TINY)
-    logits: Floats = np.log(safe / (1.0 - safe))
+    logits: Doubles = np.log(safe / (1.0 - safe))
     return logits

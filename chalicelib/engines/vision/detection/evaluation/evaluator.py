@@ -22,8 +22,7 @@ from chalicelib.engines.vision.detection.inference.decoding import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Singles
 
     Result = TypeVar("Result")
 
@@ -31,9 +30,7 @@ if TYPE_CHECKING:
 class DetectionEvaluator:
     """A head that answers for pictures, several at a time."""
 
-    def __init__(
-        self, dataset: DetectionDataset, vector: npt.NDArray[np.float32], threads: int = 1
-    ) -> None:
+    def __init__(self, dataset: DetectionDataset, vector: Singles, threads: int = 1) -> None:
         size = HeadSize(dataset.labels)
         self._dataset = dataset
         self._decoders = [HeadDecoder(size, vector) for _ in range(max(1, threads))]

@@ -8,14 +8,15 @@ number of positions, so nothing has to be gathered.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Floats = npt.NDArray[np.floating[Any]]
+    from chalicelib.domain.common.arrays import Floats
+
 
 NEIGHBOURS = 9
 """Cells under a 3 x 3 kernel, in reading order."""

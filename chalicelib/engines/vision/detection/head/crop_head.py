@@ -14,11 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Doubles, Ints, Singles
 
-    Floats = npt.NDArray[np.float32]
-    Doubles = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
 
 CROP_SHARE = 0.5
 """How much the crops say in a score, against the map: exponent of a geometric mean."""
@@ -32,12 +29,12 @@ _TINY = 1e-6
 class CropHead:
     """Linear scores; a label without crops has none and is never preferred."""
 
-    weights: Floats
+    weights: Singles
     """float32, shape (1280, labels)."""
-    bias: Floats
+    bias: Singles
     """float32, shape (labels,)."""
 
-    def probabilities(self, rows: Floats) -> Doubles:
+    def probabilities(self, rows: Singles) -> Doubles:
         """Probability of each label.
 
         Args:
@@ -53,7 +50,7 @@ class CropHead:
         return shares
 
 
-def fit_crop_head(rows: Floats, labels: Ints, groups: Ints, count: int) -> CropHead:
+def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> CropHead:
     """Learn from crops whose labels are known.
 
     Args:
@@ -96,7 +93,7 @@ def rescored(scores: Doubles, crops: Doubles) -> Doubles:
     return blended
 
 
-def _discriminants(rows: Floats, labels: Ints, count: int) -> CropHead:
+def _discriminants(rows: Singles, labels: Ints, count: int) -> CropHead:
     """Fisher's discriminants with a covariance that is shrunk towards a multiple of one."""
     means = np.zeros((count, rows.shape[1]), np.float32)
     present = np.unique(labels)
@@ -114,7 +111,7 @@ def _discriminants(rows: Floats, labels: Ints, count: int) -> CropHead:
     return CropHead(weights, bias)
 
 
-def _cross_entropy(logits: Floats, labels: Ints) -> float:
+def _cross_entropy(logits: Singles, labels: Ints) -> float:
     """Sum of the negative logarithms of the true labels' probabilities."""
     top = logits.max(axis=1)
     sums = np.log(np.exp((logits - top[:, None]).astype(np.float64)).sum(axis=1)) + top

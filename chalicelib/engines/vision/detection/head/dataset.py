@@ -13,14 +13,10 @@ from chalicelib.engines.vision.detection.views.maps import CELLS, SIDE, STRIDE, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Ints
     from chalicelib.domain.models.training_pictures import LabelledPicture
     from chalicelib.engines.vision.detection.algorithms import Rules
     from chalicelib.engines.vision.interface import VisionData
-
-    Floats = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
 
 
 LEAST_SIDE = 2.0
@@ -35,7 +31,7 @@ class CellTargets:
     """Index of each such cell, in reading order, int, shape (positives,)."""
     labels: Ints
     """Label of its box, int, shape (positives,)."""
-    distances: Floats
+    distances: Doubles
     """From the cell's centre to left, top, right, bottom, in cells, shape (positives, 4)."""
 
     def __len__(self) -> int:
@@ -43,7 +39,7 @@ class CellTargets:
         return len(self.cells)
 
 
-def centres(cells: int) -> Floats:
+def centres(cells: int) -> Doubles:
     """Centres of all cells.
 
     Args:
@@ -56,7 +52,7 @@ def centres(cells: int) -> Floats:
     return np.stack([np.tile(places, cells), np.repeat(places, cells)], axis=1)
 
 
-def visible_boxes(boxes: Floats, labels: Ints, least_share: float) -> tuple[Floats, Ints]:
+def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Doubles, Ints]:
     """Clip boxes to the view, and leave out those of which too little is seen.
 
     Args:
@@ -75,7 +71,7 @@ def visible_boxes(boxes: Floats, labels: Ints, least_share: float) -> tuple[Floa
     return clipped[keep], labels[keep]
 
 
-def assign(boxes: Floats, labels: Ints, radius: float, cells: int) -> CellTargets:
+def assign(boxes: Doubles, labels: Ints, radius: float, cells: int) -> CellTargets:
     """Give the cells around each box's centre to it; where boxes compete, the smallest wins.
 
     Args:
@@ -110,7 +106,7 @@ def _span(low: float, high: float, radius: float, cells: int) -> slice:
     return slice(max(min(first, nearest), 0), min(max(last, nearest), cells - 1) + 1)
 
 
-def truth_of(picture: LabelledPicture) -> tuple[Floats, Ints]:
+def truth_of(picture: LabelledPicture) -> tuple[Doubles, Ints]:
     """Boxes of a picture, float64, shape (boxes, 4), in pixels, and labels, int, (boxes,)."""
     boxes = np.array([known.box.corners for known in picture.boxes], np.float64).reshape(-1, 4)
     return boxes, np.array([known.label for known in picture.boxes], np.int64)

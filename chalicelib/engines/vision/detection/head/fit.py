@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,8 +26,7 @@ from chalicelib.errors import TrainingFailed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array, Singles
     from chalicelib.engines.vision.detection.head.dataset import (
         CellTargets,
         DatasetItem,
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     )
     from chalicelib.engines.vision.detection.views.maps import Maps
 
-    Floats = npt.NDArray[np.float32]
-    Array = npt.NDArray[Any]
 
 BATCH = 4
 """Views of a batch."""
@@ -75,7 +72,7 @@ class DenseFit:
         self._places = list(places)
         self._options = options
         self._size = size = HeadSize(dataset.labels)
-        self.vector: Floats = first_weights(size, options.seed)
+        self.vector: Singles = first_weights(size, options.seed)
         self._decayed = decayed(size)
         self._optimizer = AdamW.fresh(size.parameters)
         self._drawn: tuple[int, list[tuple[int, int]]] = (-1, [])

@@ -5,16 +5,14 @@ Source: Li et al. 2020, Generalized Focal Loss; Rezatofighi et al. 2019, General
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Floats
     from chalicelib.engines.vision.detection.head.dataset import CellTargets
 
-    Floats = npt.NDArray[np.floating[Any]]
 
 BOX_WEIGHT = 2.0
 """Weight of the boxes against the labels."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from chalicelib.engines.vision.detection.views.maps import CELLS, CHANNELS
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from chalicelib.domain.common.arrays import Bools, Floats, Singles
     from chalicelib.engines.vision.detection.views.maps import Maps
 
-    Floats = npt.NDArray[np.floating[Any]]
 
 SIDES = 4
 """Outputs beside the labels: logarithms of the distances to left, top, right, bottom in cells."""
@@ -100,7 +100,7 @@ def weights_of(size: HeadSize, vector: Floats) -> Weights:
     return Weights(**parts)
 
 
-def first_weights(size: HeadSize, seed: int) -> npt.NDArray[np.float32]:
+def first_weights(size: HeadSize, seed: int) -> Singles:
     """Draw the weights that a training starts from.
 
     Args:
@@ -126,7 +126,7 @@ def first_weights(size: HeadSize, seed: int) -> npt.NDArray[np.float32]:
     return vector
 
 
-def decayed(size: HeadSize) -> npt.NDArray[np.bool_]:
+def decayed(size: HeadSize) -> Bools:
     """Which parameters weight decay draws towards zero: all but the biases."""
     vector = np.ones(size.parameters, np.float32)
     weights = weights_of(size, vector)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Bools, Singles
 
-    Floats = npt.NDArray[np.float32]
 
 _WARM_UP = 40
 _DECAY = 1e-2
@@ -27,9 +26,9 @@ _TINY = 1e-8
 class AdamW:
     """The moments of a training; vectors are float32, shape (parameters,)."""
 
-    first: Floats
+    first: Singles
     """Running mean of the gradients."""
-    second: Floats
+    second: Singles
     """Running mean of their squares."""
     steps: int = 0
     """Steps done."""
@@ -41,9 +40,9 @@ class AdamW:
 
     def update(
         self,
-        vector: Floats,
-        gradient: Floats,
-        decayed: npt.NDArray[np.bool_],
+        vector: Singles,
+        gradient: Singles,
+        decayed: Bools,
         rate: float,
         last: int,
     ) -> None:

@@ -19,15 +19,11 @@ from chalicelib.engines.vision.detection.views.maps import CELLS, SIDE, STRIDE, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Ints, Singles
     from chalicelib.engines.vision.detection.views.views import PictureView
 
-    Floats = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
 
-
-def iou(left: Floats, right: Floats) -> Floats:
+def iou(left: Doubles, right: Doubles) -> Doubles:
     """Intersection over union of all pairs.
 
     Args:
@@ -41,11 +37,13 @@ def iou(left: Floats, right: Floats) -> Floats:
     high = np.minimum(left[:, None, 2:], right[None, :, 2:])
     shared = np.prod(np.maximum(high - low, 0.0), axis=2)
     union = _areas(left)[:, None] + _areas(right)[None] - shared
-    share: Floats = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0.0)
+    share: Doubles = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0.0)
     return share
 
 
-def non_maximum_suppression(boxes: Floats, scores: Floats, most_overlap: float, count: int) -> Ints:
+def non_maximum_suppression(
+    boxes: Doubles, scores: Doubles, most_overlap: float, count: int
+) -> Ints:
     """Drop boxes that overlap a better one too much.
 
     Args:
@@ -66,9 +64,9 @@ def non_maximum_suppression(boxes: Floats, scores: Floats, most_overlap: float, 
     return np.array(kept, np.int64)
 
 
-def _areas(boxes: Floats) -> Floats:
+def _areas(boxes: Doubles) -> Doubles:
     """Area of boxes, shape (boxes,)."""
-    area: Floats = np.prod(np.maximum(boxes[:, 2:] - boxes[:, :2], 0.0), axis=1)
+    area: Doubles = np.prod(np.maximum(boxes[:, 2:] - boxes[:, :2], 0.0), axis=1)
     return area
 
 
@@ -80,9 +78,9 @@ _LEAST_SIDE = 1.0
 class Candidates:
     """Boxes that may be objects, with a score for every label."""
 
-    boxes: Floats
+    boxes: Doubles
     """Left, top, right, bottom in pixels of the picture, float64, shape (boxes, 4)."""
-    scores: Floats
+    scores: Doubles
     """0 to 1, float64, shape (boxes, labels)."""
 
 
@@ -90,18 +88,18 @@ class Candidates:
 class DetectedObjects:
     """Objects of one picture, the best first."""
 
-    boxes: Floats
+    boxes: Doubles
     """Left, top, right, bottom in pixels of the picture, float64, shape (objects, 4)."""
     labels: Ints
     """int, shape (objects,)."""
-    scores: Floats
+    scores: Doubles
     """0 to 1, float64, shape (objects,)."""
 
 
 class HeadDecoder:
     """A trained head that looks at views; one for each thread."""
 
-    def __init__(self, size: HeadSize, vector: npt.NDArray[np.float32]) -> None:
+    def __init__(self, size: HeadSize, vector: Singles) -> None:
         self._size = size
         self._weights = weights_of(size, vector)
         self._workspace = Workspace(size)

@@ -29,9 +29,7 @@ from chalicelib.engines.vision.detection.views.views import TILED_SIDE, PictureV
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.detection.inference.decoding import Candidates
@@ -142,7 +140,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
     return TrainedDetector(load_model(content), backbones)
 
 
-def _pixel_box(box: npt.NDArray[np.float64], picture: Picture) -> PixelBox:
+def _pixel_box(box: Doubles, picture: Picture) -> PixelBox:
     """Round a box to whole pixels inside the picture; float64, shape (4,)."""
     left, top, right, bottom = (round(float(side)) for side in box)
     left, top = min(max(left, 0), picture.width - 1), min(max(top, 0), picture.height - 1)

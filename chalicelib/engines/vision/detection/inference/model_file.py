@@ -21,10 +21,8 @@ from chalicelib.engines.vision.interface import BackboneUse
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Array, Singles
 
-    Array = npt.NDArray[np.generic]
-    Floats = npt.NDArray[np.float32]
 
 KIND = "vision-detection"
 """Kind of the artifact."""
@@ -44,7 +42,7 @@ class DetectionModel:
     """Label names."""
     backbones: Sequence[BackboneUse]
     """Networks whose features it was trained on."""
-    vector: Floats
+    vector: Singles
     """The head, float32, shape (parameters,)."""
     crop_head: CropHead | None
     """Tells crops apart; None when there is no second look."""
@@ -104,7 +102,7 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Detecti
     )
 
 
-def _checked(array: Array, shape: tuple[int, ...]) -> Floats:
+def _checked(array: Array, shape: tuple[int, ...]) -> Singles:
     """Return an array of finite float32 of a shape.
 
     Raises:
@@ -112,7 +110,7 @@ def _checked(array: Array, shape: tuple[int, ...]) -> Floats:
     """
     if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():
         raise ValueError(f"an array is no finite float32 of shape {shape}")
-    checked: Floats = array.astype(np.float32, copy=False)
+    checked: Singles = array.astype(np.float32, copy=False)
     return checked
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from chalicelib.engines.vision.detection.head.crop_head import CropHead, rescored
 from chalicelib.engines.vision.detection.inference.decoding import (
     Candidates,
@@ -19,14 +17,11 @@ from chalicelib.engines.vision.detection.views.crops import LEAST_SIDE, describe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Singles
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.detection.algorithms import Rules
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
-
-    Floats = npt.NDArray[np.float64]
 
 
 MOST_CROPS = 24
@@ -44,7 +39,7 @@ def distinct(candidates: Candidates) -> Candidates:
     return Candidates(candidates.boxes[kept], candidates.scores[kept])
 
 
-def looked_at(candidates: Candidates) -> Floats:
+def looked_at(candidates: Candidates) -> Doubles:
     """The boxes that get a second look, float64, shape (boxes, 4); of distinct candidates."""
     count = int((candidates.scores.max(axis=1, initial=0.0) >= LEAST_SCORE).sum())
     return candidates.boxes[: min(count, MOST_CROPS)]
@@ -57,7 +52,7 @@ class SecondLook:
     head: CropHead
     """Tells crops apart."""
 
-    def apply(self, candidates: Candidates, rows: npt.NDArray[np.float32]) -> Candidates:
+    def apply(self, candidates: Candidates, rows: Singles) -> Candidates:
         """Rescore.
 
         Args:

@@ -15,13 +15,10 @@ from chalicelib.engines.vision.detection.inference.decoding import iou
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Singles
     from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.domain.models.training_pictures import LabelledPicture
     from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
-
-    Floats = npt.NDArray[np.float32]
 
 
 MOST_ENTRIES = 100
@@ -68,7 +65,7 @@ def suspicions_of(
     return entries
 
 
-def _box_document(box: npt.NDArray[np.float64]) -> dict[str, int]:
+def _box_document(box: Doubles) -> dict[str, int]:
     """A box in whole pixels as answers show it; float64, shape (4,)."""
     return {
         name: round(float(side))
@@ -99,14 +96,14 @@ class Reviewed:
     is_tested: bool
     """Whether it was held out."""
 
-    def shares(self) -> npt.NDArray[np.float64]:
+    def shares(self) -> Doubles:
         """Boxes as shares of width and height, so that pictures of two sizes can be compared."""
         return truth_of(self.picture)[0] / (self.size * 2)
 
 
 def data_report(
     reviewed: Sequence[Reviewed],
-    pooled: Floats,
+    pooled: Singles,
     suspicions: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
     """Return the report, each list with at most 100 entries.
@@ -197,7 +194,7 @@ def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
 
 
 def _near_pairs(
-    reviewed: Sequence[Reviewed], pooled: Floats
+    reviewed: Sequence[Reviewed], pooled: Singles
 ) -> tuple[list[tuple[int, int, float]], int]:
     """Find equal files and pictures with close features.
 

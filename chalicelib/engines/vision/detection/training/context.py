@@ -18,13 +18,11 @@ from chalicelib.errors import TrainingFailed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.detection.algorithms import Rules
     from chalicelib.engines.vision.interface import VisionData, VisionOptions
 
-    Array = npt.NDArray[Any]
 
 _DEFAULT_RATE = 0.001
 

@@ -11,11 +11,9 @@ from chalicelib.engines.split import shuffled_ranks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Ints
     from chalicelib.domain.models.training_pictures import LabelledPicture
 
-    Ints = npt.NDArray[np.int64]
 
 _FEWEST_TO_SPLIT = 3
 _EXCESS = 1.5

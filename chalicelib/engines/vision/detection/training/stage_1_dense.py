@@ -12,11 +12,9 @@ from chalicelib.engines.vision.detection.report.json_documents import curve_reco
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
-    Array = npt.NDArray[Any]
 
 BATCHES_A_STEP = 8
 """Batches between two chances to save."""

@@ -14,13 +14,9 @@ from chalicelib.engines.vision.detection.views.crops import CROP_VALUES, LEAST_S
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array, Ints, Singles
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
-    Array = npt.NDArray[Any]
-    Floats = npt.NDArray[np.float32]
-    Ints = npt.NDArray[np.int64]
 
 CROP_SECONDS = 0.025
 """Roughly what describing a crop costs, in seconds of one core."""
@@ -38,7 +34,7 @@ class CropStage:
         self._chosen = chosen
         self._ends = np.cumsum([len(chosen[place]) for place in self._places])
         self._next = 0
-        self._rows: list[Floats] = []
+        self._rows: list[Singles] = []
 
     @property
     def seconds(self) -> float:
@@ -90,7 +86,7 @@ class CropStage:
         rows = np.concatenate([self._rows[index] for index in chosen])
         return fit_crop_head(rows, np.concatenate(labels), groups, len(self._context.labels))
 
-    def _describe(self, place: int) -> Floats:
+    def _describe(self, place: int) -> Singles:
         boxes, _ = truth_of(self._context.data.pictures.pictures[place])
         picture = self._context.data.open_picture(place, LEAST_SIDE)
         return describe_crops(self._context.backbones, picture, boxes[self._chosen[place]])

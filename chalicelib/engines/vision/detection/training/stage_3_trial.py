@@ -25,15 +25,13 @@ from chalicelib.engines.vision.detection.training.stage_2_crops import CROP_SECO
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
     from chalicelib.engines.vision.detection.inference.decoding import Candidates
     from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
     from chalicelib.engines.vision.detection.training.stage_2_crops import CropStage
 
-    Array = npt.NDArray[Any]
 
 _SHARE = 2 / 3
 _MOST_PICTURES = 60

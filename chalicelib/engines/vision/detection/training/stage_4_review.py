@@ -23,16 +23,13 @@ from chalicelib.engines.vision.detection.views.maps import CHANNELS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array, Singles
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
     from chalicelib.engines.vision.detection.inference.decoding import Candidates, DetectedObjects
     from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 
-    Array = npt.NDArray[Any]
-    Floats = npt.NDArray[np.float32]
 
 MOST_REVIEWED = 1_000
 """Pictures of the training part that the report looks over; all held-out ones are."""
@@ -63,7 +60,7 @@ class ReviewStage:
         self.places = [*context.tested, *context.trained[:MOST_REVIEWED]]
         self.evaluated: list[EvaluatedPicture] = []
         self.suspicions: list[dict[str, Any]] = []
-        self._pooled: list[Floats] = []
+        self._pooled: list[Singles] = []
 
     @property
     def seconds(self) -> float:
@@ -82,7 +79,7 @@ class ReviewStage:
         return len(self._pooled) >= len(self.places)
 
     @property
-    def pooled(self) -> Floats:
+    def pooled(self) -> Singles:
         """Mean of the coarse map of each picture looked over, float32, shape (places, 480)."""
         return np.array(self._pooled, np.float32).reshape(-1, CHANNELS[-1])
 

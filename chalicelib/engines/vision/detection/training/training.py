@@ -20,15 +20,12 @@ from chalicelib.engines.vision.interface import VisionStep
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import numpy as np
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Array
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
     from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions
 
-    Array = npt.NDArray[np.generic]
 
 _KIND = "vision-detection-training"
 _VERSION = 1

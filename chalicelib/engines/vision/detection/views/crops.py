@@ -12,12 +12,10 @@ from chalicelib.engines.vision.backbone.pool import LITE2
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Doubles, Pixels, Singles
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
-    Floats = npt.NDArray[np.float32]
 
 CROP_SIDE = 256
 """Width and height of a crop as the network sees it, in pixels."""
@@ -29,9 +27,7 @@ CROP_VALUES = 1280
 """Numbers that describe a crop."""
 
 
-def describe_crops(
-    backbones: BackbonePool, picture: Picture, boxes: npt.NDArray[np.float64]
-) -> Floats:
+def describe_crops(backbones: BackbonePool, picture: Picture, boxes: Doubles) -> Singles:
     """Look at each box of a picture.
 
     Args:
@@ -52,7 +48,7 @@ def describe_crops(
     return rows
 
 
-def _crop(picture: Picture, box: Sequence[float]) -> npt.NDArray[np.uint8]:
+def _crop(picture: Picture, box: Sequence[float]) -> Pixels:
     """Cut out a box with its border; RGB, uint8, shape (256, 256, 3)."""
     height, width = picture.pixels.shape[:2]
     across, down = width / picture.width, height / picture.height

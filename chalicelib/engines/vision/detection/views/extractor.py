@@ -21,14 +21,10 @@ from chalicelib.engines.vision.detection.views.views import (
 )
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from chalicelib.domain.common.arrays import Halves, Pixels, Singles
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
-    Pixels = npt.NDArray[np.uint8]
-    Floats = npt.NDArray[np.float32]
-    Halves = npt.NDArray[np.float16]
 
 BACKBONES = (LITE2, NANODET)
 """The networks that give the features."""
@@ -161,7 +157,7 @@ def compute_row(backbones: BackbonePool, pixels: Pixels) -> Halves:
     return row
 
 
-def _write(place: Halves, values: Floats, scale: float) -> None:
+def _write(place: Halves, values: Singles, scale: float) -> None:
     """Scale a map of (channels, cells, cells) and put its channels last."""
     np.clip(values * np.float32(scale), -_LARGEST, _LARGEST, out=values)
     place[...] = values.transpose(1, 2, 0)

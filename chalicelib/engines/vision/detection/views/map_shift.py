@@ -16,10 +16,9 @@ from chalicelib.engines.vision.detection.views.maps import CELLS, SIDE, Maps
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Doubles, Singles
 
-    Floats = npt.NDArray[np.float32]
-    Boxes = npt.NDArray[np.float64]
+    Boxes = Doubles
 
 FARTHEST = 3
 """Longest way along either side, in cells of the coarsest map."""
@@ -49,7 +48,7 @@ class MapShift:
         moved: Boxes = boxes + pixels * np.array([self.right, self.down, self.right, self.down])
         return moved
 
-    def _moved(self, part: Floats, cells: int) -> Floats:
+    def _moved(self, part: Singles, cells: int) -> Singles:
         """Move one map, float32, shape (cells * cells, channels)."""
         scale = cells // CELLS[-1]
         to_rows, from_rows = _slices(self.down * scale, cells)

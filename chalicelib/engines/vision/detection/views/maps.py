@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Halves, Singles
 
-    Halves = npt.NDArray[np.float16]
-    Floats = npt.NDArray[np.float32]
 
 SIDE = 416
 """Width and height of a view in pixels."""
@@ -33,11 +31,11 @@ ROW_VALUES = sum(cells * cells * width for cells, width in zip(CELLS, CHANNELS, 
 class Maps:
     """The maps of one view; each float, shape (cells * cells, channels), in reading order."""
 
-    fine: Floats
+    fine: Singles
     """52 x 52 cells, 176 channels."""
-    middle: Floats
+    middle: Singles
     """26 x 26 cells, 248 channels."""
-    coarse: Floats
+    coarse: Singles
     """13 x 13 cells, 480 channels."""
 
 

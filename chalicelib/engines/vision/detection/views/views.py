@@ -14,9 +14,8 @@ import numpy as np
 from chalicelib.engines.vision.detection.views.maps import SIDE
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from chalicelib.domain.common.arrays import Doubles
 
-    Floats = npt.NDArray[np.float64]
 
 AUGMENTED_VIEWS = 4
 """The picture, its mirror image and two random views."""
@@ -44,7 +43,7 @@ class PictureView:
     contrast: float = 1.0
     """Factor of the distance to the mean grey."""
 
-    def to_view(self, boxes: Floats, width: int, height: int) -> Floats:
+    def to_view(self, boxes: Doubles, width: int, height: int) -> Doubles:
         """Move boxes from the picture to the view.
 
         Args:
@@ -59,13 +58,13 @@ class PictureView:
         moved = boxes * scale + offset
         return _mirrored(moved) if self.is_mirrored else moved
 
-    def to_picture(self, boxes: Floats, width: int, height: int) -> Floats:
+    def to_picture(self, boxes: Doubles, width: int, height: int) -> Doubles:
         """Move boxes from the view back to the picture; float64, shape (boxes, 4)."""
         scale, offset = self._scale_and_offset(width, height)
         straight = _mirrored(boxes) if self.is_mirrored else boxes
         return (straight - offset) / scale
 
-    def _scale_and_offset(self, width: int, height: int) -> tuple[Floats, Floats]:
+    def _scale_and_offset(self, width: int, height: int) -> tuple[Doubles, Doubles]:
         """Pixels of the view per pixel of the picture, and where its origin lies; shape (4,)."""
         source, target = self.source, self.target
         scale_x = (target[2] - target[0]) / ((source[2] - source[0]) * width)
@@ -147,6 +146,6 @@ def _random_place(generator: np.random.Generator) -> tuple[int, int, int, int]:
     return left, top, left + side, top + side
 
 
-def _mirrored(boxes: Floats) -> Floats:
+def _mirrored(boxes: Doubles) -> Doubles:
     """Mirror boxes within a view, left to right; float64, shape (boxes, 4)."""
     return np.stack([SIDE - boxes[:, 2], boxes[:, 1], SIDE - boxes[:, 0], boxes[:, 3]], axis=1)

@@ -1,0 +1,18 @@
+"""Names of arrays by what they hold; shapes stand in the docstrings of what takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Bools = npt.NDArray[np.bool_]
+Pixels = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
+Halves = npt.NDArray[np.float16]
+Singles = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
+"""Of any precision."""
