@@ -5,6 +5,7 @@ What an operation may answer follows from what it declares; nothing is written d
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from types import UnionType
 from typing import Any, get_args, get_origin
@@ -12,10 +13,12 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from chalicelib import __version__
+from chalicelib.domain.accounts.rates import COSTS
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES
 from chalicelib.web.http.request import JSON, MULTIPART, URLENCODED, VERSION_1
 from chalicelib.web.http.responses import RATE_LIMIT_HEADERS, ErrorRecord
-from chalicelib.web.operations.operation import FAMILY, Operation
+from chalicelib.web.openapi import words
+from chalicelib.web.operations.operation import FAMILY, GROUPS, Operation
 from chalicelib.web.records import ocr_records, records
 
 Schema = dict[str, Any]
@@ -66,6 +69,7 @@ def document(operations: Iterable[Operation]) -> Schema:
             "methods; pages of the origins that the service allows may call.",
         },
         "servers": SERVERS,
+        "tags": [{"name": name, "description": text} for name, text in GROUPS.items()],
         "paths": dict(sorted(paths.items())),
         "components": {
             "schemas": schemas.components,
@@ -100,10 +104,13 @@ class _Schemas:
             types += [] if operation.form is None else [operation.form]
         self._types = list(dict.fromkeys(types))
         found, self.components = msgspec.json.schema_components(self._types, ref_template=REF)
+        # A copy in which nothing is shared, so that each member can have words of its own.
+        self.components = json.loads(json.dumps(self.components))
         self._refs = dict(zip(self._types, found, strict=True))
         for record in (*vars(records).values(), *vars(ocr_records).values()):
             if isinstance(record, type) and record.__name__ in self.components:
                 self.components[record.__name__]["required"] = _always(record)
+        words.describe(self.components)
 
     def ref(self, kind: Any) -> Schema:
         """Refer to a type's schema, or to those of a union."""
@@ -119,14 +126,18 @@ class _Schemas:
         schema: Schema = {**self.components[form.__name__]}
         fields: Schema = dict(schema["properties"])
         if "enum" in fields.get("type", {}) or "anyOf" in fields.get("type", {}):
+            meaning = fields["type"].get("description", "")
             fields["type"] = {"type": "string", "enum": [*FAMILY_TYPES[family]]}
+            fields["type"]["description"] = meaning
         if media_type == JSON:
             rules = getattr(form, "json_rules", {})
         else:
             rules = getattr(form, "form_rules", {})
             fields = {name: _without_null(field) for name, field in fields.items()}
             for name in operation.files:
+                meaning = fields.get(name, {}).get("description") or words.word("", name)
                 fields[name] = {"type": "string", "format": "binary", "minLength": 1}
+                fields[name]["description"] = meaning
         return {**schema, "properties": fields, **rules}
 
 
@@ -153,7 +164,8 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
     described: Schema = {
         "operationId": f"{name}_at_{_slug(path)}" if is_alias else name,
         "summary": operation.summary,
-        "tags": [family or "service"],
+        "description": _details(operation),
+        "tags": [operation.group],
         "parameters": _parameters(operation, path),
         "responses": {
             str(status): _response(operation, status, schemas) for status in statuses(operation)
@@ -165,6 +177,20 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
     if operation.form is not None:
         described["requestBody"] = _body(operation, family, schemas)
     return described
+
+
+def _details(operation: Operation) -> str:
+    """Say in words what the declaration says of a call besides its summary."""
+    said = [operation.summary]
+    if operation.is_public:
+        said.append("Needs no token.")
+    if operation.is_metered:
+        said.append("Counts as one prediction; one that fails is given back.")
+    if operation.page_size:
+        said.append(f"A list in pages of at most {operation.page_size}; `Link` leads to the next.")
+    if not operation.is_public:
+        said.append(f"Has the account's rate of {COSTS[operation.cost]}.")
+    return " ".join(said)
 
 
 def _slug(path: str) -> str:
@@ -183,19 +209,25 @@ def _body(operation: Operation, family: str, schemas: _Schemas) -> Schema:
 def _parameters(operation: Operation, path: str) -> list[Schema]:
     """Describe the variables of the path and the query."""
     found = [
-        {"name": part[1:-1], "in": "path", "required": True, "schema": _variable(part[1:-1])}
+        {
+            "name": part[1:-1],
+            "in": "path",
+            "required": True,
+            "description": words.word("", part[1:-1]),
+            "schema": _variable(part[1:-1]),
+        }
         for part in path.split("/")
         if part.startswith("{")
     ]
     if operation.page_size:
-        found.append(_query("offset", {"type": "integer", "minimum": 0, "default": 0}))
+        offset = {"type": "integer", "minimum": 0, "default": 0}
         count = {"type": "integer", "minimum": 1, "default": operation.page_size}
-        found.append(_query("count", count))
+        found += [_query("Page", "offset", offset), _query("Page", "count", count)]
     if operation.query is not None:
         schema = msgspec.json.schema(operation.query)["$defs"][operation.query.__name__]
         required = schema.get("required", [])
         found += [
-            _query(name, described, required=name in required)
+            _query(operation.query.__name__, name, described, required=name in required)
             for name, described in schema["properties"].items()
         ]
     return found
@@ -219,9 +251,11 @@ def _without_null(schema: Schema) -> Schema:
     return {**kept, "anyOf": choices} if choices else kept
 
 
-def _query(name: str, schema: Schema, *, required: bool = False) -> Schema:
-    """Describe one query parameter."""
-    return {"name": name, "in": "query", "required": required, "schema": schema}
+def _query(owner: str, name: str, schema: Schema, *, required: bool = False) -> Schema:
+    """Describe one query parameter of a struct."""
+    meaning = schema.get("description") or words.word(owner, name)
+    described = {"name": name, "in": "query", "required": required, "description": meaning}
+    return {**described, "schema": schema}
 
 
 def _response(operation: Operation, status: int, schemas: _Schemas) -> Schema:

@@ -48,6 +48,14 @@ if TYPE_CHECKING:
     from chalicelib.container import Container
 
 BOTH = (VISION, LANGUAGE)
+GROUPS: Mapping[str, str] = {
+    "accounts": "Who calls, and how much is left: tokens, plan, predictions of the month.",
+    "datasets": "Labelled texts or pictures: upload them, look at them, add to them.",
+    "models": "Trained from datasets: train, watch, read how good they are.",
+    "predictions": "Ask a model about a text or picture; read documents.",
+    "service": "How far deletions are, the state of the service, and this description.",
+}
+"""The wings of chalicelib/routes, in the order in which one uses them, with what they hold."""
 FAMILY = ":family"
 """Stands for the family in a path."""
 
@@ -111,6 +119,8 @@ class Operation:
     """True when `application/x-www-form-urlencoded` is read too."""
     is_deprecated: bool = False
     """True when another operation has taken its place."""
+    group: str = ""
+    """One of GROUPS: where it stands in the document."""
 
     def routes(self) -> Iterator[tuple[str, str]]:
         """Yield (family, path) for each path that the document describes."""

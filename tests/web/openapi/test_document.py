@@ -9,6 +9,7 @@ import pytest
 from chalicelib.routes import OPERATIONS
 from chalicelib.web.http.request import OLD_PATHS
 from chalicelib.web.openapi.document import document
+from chalicelib.web.openapi.words import WORDS
 
 DOCUMENT = document(OPERATIONS)
 CALLS = [
@@ -16,6 +17,11 @@ CALLS = [
     for path, methods in DOCUMENT["paths"].items()
     for method, call in methods.items()
 ]
+
+
+def undocumented(schema: dict) -> dict:
+    """Take a schema without its words."""
+    return {name: value for name, value in schema.items() if name != "description"}
 
 
 def test_every_route_is_described():
@@ -77,7 +83,7 @@ def test_files_are_parts_only():
     content = DOCUMENT["paths"]["/v2/language/datasets/upload"]["post"]["requestBody"]["content"]
 
     form = content["multipart/form-data"]["schema"]["properties"]
-    assert form["data"] == {"type": "string", "format": "binary", "minLength": 1}
+    assert undocumented(form["data"]) == {"type": "string", "format": "binary", "minLength": 1}
     assert "data" not in content["application/json"]["schema"]["properties"]
 
 
@@ -91,7 +97,7 @@ def test_parameters_have_their_limits():
     assert set(found["source"]["enum"]) == {"upload", "feedback", "all"}
     body = DOCUMENT["paths"]["/v2/language/train"]["post"]["requestBody"]["content"]
     train = body["multipart/form-data"]["schema"]["properties"]
-    assert train["epochs"] == {"type": "integer", "minimum": 1, "maximum": 1000}
+    assert undocumented(train["epochs"]) == {"type": "integer", "minimum": 1, "maximum": 1000}
     assert "trainSplitRatio" in json.dumps(train["trainParams"])
 
 
@@ -104,7 +110,8 @@ def test_documents_are_described():
     form, body = (content[kind]["schema"]["properties"] for kind in
                   ("multipart/form-data", "application/json"))  # fmt: skip
     binary = {"type": "string", "format": "binary", "minLength": 1}
-    assert (form["sampleContent"], form["formTemplate"]) == (binary, binary)
+    files = [undocumented(form[name]) for name in ("sampleContent", "formTemplate")]
+    assert files == [binary, binary]
     assert "sampleContent" not in body
     kinds = {choice["type"] for choice in body["formTemplate"]["anyOf"]}
     assert kinds == {"string", "object", "null"}
@@ -116,3 +123,50 @@ def test_documents_are_described():
     assert {"200", "400", "401", "404", "413", "415", "429", "503", "504"} == set(call["responses"])
     cell = schemas["CellRecord"]
     assert set(cell["properties"]) - set(cell["required"]) == {"entity", "normalizedText"}
+
+
+def undescribed(place: str, schema: dict) -> list[str]:
+    """Name the members of a schema, and of those within it, that have no description.
+
+    A rule that says what a member must be describes nothing anew.
+    """
+    found = []
+    for name, member in schema.get("properties", {}).items():
+        is_rule = not {"type", "$ref", "anyOf"} & set(member)
+        found += [] if is_rule or member.get("description") else [f"{place}.{name}"]
+        found += undescribed(f"{place}.{name}", member)
+    for inner in (schema.get("items"), *schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        found += undescribed(place, inner) if isinstance(inner, dict) else []
+    return found
+
+
+def test_everything_is_described():
+    """Every operation, parameter, field, member and answer says in words what it is."""
+    missing = [
+        item
+        for name, schema in DOCUMENT["components"]["schemas"].items()
+        for item in undescribed(name, schema)
+    ]
+    for path, method, call in CALLS:
+        place = f"{method} {path}"
+        missing += [] if call["description"] and call["summary"] else [place]
+        missing += [
+            f"{place} {item['name']}" for item in call["parameters"] if not item["description"]
+        ]
+        for content in call.get("requestBody", {}).get("content", {}).values():
+            missing += undescribed(place, content["schema"])
+        missing += [place for answer in call["responses"].values() if not answer["description"]]
+    assert not missing
+
+
+def test_no_word_stands_in_vain():
+    """A word of the glossary that nothing uses any more goes with what it described."""
+    text = json.dumps(DOCUMENT)
+    assert [word for word in WORDS.values() if json.dumps(word)[1:-1] not in text] == []
+
+
+def test_operations_are_grouped_in_the_order_of_their_use():
+    """Each operation stands in one group, and each group says what it holds."""
+    groups = [tag["name"] for tag in DOCUMENT["tags"]]
+    assert groups[0] == "accounts"
+    assert {tag for _, _, call in CALLS for tag in call["tags"]} == set(groups)
