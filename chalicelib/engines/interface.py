@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Bools, Ints, Singles
+    from chalicelib.domain.common.arrays import Ints, Singles
 
     Blocks = Mapping[str, Singles]
 
@@ -210,50 +210,3 @@ class TextReport:
     """What the threshold does to texts of the domain; None: the model never rejects."""
     out_of_fold: OutOfFold = field(repr=False, compare=False)
     """Answers by heads that did not see the examples."""
-
-
-class TextClassifier(Protocol):
-    """A trained text model that answers from embeddings."""
-
-    @property
-    def labels(self) -> Sequence[str]:
-        """Label names in the order of the probabilities."""
-        ...
-
-    @property
-    def encoders(self) -> Sequence[EncoderUse]:
-        """Encoders whose vectors the model needs."""
-        ...
-
-    def predict(self, blocks: Blocks) -> Singles:
-        """Probabilities of raw vectors.
-
-        Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
-
-        Returns:
-            Float32, shape (texts, labels), each row sums to 1.
-        """
-        ...
-
-    def energies(self, blocks: Blocks) -> Singles:
-        """How much a text looks like the training data.
-
-        Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
-
-        Returns:
-            Log-sum-exp of the logits over the temperature, float32, shape (texts,).
-        """
-        ...
-
-    def rejects(self, blocks: Blocks) -> Bools:
-        """Say which texts are out of domain.
-
-        Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
-
-        Returns:
-            Bool, shape (texts,); all False for a model that never rejects.
-        """
-        ...

@@ -52,7 +52,7 @@ class TextParameters:
 
 
 class TrainedText:
-    """Linear model on frozen encoders; implements `TextClassifier`.
+    """Linear model on frozen encoders.
 
     Centring, scaling and temperature are folded into one matrix, so that an answer costs one
     product.

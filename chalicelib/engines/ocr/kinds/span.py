@@ -39,10 +39,6 @@ class Span:
         return self.start < other.end and other.start < self.end
 
 
-_LIKELY = 0.4
-"""A line is taken for a name from this confidence on."""
-
-
 def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Keep the surest, then the longest, of spans that overlap; in the order of the line."""
     kept: list[Span] = []

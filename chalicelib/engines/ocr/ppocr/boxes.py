@@ -28,29 +28,13 @@ class Runs:
     """Columns of the mask."""
 
 
-def outlines(mask: Bools, least_side: int, most: int) -> list[Ints]:
-    """Find groups of pixels that touch at a side or a corner.
-
-    Args:
-        mask: bool, shape (height, width); origin at the top left.
-        least_side: groups that are narrower or lower are left out, in pixels.
-        most: groups to return; the largest are kept.
-
-    Returns:
-        For each group the first and last pixel of each of its rows as (x, y), int64,
-        shape (points, 2); the largest groups first.
-    """
-    pieces = _pieces_of(mask)
-    return [pieces.outline(index) for index in pieces.largest(least_side, most)]
-
-
-def _pieces_of(mask: Bools) -> _Pieces:
+def groups_of(mask: Bools) -> PixelGroups:
     """Sort the runs of a mask by groups that touch."""
     runs = find_runs(mask)
     labels = _labels(runs)
     order = np.argsort(labels, kind="stable")
     firsts = np.flatnonzero(np.diff(labels[order], prepend=-1))
-    return _Pieces(runs, order, firsts)
+    return PixelGroups(runs, order, firsts)
 
 
 def find_runs(mask: Bools) -> Runs:
@@ -63,7 +47,7 @@ def find_runs(mask: Bools) -> Runs:
     return Runs(rows[::2], columns[::2], columns[1::2], width)
 
 
-class _Pieces:
+class PixelGroups:
     """Runs sorted by the group they belong to."""
 
     def __init__(self, runs: Runs, order: Ints, firsts: Ints) -> None:
@@ -297,7 +281,7 @@ def text_rectangles(values: Singles) -> list[Rectangle]:
     Returns:
         Rectangles in pixels of the map, at most MOST_BOXES.
     """
-    pieces = _pieces_of(_grown_by_one(values > _TEXT))
+    pieces = groups_of(_grown_by_one(values > _TEXT))
     found = []
     for index in pieces.largest(_LEAST_SIDE, MOST_BOXES):
         core = smallest_rectangle(pieces.outline(index))

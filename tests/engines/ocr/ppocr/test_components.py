@@ -5,12 +5,18 @@ import time
 import numpy as np
 import pytest
 
-from chalicelib.engines.ocr.ppocr.boxes import find_runs, outlines
+from chalicelib.engines.ocr.ppocr.boxes import find_runs, groups_of
 
 
 def mask_of(*rows):
     """Draw a mask."""
     return np.array([[character == "#" for character in row] for row in rows])
+
+
+def outlines(mask, least_side, most):
+    """Return the first and last pixel of each row of the largest groups."""
+    groups = groups_of(mask)
+    return [groups.outline(index) for index in groups.largest(least_side, most)]
 
 
 def boxes(found):
