@@ -48,6 +48,29 @@ def test_global_must_be_a_boolean(call):
     assert "'global' parameter is not valid: expected true or false, got 'maybe'." in answer.text
 
 
+def test_lists_are_filtered(call):
+    """Name and status choose datasets; another status is named with those that there are."""
+    listed = call("GET", "/v2/language/datasets?name=SHO&status=SUCCEEDED").json["data"]
+    wrong = call("GET", "/v2/language/datasets?status=DONE")
+
+    assert [item["id"] for item in listed] == [DATASET_ID]
+    assert call("GET", "/v2/language/datasets?name=none").json["data"] == []
+    assert (wrong.status, "'status'" in wrong.text, "FAILED" in wrong.text) == (400, True, True)
+
+
+@pytest.mark.parametrize("query", ["", "?status=SUCCEEDED", "?status=failed", "?status="])
+def test_only_failed_datasets_are_deleted_together(call, query):
+    """Any other status, or none, is a 400 and deletes nothing."""
+    answer = call("DELETE", f"/v2/language/datasets{query}")
+
+    assert (answer.status, "'status'" in answer.text) == (400, True)
+    assert call("GET", f"/v2/language/datasets/{DATASET_ID}").json["available"]
+    assert call("DELETE", "/v2/language/datasets?status=FAILED").json == {
+        "object": "list",
+        "data": [],
+    }
+
+
 def test_name_is_required_to_create(call):
     """The documented text stands for a missing name."""
     answer = call.json("POST", "/v2/vision/datasets", labels="a,b")

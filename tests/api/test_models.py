@@ -35,6 +35,8 @@ def test_single_deletion(call, family):
     [
         (f"/v2/language/models/{MODEL_ID}/lc", "learningcurve"),
         (f"/v2/language/datasets/{DATASET_ID}/models", "model"),
+        ("/v2/language/models", "model"),
+        ("/v2/vision/models?status=SUCCEEDED", "model"),
         (f"/v2/language/datasets/{DATASET_ID}/receipts", "receipt"),
         ("/v2/apiusage", "apiusage"),
     ],

@@ -187,6 +187,8 @@ def trouble(caller: Caller) -> None:
     data = caller.form("POST", f"{VISION}/datasets/upload", broken)
     work()
     assert not caller.get(f"{VISION}/datasets/{data['id']}")["available"]
+    assert caller.ok("DELETE", f"{VISION}/datasets?status=FAILED")["data"]
+    work()
     caller.send("GET", f"{LANGUAGE}/models/{'A' * 26}")
     form = caller.json("POST", "/v2/uploads")
     text = json.dumps({"path": form["path"], "type": "text-intent"}).encode()
@@ -366,6 +368,8 @@ def looked_at(caller: Caller, family: str, dataset_id: int, model: str) -> None:
     found = caller.get(dataset)
     caller.get(f"{family}/datasets")
     caller.get(f"{family}/datasets?global=true")
+    caller.get(f"{family}/datasets?status=SUCCEEDED&name=")
+    caller.get(f"{family}/models?status=SUCCEEDED")
     label = found["labelSummary"]["labels"][0]["id"]
     for path in (
         f"{dataset}/examples?source=all",

@@ -68,6 +68,8 @@ DATASETS_PAGE = 25
 """Page size of dataset lists. Spec: Limits."""
 EXAMPLES_PAGE = 100
 """Page size of example lists. Spec: Limits."""
+DELETIONS_PAGE = 100
+"""Most datasets that one call deletes."""
 MODELS_PAGE = 100
 """Page size of model lists. Contract section 5."""
 EPOCHS_PAGE = 25

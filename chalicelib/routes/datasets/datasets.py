@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from chalicelib.domain.common.limits import DATASETS_PAGE
+from chalicelib.domain.common.limits import DATASETS_PAGE, DELETIONS_PAGE
+from chalicelib.domain.common.list_filters import ListFilter
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.services.datasets.datasets import NewDataset
-from chalicelib.web.http.paging import ListAnswer, list_answer
-from chalicelib.web.operations.fields import AnyType, Filled, Language, Name
+from chalicelib.web.http.paging import ListAnswer, Window, list_answer
+from chalicelib.web.operations.fields import AnyType, Filled, Language, Name, NamePart
 from chalicelib.web.operations.locate import dataset_id_in_path, dataset_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import describe, records
@@ -19,6 +21,17 @@ class DatasetsQuery(msgspec.Struct):
     """Which datasets are listed."""
 
     is_global: bool = msgspec.field(name="global", default=False)
+    name: NamePart = ""
+    status: Literal["UPLOADING", "SUCCEEDED", "FAILED", "DELETION_PENDING"] | None = None
+
+
+class FailedDatasetsQuery(msgspec.Struct):
+    """Which datasets are deleted at once; there is no other choice."""
+
+    status: Annotated[
+        Literal["FAILED"],
+        msgspec.Meta(description="Datasets whose first upload failed and that hold no example."),
+    ]
 
 
 class NewDatasetForm(msgspec.Struct):
@@ -37,10 +50,12 @@ class NewDatasetForm(msgspec.Struct):
 def list_datasets(call: Call) -> ListAnswer:
     """List the caller's datasets, or the global ones. Spec: GET /v2/vision/datasets."""
     datasets, asked = call.container.datasets, call.window
-    if call.query.is_global:
-        page = datasets.list_global(call.family, asked.offset, asked.count)
+    query: DatasetsQuery = call.query
+    place = (call.family, asked.offset, asked.count, ListFilter(query.name, query.status))
+    if query.is_global:
+        page = datasets.list_global(*place)
     else:
-        page = datasets.list(call.account.account_id, call.family, asked.offset, asked.count)
+        page = datasets.list(call.account.account_id, *place)
     return list_answer(page, describe.dataset, asked)
 
 
@@ -60,6 +75,14 @@ def delete_dataset(call: Call) -> records.DeletionRecord:
     """Delete a dataset in the background; its models stay. Spec: Deletion behaviour."""
     deletions, dataset_id = call.container.deletions, dataset_id_in_path(call)
     return describe.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))
+
+
+def delete_failed_datasets(call: Call) -> ListAnswer:
+    """Delete what failed uploads left, at most a hundred datasets a call."""
+    deletions = call.container.deletions
+    deleted = deletions.delete_failed(call.account, call.family, DELETIONS_PAGE)
+    page = ListPage(tuple(deleted), 0, has_more=False)
+    return list_answer(page, describe.deletion, Window(0, DELETIONS_PAGE))
 
 
 OPERATIONS = (
@@ -104,5 +127,16 @@ OPERATIONS = (
         summary="Delete a dataset; its models stay.",
         answer=records.DeletionRecord,
         statuses=(404, 409),
+    ),
+    Operation(
+        name="delete_failed_datasets",
+        method="DELETE",
+        path="/v2/:family/datasets",
+        families=BOTH,
+        view=delete_failed_datasets,
+        summary="Delete the datasets whose first upload failed, at most 100 a call.",
+        query=FailedDatasetsQuery,
+        is_list=True,
+        answer=records.DeletionRecord,
     ),
 )

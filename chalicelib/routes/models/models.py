@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from chalicelib.domain.common.limits import EPOCHS_PAGE, MODELS_PAGE
+from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.web.http.paging import ListAnswer, list_answer
+from chalicelib.web.operations.fields import NamePart
 from chalicelib.web.operations.locate import dataset_in_path, model_id_in_path, model_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import describe, records
+
+
+class ModelsQuery(msgspec.Struct):
+    """Which models are listed."""
+
+    name: NamePart = ""
+    status: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED"] | None = None
 
 
 def get_metrics(call: Call) -> records.MetricsRecord:
@@ -34,6 +45,15 @@ def get_card(call: Call) -> dict[str, Any]:
     """Show what a model was made from, and its limits. Contract section 5, card."""
     card: dict[str, Any] = call.located
     return card
+
+
+def list_account_models(call: Call) -> ListAnswer:
+    """List all models of the caller, of both families: they are one namespace."""
+    query: ModelsQuery = call.query
+    wanted, asked = ListFilter(query.name, query.status), call.window
+    models = call.container.models
+    page = models.list_account(call.account, wanted, asked.offset, asked.count)
+    return list_answer(page, describe.model, asked)
 
 
 def list_models(call: Call) -> ListAnswer:
@@ -81,6 +101,18 @@ OPERATIONS = (
         locate=load_card,
         summary="Show what a model was made from, how it was measured, and its limits.",
         answer=records.CardRecord,
+    ),
+    Operation(
+        name="list_account_models",
+        method="GET",
+        path="/v2/:family/models",
+        families=BOTH,
+        view=list_account_models,
+        summary="List all models of the account, of both families, by creation.",
+        query=ModelsQuery,
+        page_size=MODELS_PAGE,
+        is_list=True,
+        answer=records.ModelRecord,
     ),
     Operation(
         name="list_models",

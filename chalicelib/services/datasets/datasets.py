@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
 from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import SUCCEEDED, Dataset, DatasetView, LabelCounts
 from chalicelib.domain.datasets.fields import (
@@ -45,15 +46,30 @@ class DatasetService:
         self._ids = ids
         self._clock = clock
 
-    def list(self, account_id: str, family: str, offset: int, count: int) -> ListPage[DatasetView]:
+    def list(
+        self,
+        account_id: str,
+        family: str,
+        offset: int,
+        count: int,
+        wanted: ListFilter = EVERYTHING,
+    ) -> ListPage[DatasetView]:
         """List the datasets of an account by id."""
-        found = self._datasets.page(account_id, family, offset, count + 1)
-        views = self._labels.views(found[:count])
-        return ListPage(tuple(views), offset, len(found) > count)
+        if wanted:
+            ids = self._datasets.ids(account_id, family, wanted)
+            found = self._datasets.find_many(account_id, family, ids[offset : offset + count])
+            has_more = len(ids) > offset + count
+        else:
+            # By position alone: a far page does not read what stands before it.
+            found = self._datasets.page(account_id, family, offset, count + 1)
+            has_more = len(found) > count
+        return ListPage(tuple(self._labels.views(found[:count])), offset, has_more)
 
-    def list_global(self, family: str, offset: int, count: int) -> ListPage[DatasetView]:
+    def list_global(
+        self, family: str, offset: int, count: int, wanted: ListFilter = EVERYTHING
+    ) -> ListPage[DatasetView]:
         """List the global datasets of a family."""
-        return self.list(GLOBAL_ACCOUNT_ID, family, offset, count)
+        return self.list(GLOBAL_ACCOUNT_ID, family, offset, count, wanted)
 
     def get(self, account_id: str, family: str, dataset_id: int) -> DatasetView:
         """Read one dataset.

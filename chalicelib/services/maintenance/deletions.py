@@ -8,6 +8,8 @@ from __future__ import annotations
 from chalicelib import log
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.ids import STRING_ID
+from chalicelib.domain.common.list_filters import ListFilter
+from chalicelib.domain.datasets.dataset import FAILED
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import delete_job
 from chalicelib.errors import (
@@ -61,6 +63,26 @@ class DeletionService:
             if guard is not None:
                 raise DatasetInTraining(dataset_id, *guard)
         return self._start(deletion)
+
+    def delete_failed(self, account: Account, family: str, limit: int) -> list[Deletion]:
+        """Delete datasets whose first upload failed and that hold no example, the oldest first.
+
+        Args:
+            account: whose datasets.
+            family: of the datasets.
+            limit: most datasets to delete.
+        """
+        owner = account.account_id
+        ids = self._datasets.ids(owner, family, ListFilter(status=FAILED))
+        deleted: list[Deletion] = []
+        while ids and len(deleted) < limit:
+            part, ids = ids[:limit], ids[limit:]
+            for dataset in self._datasets.find_many(owner, family, part):
+                # One that had examples before a later upload failed is available again.
+                is_empty = not dataset.available and not dataset.total
+                if dataset.status == FAILED and is_empty and len(deleted) < limit:
+                    deleted.append(self.delete_dataset(account, family, dataset.dataset_id))
+        return deleted
 
     def delete_model(self, account: Account, model_id: str) -> Deletion:
         """Delete a model, or show the deletion that is there already.

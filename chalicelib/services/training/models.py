@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.ids import STRING_ID
+from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, VISION, DatasetView
 from chalicelib.domain.models.model import PREBUILT, Model
@@ -93,6 +95,12 @@ class ModelService:
             raise MetricsNotFound(model_id)
         found: dict[str, Any] = card
         return found
+
+    def list_account(
+        self, account: Account, wanted: ListFilter, offset: int, count: int
+    ) -> ListPage[Model]:
+        """List the models of an account by creation, then id."""
+        return self._models.page(account.account_id, wanted, offset, count)
 
     def list(self, view: DatasetView, offset: int, count: int) -> ListPage[Model]:
         """List the models of a dataset by creation, then id."""

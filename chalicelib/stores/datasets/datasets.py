@@ -10,6 +10,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.datasets.dataset import (
     DELETION_PENDING,
     FAMILY_TYPES,
@@ -65,6 +66,20 @@ class DatasetStore:
         """Return the first datasets of an account and family, by id."""
         rows = DatasetRow.query(owner_key(account_id, family), consistent_read=True, limit=limit)
         return [load_dataset(row) for row in rows]
+
+    def ids(self, account_id: str, family: str, wanted: ListFilter) -> list[int]:
+        """Return the ids of the datasets that are wanted, ascending."""
+        members = ["dataset_id", "name", "status"]
+        rows = DatasetRow.query(
+            owner_key(account_id, family), consistent_read=True, attributes_to_get=members
+        )
+        return [int(row.dataset_id) for row in rows if wanted.keeps(row.name, row.status)]
+
+    def find_many(self, account_id: str, family: str, ids: Sequence[int]) -> list[Dataset]:
+        """Read datasets by their ids, in ascending order; those that are gone are left out."""
+        owner = owner_key(account_id, family)
+        rows = DatasetRow.batch_get([(owner, number) for number in ids], consistent_read=True)
+        return sorted((load_dataset(row) for row in rows), key=lambda found: found.dataset_id)
 
     def page(self, account_id: str, family: str, offset: int, count: int) -> list[Dataset]:
         """Return the datasets at positions of the list by id."""

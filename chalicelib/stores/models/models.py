@@ -11,6 +11,8 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.list_filters import ListFilter
+from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.models.model import (
     OPEN,
     QUEUED,
@@ -61,6 +63,20 @@ class ModelStore:
         """Return every model of an account that is not deleted."""
         rows = ModelRow.query(account_id, consistent_read=True)
         return [load_model(row) for row in rows if not row.deleted]
+
+    def page(self, account_id: str, wanted: ListFilter, offset: int, count: int) -> ListPage[Model]:
+        """Return a page of the models of an account by creation, then id."""
+        members = ["model_id", "name", "status", "created_at", "deleted"]
+        rows = ModelRow.query(account_id, consistent_read=True, attributes_to_get=members)
+        kept = sorted(
+            (int(row.created_at), str(row.model_id))
+            for row in rows
+            if not row.deleted and wanted.keeps(row.name, row.status)
+        )
+        keys = [(account_id, model_id) for _, model_id in kept[offset : offset + count]]
+        found = {row.model_id: row for row in ModelRow.batch_get(keys, consistent_read=True)}
+        models = (load_model(found[key]) for _, key in keys if key in found)
+        return ListPage(tuple(models), offset, len(kept) > offset + count)
 
     def running(self) -> list[Model]:
         """List the trainings that have begun, those whose worker has died or gave them back too."""

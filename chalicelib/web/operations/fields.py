@@ -53,6 +53,13 @@ Algorithm = Annotated[
         }
     ),
 ]
+NamePart = Annotated[
+    str,
+    Meta(
+        description="Part of the name, in any case.",
+        extra_json_schema={"examples": ["tickets"]},
+    ),
+]
 Base64 = Annotated[
     str, Meta(description="The file's bytes.", extra_json_schema={"contentEncoding": "base64"})
 ]

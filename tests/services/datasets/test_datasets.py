@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.errors import BadRequest, DatasetNotFound, StorageUnavailable
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import DatasetRow, LabelRow
@@ -40,6 +42,25 @@ def test_lists_by_id(world: World) -> None:
     ids = [view.dataset.dataset_id for view in made]
     assert ids == sorted(ids)
     assert world.container.datasets.list(world.account.account_id, LANGUAGE, 99, 5).items == ()
+
+
+def test_lists_are_filtered_by_name_and_status(world: World) -> None:
+    """Part of the name and status choose datasets, paged as if there were no others."""
+    for name in ("Tickets 1", "shop", "tickets 2", "Tickets 3"):
+        world.upload(some_rows({"a": 1}), fields=UploadFields(name, "text-intent"))
+    world.work()
+    world.upload(some_rows({"a": 1}), fields=UploadFields("late tickets", "text-intent"))
+
+    def names(wanted: ListFilter, offset: int, count: int) -> tuple[list[str], bool]:
+        page = world.container.datasets.list(
+            world.account.account_id, LANGUAGE, offset, count, wanted
+        )
+        return [view.dataset.name for view in page.items], page.has_more
+
+    assert names(ListFilter("tickets"), 1, 2) == (["tickets 2", "Tickets 3"], True)
+    assert names(ListFilter("tickets", "SUCCEEDED"), 1, 2) == (["tickets 2", "Tickets 3"], False)
+    assert names(ListFilter(status="UPLOADING"), 0, 25) == (["late tickets"], False)
+    assert names(ListFilter("none"), 0, 25) == ([], False)
 
 
 def test_dataset_of_another_account_or_family(world: World) -> None:

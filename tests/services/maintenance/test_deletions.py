@@ -27,6 +27,31 @@ from tests.builders import World, a_source, some_rows
 ROWS = some_rows({"book": 120, "cancel": 5})
 
 
+def test_only_what_failed_uploads_left_is_deleted_together(world: World) -> None:
+    """Datasets whose first upload failed go; one with data whose later upload failed stays."""
+    failed = [world.dataset([("", "")]) for _ in range(3)]
+    kept = world.dataset(ROWS)
+    world.clock.advance(seconds=1)
+    world.container.uploads.add(world.account, kept, a_source([("", "")]))
+    world.work()
+    other = world.new_account("o@example.com")
+    world.dataset([("", "")], account=other)
+    statuses = {world.get(view).dataset.status for view in (*failed, kept)}
+    assert statuses == {"FAILED"}
+    delete = world.container.deletions.delete_failed
+
+    first = delete(world.account, LANGUAGE, 2)
+    rest = delete(world.account, LANGUAGE, 100)
+    world.work()
+
+    ids = [view.dataset.dataset_id for view in failed]
+    assert [int(one.object_id) for one in (*first, *rest)] == ids
+    assert len(first) == 2
+    assert delete(world.account, LANGUAGE, 100) == delete(world.account, VISION, 100) == []
+    assert world.get(kept).dataset.available
+    assert len(world.rows(DatasetRow)) == 2
+
+
 def test_dataset_with_everything_leaves_nothing(world: World) -> None:
     """Chunks, objects, labels, receipts and embeddings go; the record is all that stays."""
     view = world.dataset(ROWS)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
 from tests.builders import World, some_rows
@@ -39,6 +40,34 @@ def test_models_of_one_moment_by_id(world: World) -> None:
     ids = [world.train(view).model.model_id for _ in range(4)]
 
     assert sorted(ids) == [m.model_id for m in world.container.models.list(view, 0, 100).items]
+
+
+def test_models_of_an_account_by_creation(world: World) -> None:
+    """Models that are not deleted are listed by creation, by name and status, page by page."""
+    view = world.dataset(ROWS)
+    models = []
+    request = world.container.training.request
+    for name in ("Tickets", "Été", "my tickets", "old tickets"):
+        models.append(request(world.account, view, name, TrainRequest(epochs=2)).model)
+        world.clock.advance(seconds=1)
+    world.work()
+    world.container.deletions.delete_model(world.account, models[3].model_id)
+    foreign = world.new_account("o@example.com")
+    request(world.account, view, "new", TrainRequest(epochs=2))
+    listed = world.container.models.list_account
+
+    def names(wanted: ListFilter, offset: int = 0, count: int = 100) -> list[str]:
+        return [m.name for m in listed(world.account, wanted, offset, count).items]
+
+    assert names(EVERYTHING) == ["Tickets", "Été", "my tickets", "new"]
+    assert names(EVERYTHING, 1, 2) == ["Été", "my tickets"]
+    assert listed(world.account, EVERYTHING, 1, 2).has_more
+    assert not listed(world.account, EVERYTHING, 2, 2).has_more
+    assert names(ListFilter("TICKET")) == ["Tickets", "my tickets"]
+    assert names(ListFilter("e\u0301te\u0301")) == ["Été"]
+    assert names(ListFilter(status="QUEUED")) == ["new"]
+    assert names(ListFilter("tick", "QUEUED")) == []
+    assert listed(foreign, EVERYTHING, 0, 100).items == ()
 
 
 def test_curve_page_by_page(world: World) -> None:
