@@ -17,6 +17,19 @@ LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TEXT_PROFILES = ("fast", "accurate")
 _ORIGIN = re.compile(r"\*|https?://[^/\s*]+")
 
+_LIMITS = {
+    "example_calls_per_month": "PRESAGE_EXAMPLE_CALLS",
+    "browsed_per_day": "PRESAGE_BROWSED_EXAMPLES",
+    "max_open_trainings": "PRESAGE_OPEN_TRAININGS",
+    "max_running_trainings": "PRESAGE_RUNNING_TRAININGS",
+    "max_open_uploads": "PRESAGE_OPEN_UPLOADS",
+    "max_running_uploads": "PRESAGE_RUNNING_UPLOADS",
+    "max_downloads": "PRESAGE_RUNNING_DOWNLOADS",
+    "max_documents": "PRESAGE_RUNNING_DOCUMENTS",
+    "max_stored_bytes": "PRESAGE_STORED_BYTES",
+}
+"""Variables of what one account may do, by the setting's name."""
+
 
 class SettingsError(ValueError):
     """A variable of the environment is missing or cannot be read; names every one of them."""
@@ -58,6 +71,8 @@ class Settings:
     """What the rates of all plans are multiplied by; 0 switches them off."""
     example_calls_per_month: int = 30
     """Calls that return examples, per account and month."""
+    browsed_per_day: int = 1_000_000
+    """Examples that an account may browse in a day."""
     max_open_trainings: int = 5
     """Trainings of one account that may be QUEUED or RUNNING."""
     max_running_trainings: int = 3
@@ -120,18 +135,10 @@ class Settings:
             allow_origins=reader.origins("PRESAGE_ALLOW_ORIGINS"),
             download_allow=_list(reader.text("PRESAGE_DOWNLOAD_ALLOW", "")),
             rate_factor=reader.number("PRESAGE_RATE_FACTOR", cls.rate_factor),
-            example_calls_per_month=reader.integer(
-                "PRESAGE_EXAMPLE_CALLS", cls.example_calls_per_month
-            ),
-            max_open_trainings=reader.integer("PRESAGE_OPEN_TRAININGS", cls.max_open_trainings),
-            max_running_trainings=reader.integer(
-                "PRESAGE_RUNNING_TRAININGS", cls.max_running_trainings
-            ),
-            max_open_uploads=reader.integer("PRESAGE_OPEN_UPLOADS", cls.max_open_uploads),
-            max_running_uploads=reader.integer("PRESAGE_RUNNING_UPLOADS", cls.max_running_uploads),
-            max_downloads=reader.integer("PRESAGE_RUNNING_DOWNLOADS", cls.max_downloads),
-            max_documents=reader.integer("PRESAGE_RUNNING_DOCUMENTS", cls.max_documents),
-            max_stored_bytes=reader.integer("PRESAGE_STORED_BYTES", cls.max_stored_bytes),
+            **{
+                name: reader.integer(variable, getattr(cls, name))
+                for name, variable in _LIMITS.items()
+            },
             lease_seconds=reader.number("PRESAGE_LEASE_SECONDS", cls.lease_seconds),
             max_attempts=reader.integer("PRESAGE_MAX_ATTEMPTS", cls.max_attempts),
             sync_seconds=reader.number("PRESAGE_SYNC_SECONDS", cls.sync_seconds),

@@ -24,6 +24,7 @@ from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
+from chalicelib.services.datasets.browsing import BrowseService
 from chalicelib.services.datasets.datasets import DatasetService
 from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
@@ -130,8 +131,8 @@ class Container:
     @cached_property
     def allowances(self) -> Allowances:
         """Counts calls against what accounts may do a month."""
-        calls = self.settings.example_calls_per_month
-        return Allowances(self.stores.quotas, self.clock, calls)
+        calls, browsed = self.settings.example_calls_per_month, self.settings.browsed_per_day
+        return Allowances(self.stores.quotas, self.clock, calls, browsed)
 
     @cached_property
     def usage(self) -> UsageService:
@@ -184,6 +185,12 @@ class Container:
         return ExampleService(
             s.datasets, s.labels, s.examples, s.appends, s.example_views, self.allowances
         )
+
+    @cached_property
+    def browsing(self) -> BrowseService:
+        """Looks through examples."""
+        s = self.stores
+        return BrowseService(s.examples, s.model_files, s.example_views, self.allowances)
 
     @cached_property
     def feedback(self) -> FeedbackService:

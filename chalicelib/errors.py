@@ -341,6 +341,18 @@ class ModelUnreadable(Conflict):
         super().__init__(f"Model {model_id} cannot predict: {cause.rstrip('.')}. Train it again.")
 
 
+class SuspectsNotKept(Conflict):
+    """The model has no report, or one of a version that kept none but the card's suspects."""
+
+    code = "suspects_not_kept"
+
+    def __init__(self, model_id: str) -> None:
+        super().__init__(
+            f"The examples that model {model_id} doubts are not kept: it has not SUCCEEDED yet, or "
+            "it was trained before they were. Train it again."
+        )
+
+
 class EncoderMissing(Conflict):
     """The model needs an encoder that is not installed; others are never used in its place."""
 
@@ -403,6 +415,12 @@ class ExampleQuotaExceeded(QuotaExceeded):
     """The monthly calls that return examples are used up."""
 
     code = "example_quota_exceeded"
+
+
+class BrowseQuotaExceeded(QuotaExceeded):
+    """The examples that an account may browse in a day are used up."""
+
+    code = "browse_quota_exceeded"
 
 
 class RateExceeded(QuotaExceeded):

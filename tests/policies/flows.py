@@ -188,6 +188,7 @@ def trouble(caller: Caller) -> None:
     work()
     assert not caller.get(f"{VISION}/datasets/{data['id']}")["available"]
     assert caller.ok("DELETE", f"{VISION}/datasets?status=FAILED")["data"]
+    assert not caller.ok("DELETE", f"{LANGUAGE}/datasets?status=FAILED")["data"]
     work()
     caller.send("GET", f"{LANGUAGE}/models/{'A' * 26}")
     form = caller.json("POST", "/v2/uploads")

@@ -17,7 +17,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from chalicelib import log, metrics
-from chalicelib.errors import ExampleQuotaExceeded, PredictionQuotaExceeded, ServiceError
+from chalicelib.errors import (
+    BrowseQuotaExceeded,
+    ExampleQuotaExceeded,
+    PredictionQuotaExceeded,
+    ServiceError,
+)
 
 if TYPE_CHECKING:
     from chalicelib.domain.accounts.account import Account
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 
 PREDICTIONS, EXAMPLES = "predictions", "examples"
 """Kinds of calls that are counted."""
+BROWSED = "browsed"
+"""Examples shown for review, which are counted by the day."""
 
 COUNTED, GIVEN_BACK, REFUSED, UNKNOWN = "counted", "given_back", "refused", "unknown"
 NEVER_COUNTED = "never_counted"
@@ -103,6 +110,11 @@ class Counters(Protocol):
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Return how many calls are counted."""
+
+    def add(
+        self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
+    ) -> bool:
+        """Count records of a day; False when the limit would be passed."""
 
 
 class Reservation:
@@ -226,10 +238,17 @@ class Allowances:
     the answer fails that it was done for (`until_answered`).
     """
 
-    def __init__(self, counters: Counters, clock: Clock, example_calls_per_month: int) -> None:
+    def __init__(
+        self,
+        counters: Counters,
+        clock: Clock,
+        example_calls_per_month: int,
+        browsed_per_day: int = 1_000_000,
+    ) -> None:
         self._counters = counters
         self._clock = clock
         self._example_calls_per_month = example_calls_per_month
+        self._browsed_per_day = browsed_per_day
 
     def predictions(self, account: Account) -> Usage:
         """Read the predictions of this month."""
@@ -268,6 +287,28 @@ class Allowances:
             raise _no_example_call_left(limit, now)
         with _settled(reservation):
             yield
+
+    def browse(self, account: Account, records: int) -> None:
+        """Count examples that are about to be shown for review.
+
+        Raises:
+            BrowseQuotaExceeded: with these it would be more than a day's.
+            StorageUnavailable: they could not be counted.
+        """
+        now, limit = self._clock(), self._browsed_per_day
+        tomorrow = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
+        until = tomorrow + timedelta(days=1)
+        day = f"{now:%Y-%m-%d}"
+        if records and not self._counters.add(
+            account.account_id, BROWSED, day, records, limit, until
+        ):
+            metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind=BROWSED)
+            raise BrowseQuotaExceeded(
+                f"With these {records} examples you would have browsed more than the {limit:,} of "
+                f"a day. The count starts again on {_reset_text(tomorrow)}; a smaller count may "
+                "still fit, and an export holds all examples of a dataset.",
+                _seconds(tomorrow - now),
+            )
 
     def _refuse(self, reservation: Reservation, account: Account, now: datetime) -> NoReturn:
         """Refuse a prediction beyond the allowance, telling what is really used."""

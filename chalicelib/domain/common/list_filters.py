@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chalicelib.domain.datasets.label_names import normal_form
+from chalicelib.domain.datasets.label_names import folded
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,8 @@ class ListFilter:
         """Tell whether a record is wanted."""
         if self.status not in (None, status):
             return False
-        return not self.name or _folded(self.name) in _folded(name)
+        return folded(self.name) in folded(name)
 
 
 EVERYTHING = ListFilter()
 """Leaves nothing out."""
-
-
-def _folded(name: str) -> str:
-    return normal_form(name).casefold()

@@ -30,6 +30,15 @@ def normal_form(name: str) -> str:
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
+def folded(text: str) -> str:
+    """Return a text as it is searched: case and the way in which accents are written do not count.
+
+    Args:
+        text: a name, or an example's text.
+    """
+    return normal_form(text).casefold()
+
+
 def is_visible(name: str) -> bool:
     """Tell whether a name has a character that shows."""
     return any(unicodedata.category(shown) not in _HIDDEN for shown in _BLANK.sub("", name))

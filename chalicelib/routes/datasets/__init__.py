@@ -1,12 +1,21 @@
 """What is uploaded, examples and labels, feedback, and what became of each upload."""
 
-from chalicelib.routes.datasets import datasets, examples, feedback, receipts, upload_forms, uploads
+from chalicelib.routes.datasets import (
+    browsing,
+    datasets,
+    examples,
+    feedback,
+    receipts,
+    upload_forms,
+    uploads,
+)
 
 OPERATIONS = (
     *datasets.OPERATIONS,
     *uploads.OPERATIONS,
     *upload_forms.OPERATIONS,
     *examples.OPERATIONS,
+    *browsing.OPERATIONS,
     *feedback.OPERATIONS,
     *receipts.OPERATIONS,
 )

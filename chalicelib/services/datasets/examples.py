@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances
@@ -40,16 +39,8 @@ from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.datasets.labels import LabelStore, owner_key
-from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence, ExampleStore
-
-
-@dataclass(frozen=True)
-class _LabelRange:
-    """A stretch of examples of one sequence, in list order."""
-
-    sequence: ExampleSequence
-    label: Label
-    count: int
+from chalicelib.stores.examples.example_order import LabelRange, label_ranges, stretches
+from chalicelib.stores.examples.examples import ExampleStore
 
 
 class ExampleService:
@@ -85,7 +76,7 @@ class ExampleService:
         if source not in (*SOURCES, "all"):
             raise InvalidParameter("source", f"{source[:100]!r} is none of all, feedback, upload.")
         sources = SOURCES if source == "all" else (source,)
-        runs = _runs(view, sources, view.labels)
+        runs = label_ranges(view, sources, view.labels)
         with self._allowances.example_call(account):
             return self._page(view.dataset, runs, offset, count)
 
@@ -99,7 +90,7 @@ class ExampleService:
             ExampleQuotaExceeded: the account's calls of this month are used up.
         """
         _check_readable(view)
-        runs = _runs(view, SOURCES, [label])
+        runs = label_ranges(view, SOURCES, [label])
         with self._allowances.example_call(account):
             return self._page(view.dataset, runs, offset, count)
 
@@ -191,32 +182,14 @@ class ExampleService:
         return self._views.show_one(grown, example)
 
     def _page(
-        self, dataset: Dataset, runs: Iterator[_LabelRange], offset: int, count: int
+        self, dataset: Dataset, runs: Sequence[LabelRange], offset: int, count: int
     ) -> ListPage[ExampleView]:
         """Read a stretch of the runs laid end to end."""
-        stretches: list[ExampleRange] = []
-        labels: list[Label] = []
-        position, end = 0, offset + count
-        for run in runs:
-            first, last = max(offset, position), min(end, position + run.count)
-            if first < last:
-                stretches.append(ExampleRange(run.sequence, first - position, last - first))
-                labels.append(run.label)
-            position += run.count
-        found = zip(self._examples.read_many(stretches), labels, strict=True)
-        items = [(example, label) for examples, label in found for example in examples]
-        return ListPage(self._views.show(dataset, items), offset, position > end)
-
-
-def _runs(
-    view: DatasetView, sources: Sequence[str], labels: Sequence[Label]
-) -> Iterator[_LabelRange]:
-    """List the sequences of labels and sources in list order."""
-    counts = {c.label_id: c for c in view.dataset.counts}
-    for source in sources:
-        for label in labels:
-            sequence = ExampleSequence(view.dataset.dataset_id, source, label.label_id)
-            yield _LabelRange(sequence, label, counts[label.label_id].count(source))
+        parts = list(stretches(runs, offset, count))
+        found = zip(parts, self._examples.read_many([part for _, part in parts]), strict=True)
+        items = [(example, run.label) for (run, _), examples in found for example in examples]
+        total = sum(run.count for run in runs)
+        return ListPage(self._views.show(dataset, items), offset, total > offset + count)
 
 
 def _target(view: DatasetView, label_id: int | None, label: str | None) -> Label | None:

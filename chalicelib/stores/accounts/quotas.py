@@ -20,7 +20,12 @@ from chalicelib import log
 from chalicelib.domain.accounts.usage import GIVEN_BACK, NEVER_COUNTED, UNKNOWN, token_age
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
-from chalicelib.stores.aws.errors import is_refused, is_throttled, translate_errors
+from chalicelib.stores.aws.errors import (
+    is_refused,
+    is_throttled,
+    translate_errors,
+    try_update,
+)
 from chalicelib.stores.aws.tables import QuotaRow
 
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
@@ -124,6 +129,26 @@ class QuotaStore:
         except QuotaRow.DoesNotExist:
             return 0
         return int(row.used)
+
+    def add(
+        self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
+    ) -> bool:  # fmt: skip
+        """Count records of a day, all of them or none.
+
+        Returns:
+            False when the limit would be passed.
+
+        Raises:
+            StorageUnavailable: it is not known whether they were counted; they stay counted.
+        """
+        actions: list[Action] = [
+            QuotaRow.used.add(count),
+            QuotaRow.expires_at.set(int(expires_at.timestamp())),
+        ]
+        room = QuotaRow.used.does_not_exist() | (QuotaRow.used <= limit - count)
+        return count <= limit and try_update(
+            QuotaRow(account_id, _period(kind, day)), actions, room
+        )
 
     def _release(self, account_id: str, kind: str, month: str, token: str) -> bool:
         """Take a call back if it is counted; tell whether it was."""

@@ -87,6 +87,8 @@ class CounterRow(TableRow):
 class QuotaRow(TableRow):
     """Calls counted in a month, at `predictions#2026-11` or `examples#2026-11`.
 
+    At `browsed#2026-11-24`: examples shown for review in a day.
+
     At `rate#records` and so on: when the bucket of a cost class is full again, in microseconds.
     At `running#downloads` and `running#documents`: an entry for each that goes on.
     """

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.suspects import SuspectExample, read_suspects
 from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
 ARTIFACT = "artifact.npz"
@@ -40,6 +41,11 @@ class ModelVersions:
     def document(self, model_id: str, version: str, name: str) -> Any:
         """Read METRICS, CARD or SUSPECTS of a version; None when there is none."""
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
+
+    def suspects(self, model: Model) -> tuple[SuspectExample, ...] | None:
+        """Read all examples that the served version doubts; None when they were not kept."""
+        found = model.version and self.document(model.model_id, model.version, SUSPECTS)
+        return read_suspects(found) if found else None
 
     def delete_version(self, model: Model, version: str) -> None:
         """Delete a version that was never published."""

@@ -6,11 +6,12 @@ Contract section 1, Lists.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.common.limits import MAX_FUNCTION_BYTES, MAX_PAGE_BYTES
 from chalicelib.domain.common.paging import ListPage
@@ -48,6 +49,12 @@ class ListRecord(msgspec.Struct):
 
     object: str
     data: list[msgspec.Raw]
+
+
+class ScanRecord(ListRecord, rename="camel"):
+    """The wrapper of what a scan found, with the place where it goes on."""
+
+    next_offset: int | UnsetType
 
 
 @dataclass(frozen=True)
@@ -88,19 +95,47 @@ def list_answer(
 
     A page of many quotes ends sooner, because a function could not return it.
     """
+    kept = _encoded(page.items, record)
+    has_more = page.has_more or len(kept) < len(page.items)
+    following = page.offset + len(kept) if has_more else None
+    return ListAnswer(ListRecord("list", kept), following, asked.count, headers or {})
+
+
+def scan_answer(
+    items: Sequence[Item],
+    positions: Sequence[int],
+    next_offset: int | None,
+    record: Callable[[Item], Any],
+    asked: Window,
+) -> ListAnswer:
+    """Encode what a scan found, under the limits of `list_answer`.
+
+    Args:
+        items: what was found.
+        positions: where, one for each.
+        next_offset: where the scan goes on; None at the end.
+        record: makes the record of an item.
+        asked: what was asked for.
+    """
+    kept = _encoded(items, record)
+    following = positions[len(kept)] if len(kept) < len(items) else next_offset
+    answer = ScanRecord("list", kept, UNSET if following is None else following)
+    return ListAnswer(answer, following, asked.count)
+
+
+def _encoded(items: Iterable[Item], record: Callable[[Item], Any]) -> list[msgspec.Raw]:
+    """Encode records until they fill a page."""
     kept: list[msgspec.Raw] = []
     budget = MAX_PAGE_BYTES - len(b'{"object":"list","data":[]}') + 1  # one comma less
     on_wire = MAX_FUNCTION_BYTES
-    for item in page.items:
+    for item in items:
         encoded = msgspec.json.encode(record(item))
         budget -= len(encoded) + 1
         on_wire -= wire_bytes(encoded) + 1
         if kept and min(budget, on_wire) < 0:
             break
         kept.append(msgspec.Raw(encoded))
-    has_more = page.has_more or len(kept) < len(page.items)
-    following = page.offset + len(kept) if has_more else None
-    return ListAnswer(ListRecord("list", kept), following, asked.count, headers or {})
+    return kept
 
 
 def _whole(query: Mapping[str, str], name: str, default: int, smallest: int) -> int:

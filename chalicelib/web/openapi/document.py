@@ -281,7 +281,11 @@ def _answer(operation: Operation, schemas: _Schemas) -> Schema:
     return {
         "type": "object",
         "required": ["object", "data"],
-        "properties": {"object": {"const": "list"}, "data": {"type": "array", "items": record}},
+        "properties": {
+            "object": {"const": "list"},
+            "data": {"type": "array", "items": record},
+            **operation.list_members,
+        },
     }
 
 

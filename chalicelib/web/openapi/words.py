@@ -99,6 +99,11 @@ WORDS: Mapping[str, str] = {
     "NewPictureForm.name": "File name of the picture; that of `data` where it is missing.",
     "PictureFeedbackForm.name": "File name of the picture; that of `data` where it is missing.",
     "expectedLabel": "The right label, by its name.",
+    "box": "Where the object is; of detection datasets.",
+    "x": "Pixels from the left side of the picture as displayed.",
+    "y": "Pixels from its top.",
+    "width": "Width in pixels.",
+    "height": "Height in pixels.",
     # trainings
     "TrainForm.name": "Name of the model.",
     "learningRate": "How fast the head learns; null or absent for the service's own choice.",

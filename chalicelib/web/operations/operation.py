@@ -95,6 +95,8 @@ class Operation:
     """Default and largest `count` of a paged list; 0 when there are no pages."""
     is_list: bool = False
     """True when `answer` is the type of a list's records."""
+    list_members: Mapping[str, Any] = field(default_factory=dict)
+    """Schemas of members that the list has besides `object` and `data`, and may leave out."""
     locate: Callable[[Call], object] | None = None
     """Loads what path or body name; runs after the 401 and before the rest of the checks."""
     takes_data: bool = False

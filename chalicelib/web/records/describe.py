@@ -17,8 +17,11 @@ from chalicelib.domain.models.model import Model, ModelView, TrainStats
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.domain.models.training import shown_epochs, shown_learning_rate
 from chalicelib.services.accounts.usage import UsageFacts
+from chalicelib.services.datasets.browsing import BrowsedExample
 from chalicelib.web.records.records import (
     BoundingBoxRecord,
+    BoxRecord,
+    BrowsedExampleRecord,
     DatasetRecord,
     DeletionRecord,
     DetectedRecord,
@@ -83,6 +86,23 @@ def example(view: ExampleView) -> ExampleRecord:
     row = view.example
     return ExampleRecord(
         row.example_id, row.name, view.location, date_text(row.created_at), label(view.label)
+    )
+
+
+def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
+    """Describe an example for review."""
+    row, box, suspect = item.example, item.example.box, item.suspect
+    return BrowsedExampleRecord(
+        id=row.example_id,
+        name=row.name,
+        location=item.location,
+        created_at=date_text(row.created_at),
+        label=label(item.label),
+        source=item.source,
+        box=UNSET if box is None else BoxRecord(box.x, box.y, box.width, box.height),
+        suggestion=UNSET if suspect is None else suspect.suggestion,
+        confidence=UNSET if suspect is None else suspect.confidence,
+        reason=UNSET if suspect is None else suspect.reason,
     )
 
 

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
 from chalicelib.domain.models.model_files import STATES
+from chalicelib.domain.models.suspects import EXTRA_LABEL, MISSING_LABEL, OTHER_LABEL
 
 Number = int | float
 SINCE_2 = Meta(
@@ -81,6 +82,45 @@ class ExampleRecord(msgspec.Struct, rename="camel"):
     created_at: str
     label: LabelRecord
     object: Literal["example"] = "example"
+
+
+class BoxRecord(msgspec.Struct):
+    """Where an object is, as annotations have it: pixels from the top left of the picture."""
+
+    x: Number
+    y: Number
+    width: Number
+    height: Number
+
+
+Suggestion = Annotated[
+    str,
+    Meta(
+        description="The label that it probably has; of a picture with several labels "
+        "`<label>_positive` where one is missing, `<label>_negative` where one is too many.",
+        examples=["billing"],
+    ),
+]
+Confidence = Annotated[float, Meta(description="Probability of the suggestion.", examples=[0.93])]
+SuspectReason = Annotated[
+    str, Meta(extra_json_schema={"enum": [OTHER_LABEL, EXTRA_LABEL, MISSING_LABEL]})
+]
+
+
+class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
+    """An example for review; `box` of a detection dataset, the last three of suspects."""
+
+    id: int
+    name: str
+    location: str
+    created_at: str
+    label: LabelRecord
+    source: Annotated[str, Meta(extra_json_schema={"enum": ["upload", "feedback"]})]
+    box: BoxRecord | UnsetType = UNSET
+    suggestion: Suggestion | UnsetType = UNSET
+    confidence: Confidence | UnsetType = UNSET
+    reason: SuspectReason | UnsetType = UNSET
+    object: Literal["browsedexample"] = "browsedexample"
 
 
 class TrainStatsRecord(msgspec.Struct, rename="camel"):

@@ -51,6 +51,31 @@ class Example(Record, kw_only=True):
     object: str = "example"
 
 
+class Box(Record, kw_only=True):
+    """Where an object is, as annotations have it: pixels from the top left of the picture."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class BrowsedExample(Record, kw_only=True):
+    """An example for review; `box` of a detection dataset, the last three of suspects."""
+
+    id: int
+    name: str
+    location: str
+    created_at: str
+    label: Label
+    source: str
+    box: Box | None = None
+    suggestion: str | None = None
+    confidence: float | None = None
+    reason: str | None = None
+    object: str = "browsedexample"
+
+
 class TrainStats(Record, kw_only=True):
     """What a finished training did; durations as HH:MM:SS:mmm."""
 

@@ -1,0 +1,104 @@
+"""Browsing: examples for review, beside the lists that the monthly limit counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import msgspec
+
+from chalicelib.domain.common.limits import EXAMPLES_PAGE
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView
+from chalicelib.errors import DatasetNotFound, LabelNotFound, ModelNotFound
+from chalicelib.services.datasets.browsing import BrowsedList
+from chalicelib.web.http.paging import ListAnswer, scan_answer
+from chalicelib.web.operations import locate
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, records
+
+NEXT_OFFSET = {
+    "nextOffset": {
+        "type": "integer",
+        "description": "`offset` of the next call, as in `Link`; absent at the end.",
+        "examples": [1000],
+    }
+}
+
+
+class BrowseQuery(msgspec.Struct, rename="camel"):
+    """Which examples are looked for."""
+
+    label_id: Annotated[
+        int | None, msgspec.Meta(description="Only the examples of this label.", examples=[1000007])
+    ] = None
+    source: Annotated[
+        Literal["upload", "feedback", "all"] | None,
+        msgspec.Meta(
+            description="Where they came from; without it uploads, and with `labelId` or "
+            "`suspectsOf` all."
+        ),
+    ] = None
+    suspects_of: Annotated[
+        str | None,
+        msgspec.Meta(
+            description="Id of a model: only examples whose labels its training doubts and that "
+            "were not changed since, the most suspicious first.",
+            extra_json_schema={"pattern": "^[A-Za-z0-9]{1,64}$"},
+        ),
+    ] = None
+    contains: Annotated[
+        str,
+        msgspec.Meta(
+            description="Only texts, or file names, with this in them, in any case. One call looks "
+            "for two seconds and tells in `nextOffset` where to go on.",
+            max_length=200,
+            examples=["parcel"],
+        ),
+    ] = ""
+
+
+def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
+    """Load the dataset of the path, and label and model of the query."""
+    view = locate.dataset_in_path(call)
+    if view.dataset.status == DELETION_PENDING:
+        raise DatasetNotFound(view.dataset.dataset_id)
+    query = call.request.query
+    label_id = locate.sent_number_id(query, "labelId", LabelNotFound)
+    label = None if label_id is None else view.label(label_id)
+    if label_id is not None and label is None:
+        raise LabelNotFound(label_id)
+    model = None
+    if model_id := query.get("suspectsOf"):
+        model_id = locate.text_id(model_id, ModelNotFound)
+        model = call.container.models.get(call.account.account_id, model_id)
+    return view, BrowsedList(label, suspects_of=model)
+
+
+def browse_examples(call: Call) -> ListAnswer:
+    """Show examples for review."""
+    (view, located), asked = call.located, call.window
+    query: BrowseQuery = call.query
+    wanted = replace(located, source=query.source, contains=query.contains)
+    page = call.container.browsing.browse(call.account, view, wanted, asked.offset, asked.count)
+    positions = [item.position for item in page.items]
+    return scan_answer(page.items, positions, page.next_offset, describe.browsed, asked)
+
+
+OPERATIONS = (
+    Operation(
+        name="browse_examples",
+        method="GET",
+        path="/v2/:family/datasets/{dataset_id}/browse",
+        families=BOTH,
+        view=browse_examples,
+        locate=locate_browsed,
+        summary="Look through the examples of a dataset, or those whose labels a model doubts; "
+        "does not count to the monthly limit of example lists.",
+        query=BrowseQuery,
+        page_size=EXAMPLES_PAGE,
+        is_list=True,
+        list_members=NEXT_OFFSET,
+        answer=records.BrowsedExampleRecord,
+        statuses=(409, 429),
+    ),
+)

@@ -1,0 +1,227 @@
+"""Looks through the examples of a dataset, all of them or those that a training doubts.
+
+A position is a place in the list that is looked through: of the wanted labels and sources, or of
+the suspects that a model's report names. Both stay as they are while examples are mended, so
+nobody who goes on from `next_offset` misses one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import Allowances
+from chalicelib.domain.datasets.dataset import SOURCES, UPLOAD, DatasetView, Label
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.datasets.label_names import folded
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.suspects import OTHER_LABEL, SuspectExample
+from chalicelib.errors import InvalidParameter, SuspectsNotKept
+from chalicelib.stores.datasets.example_views import ExampleViews
+from chalicelib.stores.examples.example_order import label_ranges, stretches
+from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
+from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
+from chalicelib.stores.models.versions import ModelVersions
+
+SCAN_SECONDS = 2.0
+"""How long one call looks for a text, in seconds."""
+_SCANNED_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class BrowsedList:
+    """What is looked through."""
+
+    label: Label | None = None
+    """Only its examples."""
+    source: str | None = None
+    """`upload`, `feedback` or `all`; None as lists have it: all of a label, else uploads."""
+    suspects_of: Model | None = None
+    """Only what the report of this model names, in its order."""
+    contains: str = ""
+    """Only what has this in its text or file name, in any case."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Sources that are looked through, in list order."""
+        if self.source is None and not (self.label or self.suspects_of):
+            return (UPLOAD,)
+        return SOURCES if self.source in (None, "all") else (self.source,)
+
+
+@dataclass(frozen=True)
+class BrowsedExample:
+    """An example for review."""
+
+    position: int
+    """Place in the list that is looked through, from 0."""
+    source: str
+    """`upload` or `feedback`."""
+    example: Example
+    """As it is stored."""
+    label: Label
+    """Its label."""
+    suspect: SuspectExample | None = None
+    """What a training says against its label, names as they are now."""
+    location: str = ""
+    """Language: the text. Vision: a temporary URL."""
+
+
+@dataclass(frozen=True)
+class BrowsedPage:
+    """What one call found."""
+
+    items: tuple[BrowsedExample, ...]
+    """Found examples, each with its location."""
+    next_offset: int | None
+    """Position where the next call goes on; None at the end."""
+
+
+class BrowseService:
+    """Looks through examples."""
+
+    def __init__(
+        self,
+        examples: ExampleStore,
+        files: ModelVersions,
+        views: ExampleViews,
+        allowances: Allowances,
+    ) -> None:
+        self._examples = examples
+        self._search = ExampleSearch(examples)
+        self._files = files
+        self._views = views
+        self._allowances = allowances
+
+    def browse(
+        self, account: Account, view: DatasetView, wanted: BrowsedList, offset: int, count: int
+    ) -> BrowsedPage:
+        """Look from a position on until so many examples are found, or the time is up.
+
+        Raises:
+            InvalidParameter: the model was trained from another dataset.
+            SuspectsNotKept: the model has no report whose suspects are kept.
+            DatasetNotFound: the dataset is being deleted.
+            BrowseQuotaExceeded: the account's examples of this day are used up.
+        """
+        if wanted.suspects_of is None:
+            page = self._plain(view, wanted, offset, count)
+        else:
+            page = self._suspects(view, wanted, wanted.suspects_of, offset, count)
+        pairs = [(item.example, item.label) for item in page.items]
+        self._allowances.browse(account, len(pairs))
+        views = self._views.show(view.dataset, pairs)
+        shown = zip(page.items, views, strict=True)
+        items = tuple(replace(item, location=seen.location) for item, seen in shown)
+        return replace(page, items=items)
+
+    def _plain(
+        self, view: DatasetView, wanted: BrowsedList, offset: int, count: int
+    ) -> BrowsedPage:
+        """Look through labels and sources."""
+        labels = view.labels if wanted.label is None else (wanted.label,)
+        ranges = label_ranges(view, wanted.sources, labels)
+        total = sum(one.count for one in ranges)
+
+        def blocks(size: int) -> Iterator[Sequence[BrowsedExample]]:
+            for start in range(offset, total, size):
+                parts = list(stretches(ranges, start, size))
+                read = self._examples.read_many([stretch for _, stretch in parts])
+                found = [
+                    (one, example)
+                    for (one, _), examples in zip(parts, read, strict=True)
+                    for example in examples
+                ]
+                yield [
+                    BrowsedExample(position, one.sequence.source, example, one.label)
+                    for position, (one, example) in enumerate(found, start)
+                ]
+
+        size = _SCANNED_AT_ONCE if wanted.contains else count
+        return _collected(blocks(size), wanted, offset, count, total, size)
+
+    def _suspects(
+        self, view: DatasetView, wanted: BrowsedList, model: Model, offset: int, count: int
+    ) -> BrowsedPage:
+        """Look through what a report names; what was mended since is left out."""
+        listed = self._listed(view, model)
+        if wanted.label is not None:
+            listed = [one for one in listed if one.label_id == wanted.label.label_id]
+
+        def blocks(size: int) -> Iterator[Sequence[BrowsedExample]]:
+            for start in range(offset, len(listed), size):
+                yield self._found(view, listed[start : start + size], start)
+
+        return _collected(blocks(count), wanted, offset, count, len(listed), count)
+
+    def _listed(self, view: DatasetView, model: Model) -> list[SuspectExample]:
+        """Read the suspects of a model of this dataset."""
+        if model.dataset_id != view.dataset.dataset_id:
+            raise InvalidParameter(
+                "suspectsOf",
+                f"model {model.model_id} was trained from dataset {model.dataset_id}, not from "
+                f"{view.dataset.dataset_id}.",
+            )
+        suspects = self._files.suspects(model)
+        if suspects is None:
+            raise SuspectsNotKept(model.model_id)
+        return list(suspects)
+
+    def _found(
+        self, view: DatasetView, suspects: Sequence[SuspectExample], start: int
+    ) -> list[BrowsedExample]:
+        """Find the suspects that are still what the training saw."""
+        found = self._search.find(list(_places(view, suspects)))
+        items = []
+        for position, one in enumerate(suspects, start):
+            label = view.label(one.label_id)
+            sequence, example = found.get(one.example_id, (None, None))
+            if label and sequence and example and example.digest.hex() == one.digest:
+                named = _named(view, one, label)
+                items.append(BrowsedExample(position, sequence.source, example, label, named))
+        return items
+
+
+def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
+    """Tell where suspects stood when they were trained on."""
+    counts = {c.label_id: c for c in view.dataset.counts}
+    for one in suspects:
+        mine = counts.get(one.label_id)
+        for source in SOURCES if mine else ():
+            sequence = ExampleSequence(view.dataset.dataset_id, source, one.label_id)
+            yield SoughtExample(sequence, mine.count(source) if mine else 0, one.example_id)
+
+
+def _named(view: DatasetView, suspect: SuspectExample, label: Label) -> SuspectExample:
+    """Name the suggestion as its label is called now."""
+    suggested = view.label(suspect.suggestion_id)
+    if suspect.reason != OTHER_LABEL or suggested is None:
+        return suspect
+    return replace(suspect, label=label.name, suggestion=suggested.name)
+
+
+def _collected(
+    blocks: Iterator[Sequence[BrowsedExample]],
+    wanted: BrowsedList,
+    offset: int,
+    count: int,
+    total: int,
+    size: int,
+) -> BrowsedPage:
+    """Take what is wanted out of blocks of so many positions."""
+    began, sought = time.monotonic(), folded(wanted.contains)
+    items: list[BrowsedExample] = []
+    position = offset
+    for block in blocks:
+        position += size
+        for item in block:
+            if item.source in wanted.sources and sought in folded(item.example.name):
+                items.append(item)
+                if len(items) == count:
+                    position = item.position + 1
+                    break
+        if len(items) == count or time.monotonic() - began >= SCAN_SECONDS:
+            break
+    return BrowsedPage(tuple(items), position if position < total else None)

@@ -1,0 +1,79 @@
+"""Browsing through the gateway: its records, links and refusals."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.api.prepared import (
+    BOX_MODEL_ID,
+    DATASET_ID,
+    DELIVERY,
+    EXAMPLES,
+    MODEL_ID,
+    SCENES_ID,
+)
+
+URL = f"/v2/language/datasets/{DATASET_ID}/browse"
+
+
+def test_examples_are_shown_for_review(call, world):
+    """A record is that of a list with its source; the monthly count of lists stays."""
+    answer = call("GET", f"{URL}?labelId={DELIVERY}&count=2")
+
+    first = answer.json["data"][0]
+    assert list(first) == ["id", "name", "location", "createdAt", "label", "source", "object"]
+    assert (first["label"]["id"], first["source"]) == (DELIVERY, "upload")
+    assert first["object"] == "browsedexample"
+    assert answer.json["nextOffset"] == 2
+    assert "offset=2" in answer.headers["Link"]
+    assert world.used(EXAMPLES) == 0
+
+
+def test_the_last_page_has_no_offset(call):
+    """Neither member nor link stand where nothing follows."""
+    answer = call("GET", f"{URL}?contains=REFUND&offset=3")
+
+    assert (len(answer.json["data"]), list(answer.json)) == (3, ["object", "data"])
+    assert "Link" not in answer.headers
+
+
+def test_boxes_are_shown(call):
+    """Of a detection dataset each example has its box as annotations write it."""
+    record = call("GET", f"/v2/vision/datasets/{SCENES_ID}/browse").json["data"][0]
+
+    assert list(record["box"]) == ["x", "y", "width", "height"]
+    assert record["location"].startswith("http")
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "text"),
+    [
+        ("labelId=1", 404, "Unable to find label 1."),
+        ("labelId=x", 400, "'labelId'"),
+        (f"suspectsOf={'A' * 26}", 404, "Unable to find model"),
+        ("suspectsOf=CommunitySentiment", 404, "prebuilt"),
+        (f"suspectsOf={BOX_MODEL_ID}", 400, "was trained from dataset"),
+        ("source=both", 400, "'source'"),
+        ("contains=" + "a" * 201, 400, "'contains'"),
+        ("count=0", 400, "'count'"),
+    ],
+)
+def test_wrong_filters(call, query, status, text):
+    """What is unknown is a 404, what cannot be is a 400 with the field's name."""
+    answer = call("GET", f"{URL}?{query}")
+
+    assert (answer.status, text in answer.json["message"]) == (status, True), answer.text
+
+
+def test_suspects_are_listed(call):
+    """A trained model has a report, even if it names nothing."""
+    answer = call("GET", f"{URL}?suspectsOf={MODEL_ID}")
+
+    assert (answer.status, answer.json) == (200, {"object": "list", "data": []})
+
+
+def test_a_dataset_being_deleted_is_not_browsed(call):
+    """Its examples are gone already."""
+    call("DELETE", f"/v2/language/datasets/{DATASET_ID}")
+
+    assert call("GET", URL).status == 404
