@@ -30,6 +30,8 @@ MISFIT = 0.25
 """Factor of a text that is not of the type."""
 _LOOSE_FIT = 0.8
 _FIT = 1.15
+_NO_NUMBER = 0.3
+"""Factor of an address without any number."""
 _MOST = 0.4
 """Share of a text that is of a kind when the whole text is."""
 _MOST_NAME_WORDS = 8
@@ -39,6 +41,7 @@ _COMB = 4
 """Digits of a number in single boxes at the least."""
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
+_POUNDS = re.compile(r"(?:(?<=\d)|(?<=\d ))[I1|]b(?=s?\b)")
 _POINTED = re.compile(r"[-(]?\$? ?\d{1,3}(?:\.\d{3})+\)?")
 
 
@@ -75,7 +78,7 @@ def _fits(kind: str, text: str) -> float:
         return 1.05 if is_name else MISFIT
     if normalized_address(text):
         return _FIT
-    return 1.0 if letters and any(letter.isdecimal() for letter in text) else 0.8
+    return 1.0 if letters and any(letter.isdecimal() for letter in text) else _NO_NUMBER
 
 
 def is_one_line(types: Sequence[str]) -> bool:
@@ -92,6 +95,11 @@ def closed_up(text: str) -> str:
     """Return a number that was written into single boxes without the blanks between them."""
     digits = sum(map(str.isdecimal, text))
     return text.replace(" ", "") if digits >= _COMB and is_spaced(text) else text
+
+
+def with_pounds(text: str) -> str:
+    """Return a weight whose unit was read with a capital I with the letter that stands there."""
+    return _POUNDS.sub("lb", text)
 
 
 def with_commas(text: str) -> str:

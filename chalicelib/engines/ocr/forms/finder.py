@@ -6,25 +6,34 @@ Spec: key object, value object.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
-from chalicelib.engines.ocr.forms.field_kinds import closed_up, has_commas, with_commas
+from chalicelib.engines.ocr.forms.field_kinds import closed_up, has_commas, with_commas, with_pounds
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_alike
-from chalicelib.engines.ocr.forms.pieces import take_out_keys
+from chalicelib.engines.ocr.forms.pieces import Remains, take_out_keys
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import (
     LineSegment,
     make_segments,
     tilt,
 )
+from chalicelib.engines.ocr.forms.values.holders import find_holders
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
+from chalicelib.engines.ocr.forms.values.statements import StatementColumns
 from chalicelib.engines.ocr.forms.values.values import Value, find_values
 from chalicelib.engines.ocr.forms.virtual_fields import find_virtual_fields
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
+_CROSSED = 0.9
+"""How sure a number is that a row and a column name together."""
+_UNCAPTIONED = 0.85
+"""How sure a name or an address is that no caption names."""
+_DOUBTFUL = 0.4
+"""Below it, what a block says is likelier than a caption's value."""
 _EMPTY_CERTAINTY = 0.8
 """How sure an empty value is: something may have been overlooked."""
 
@@ -62,14 +71,65 @@ def _find_printed(
     numbered = NumberedLines(segments, remains.pieces)
     remains = numbered.without_numbers(remains)
     rules = PageRules.of_page(page, angle, segments)
-    values = find_values(found, keys, remains, rules, numbered)
+    columns = StatementColumns(segments, remains.pieces)
+    values = find_values(found, keys, remains, rules, numbered, columns)
     check()
     meant = _choose_places(keys, found, values)
     is_mended = not page.is_exact and has_commas(line.text for line in page.lines)
-    return {
+    fields = {
         number: _field(keys[number], found[place], values.get(place), is_mended)
         for number, place in meant.items()
     }
+    fields |= _crossed_fields(keys, fields, columns, remains, is_mended)
+    return fields | _holders(keys, fields, remains)
+
+
+def _holders(
+    keys: Sequence[TemplateKey], fields: Mapping[int, FormField], remains: Remains
+) -> dict[int, FormField]:
+    """Return names and addresses that stand on the page without any caption."""
+    numbers = {key.entity: number for number, key in enumerate(keys)}
+    texts = {
+        field.entity: field.value_text
+        for field in fields.values()
+        if field.probability >= _DOUBTFUL
+    }
+    found = {}
+    for entity, parts in find_holders(numbers.keys(), texts, remains.pieces).items():
+        number = numbers[entity]
+        known = fields.get(number) or FormField(entity, "", None, "", None, 1.0, None)
+        text = " ".join(part.text for part in parts)
+        found[number] = replace(
+            known,
+            value_text=text,
+            value_box=around(part.box for part in parts),
+            probability=_UNCAPTIONED * _probability(parts),
+            normalized=normalized_address(text),
+        )
+    return found
+
+
+def _crossed_fields(
+    keys: Sequence[TemplateKey],
+    fields: Mapping[int, FormField],
+    columns: StatementColumns,
+    remains: Remains,
+    is_mended: bool,
+) -> dict[int, FormField]:
+    """Return the fields that only the row and the column of a statement name together."""
+    used = {field.value_box for field in fields.values()}
+    crossed = {}
+    for number, key in enumerate(keys):
+        if number in fields and fields[number].value_text:
+            continue
+        for crossing in columns.crossings(key):
+            segment = remains.pieces[crossing.piece].segment
+            value = Value((segment,), _CROSSED)
+            if segment.box not in used:
+                place = FoundKey(number, (), (crossing.label,), 1.0, 1.0, False)
+                crossed[number] = _field(key, place, value, is_mended)
+                break
+    return crossed
 
 
 def _choose_places(
@@ -101,7 +161,7 @@ def _choose_places(
 def _field(template: TemplateKey, key: FoundKey, value: Value | None, is_mended: bool) -> FormField:
     """Describe a printed key with its value, an amount with commas if they are to be mended."""
     segments = value.segments if value else ()
-    text = closed_up(" ".join(segment.text for segment in segments))
+    text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
     if is_mended and "CURRENCY" in template.types:
         text = with_commas(text)
     certainty = value.certainty if value else _EMPTY_CERTAINTY

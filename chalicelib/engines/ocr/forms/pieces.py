@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment
+from chalicelib.engines.ocr.kinds.address import address_confidence
+from chalicelib.engines.ocr.kinds.dates import find_dates
 
 _FILLER = " \t:：_.…·•=|~¯—–-*"
 """Marks between a key and its value: colons, underlines and leaders as they are read."""
@@ -16,6 +18,27 @@ _LABEL = re.compile(r"[(\d]{0,4}[.)]?\s?[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _LABEL_WORDS = 5
+_INSTRUCTION = re.compile(
+    r"(?:\W?\d{1,2}[a-z]?\W? )?(?:If|Enter|Attach|Check|See|Add|Subtract|Multiply|Complete|Do not)"
+    r"(?: [\w'’().,/-]+){3}"
+)
+"""How sentences begin that tell whoever fills in a form what to do."""
+_SENTENCE_LINES = 4
+_MOST_INSTRUCTIONS = 200
+"""Sentences of a page above which it is no form, and the lines below them are not looked for."""
+_SENTENCE_GAP, _LINE_OVERLAP = 0.5, 0.6
+"""Blank between the lines of a printed sentence at the most, and overlap of their boxes, in
+heights."""
+_SAME_PRINT = 0.3
+"""Heights by which lines of one print differ."""
+_NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
+_LONGEST_NUMBER = "12a. "
+_FEWEST_NUMBERED = 4
+_STREET = 0.8
+"""How sure a house number and a street are to be some."""
+_CAPITALS = re.compile(r"[A-Z]{2,}\.? ?")
+_DATED = 40
+"""Characters of a word with its date at the most."""
 _NEXT_NUMBER = re.compile(r"\s\d{1,2}[a-z]?$")
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
@@ -59,12 +82,14 @@ def take_out_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> 
             spans.setdefault(number, []).append((start, end, place if is_last else None))
     pieces: list[FormPiece] = []
     labels: list[LineSegment] = []
+    captions = set(_numbered_captions(segments, spans))
+    instructions = _instructions(segments, spans)
     for number, segment in enumerate(segments):
         if number in spans:
             pieces += _between_keys(segment, sorted(spans[number]))
-        elif _is_label(segment.text):
+        elif number in captions or _is_label(segment.text):
             labels += [segment] if any(map(str.isalnum, segment.text)) else []
-        elif piece := _bare(segment, 0, len(segment.text)):
+        elif number not in instructions and (piece := _bare(segment, 0, len(segment.text))):
             pieces.append(FormPiece(piece, None, _begins_with_label(segment.text)))
     return Remains(tuple(pieces), tuple(labels))
 
@@ -77,7 +102,78 @@ def _is_label(text: str) -> bool:
 def _begins_with_label(text: str) -> bool:
     """Return whether a line is a label with its value behind it."""
     label = _LABEL.match(text)
-    return label is not None and len(label.group().split()) <= _LABEL_WORDS
+    is_label = label is not None and len(label.group().split()) <= _LABEL_WORDS
+    return is_label or _is_dated(text)
+
+
+def _numbered_captions(
+    segments: Sequence[LineSegment], spans: Mapping[int, Sequence[tuple[int, int, int | None]]]
+) -> Iterator[int]:
+    """Yield the lines that begin as numbered captions do, and with no house number.
+
+    Where a form numbers its captions, one that no key knows has a number, too.
+
+    Args:
+        segments: of a page.
+        spans: the keys in them.
+    """
+    count = sum(
+        bool(_NUMBERED_CAPTION.match(segments[number].line.text))
+        and places[0][0] <= len(_LONGEST_NUMBER)
+        for number, places in spans.items()
+    )
+    if count >= _FEWEST_NUMBERED:
+        for number, segment in enumerate(segments):
+            line = segment.line.text
+            if _NUMBERED_CAPTION.match(line) and address_confidence(line) < _STREET:
+                yield number
+
+
+def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set[int]:
+    """Return the numbers of the lines that tell how a form is filled in: they are no values.
+
+    A sentence that begins as such sentences do goes on in the lines below it.
+
+    Args:
+        segments: of a page.
+        keyed: those of them that hold a key; below it stands its value.
+    """
+    found = {
+        number
+        for number, segment in enumerate(segments)
+        if number not in keyed and _INSTRUCTION.match(segment.text)
+    }
+    for number in sorted(found) if len(found) <= _MOST_INSTRUCTIONS else ():
+        last = segments[number]
+        for _ in range(_SENTENCE_LINES):
+            below = [
+                other
+                for other, segment in enumerate(segments)
+                if other not in found and other not in keyed and _goes_on_below(last, segment)
+            ]
+            if not below:
+                break
+            found.add(below[0])
+            last = segments[below[0]]
+    return found
+
+
+def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
+    """Return whether a line of print is the next one of the same sentence."""
+    gap = (lower.rect.min_y - upper.rect.max_y) / upper.height
+    return (
+        -_LINE_OVERLAP <= gap <= _SENTENCE_GAP
+        and abs(lower.rect.min_x - upper.rect.min_x) < upper.height / 2
+        and abs(lower.height - upper.height) < _SAME_PRINT * upper.height
+        and not upper.text.rstrip().endswith((".", ")"))
+    )
+
+
+def _is_dated(text: str) -> bool:
+    """Return whether a line is one word in capitals and the date that it names: REV 01/02/2020."""
+    match = _CAPITALS.match(text)
+    rest = text[match.end() : _DATED].rstrip() if match else ""
+    return any((span.start, span.end) == (0, len(rest)) for span in find_dates(rest))
 
 
 def _between_keys(

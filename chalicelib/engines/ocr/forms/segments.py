@@ -7,6 +7,8 @@ lines are horizontal. Boxes that are handed back lie on the page as read.
 from __future__ import annotations
 
 import math
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +20,10 @@ from chalicelib.engines.ocr.skew import find_angle
 _COLUMN_GAP = 1.5
 """Blank between two words, in heights of the line, above which they belong to two columns."""
 _FEWEST_PLACES = 3
+_ABOVE = 1.0
+"""Blank between the captions of columns and the line below them at the most, in heights."""
+_HEADER_WORDS = 2
+_WORD = re.compile(r"\S+")
 _LEAST_TILT = 0.002
 """Radians below which a page counts as level."""
 _LEVEL = 0.5
@@ -123,7 +129,16 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
     Returns:
         Segments, in the order of the lines.
     """
-    return tuple(segment for line in lines for segment in _divide(line, _level(line, angle)))
+    segments = [segment for line in lines for segment in _divide(line, _level(line, angle))]
+    by_bottom = sorted((each for each in segments if _is_header(each)), key=_bottom)
+    bottoms = [_bottom(each) for each in by_bottom]
+    divided: list[LineSegment] = []
+    for segment in segments:
+        reach = _ABOVE * segment.height
+        first = bisect_left(bottoms, segment.rect.min_y - reach)
+        last = bisect_right(bottoms, segment.rect.min_y + reach / 2)
+        divided += _divide_below(segment, by_bottom[first:last])
+    return tuple(divided)
 
 
 def tilt(lines: Sequence[TextLine]) -> float:
@@ -159,6 +174,50 @@ def _divide(line: TextLine, rect: Rect) -> Iterator[LineSegment]:
         yield whole.part(begin, at)
         begin = at + 1
     yield whole.part(begin, len(line.text)) if begin else whole
+
+
+def _bottom(segment: LineSegment) -> float:
+    return segment.rect.max_y
+
+
+def _is_header(segment: LineSegment) -> bool:
+    """Return whether a text may be the caption of a column: a word or two without digits."""
+    text = segment.text
+    return len(text.split()) <= _HEADER_WORDS and not any(map(str.isdecimal, text))
+
+
+def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[LineSegment]:
+    """Divide a line that was read through columns: each part stands below a caption of its own.
+
+    Args:
+        segment: the line.
+        headers: captions whose lower edge is near its upper edge.
+    """
+    rect = segment.rect
+    above = sorted(
+        (each for each in headers if rect.min_x < each.rect.center[0] < rect.max_x),
+        key=lambda each: each.rect.min_x,
+    )
+    words = [match.span() for match in _WORD.finditer(segment.text)]
+    if not 1 < len(above) <= len(words):
+        return [segment]
+    parts: list[tuple[int, int]] = []
+    for header in above:
+        under = [
+            (start, end)
+            for start, end in words
+            if _overlaps(segment.part(start, end).rect, header.rect)
+        ]
+        if not under or (parts and under[0][0] < parts[-1][1]):
+            return [segment]
+        parts.append((under[0][0], under[-1][1]))
+    is_whole = sum(end - start for start, end in parts) + len(parts) - 1 == len(segment.text)
+    return [segment.part(start, end) for start, end in parts] if is_whole else [segment]
+
+
+def _overlaps(rect: Rect, header: Rect) -> bool:
+    """Return whether a word stands below a caption."""
+    return min(rect.max_x, header.max_x) > max(rect.min_x, header.min_x)
 
 
 def _wide_blanks(line: TextLine, rect: Rect) -> Iterator[int]:

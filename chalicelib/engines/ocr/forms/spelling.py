@@ -15,6 +15,8 @@ SHORT_KEY = 3
 """Characters up to which a key must be read without any error, as whole words."""
 _LEAST_RATIO = 82.0
 _ONE_ERROR = 110.0
+_LONG_RATIO = 95.0
+"""Enough for a long text, however long: in forty letters two may be misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def least_ratio(folded: str) -> float:
     """
     if len(folded) <= SHORT_KEY:
         return 100.0
-    return max(_LEAST_RATIO, 100.0 - _ONE_ERROR / len(folded))
+    return min(_LONG_RATIO, max(_LEAST_RATIO, 100.0 - _ONE_ERROR / len(folded)))
 
 
 def similarity(first: str, second: str) -> float:

@@ -14,6 +14,7 @@ from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity
 from chalicelib.engines.ocr.forms.virtual_fields import is_printed
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
+from chalicelib.engines.ocr.kinds.span import word_set
 
 _LEAST_SCORE = 0.4
 """Score below which a reading is a chance likeness in running text."""
@@ -21,6 +22,10 @@ _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
 _NUMBER_AT_END = re.compile(r"(?:^|\s)\d{1,2}[a-z]?\s*$")
 _COLON = re.compile(r"\s*[:：]")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}$")
+_PROSE = word_set(
+    "has have is are was were been be will would must may should shall that which who"
+)
+"""Words that follow a key in a sentence that mentions it."""
 _FEW_WORDS = 6
 _LONG, _LENGTH_BONUS = 20, 0.1
 """Of two keys that read equally well, the longer one is likelier, up to 20 letters."""
@@ -123,9 +128,16 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
 
 
 def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
-    """Return whether a place reads like one that was taken, and looks almost as much like a key."""
+    """Return whether a place looks almost as much like a key as one that was taken.
+
+    It reads like that one, or is another of the key's texts and stands alone, as captions do.
+    """
+    (_, start, end), *others = key.parts
+    line = key.segments[0].line.text
+    is_alone = not others and end - start == len(line.strip()) and not is_short(line)
     return any(
-        key.score >= _AS_GOOD * each.score and similarity(fold(each.text), fold(key.text)) > 0
+        key.score >= _AS_GOOD * each.score
+        and (is_alone or similarity(fold(each.text), fold(key.text)) > 0)
         for each in found
     )
 
@@ -228,6 +240,8 @@ def _fits_after(after: str, has_colon: bool) -> float:
         return 1.0
     if _HINT.match(after):
         return 0.97
+    if not _PROSE.isdisjoint(word.casefold() for word in after.split()[:_FEW_WORDS]):
+        return 0.6
     if ":" in after and not any(letter.isdecimal() for letter in after.split(":")[0]):
         return 0.75
     return 0.93 if len(after.split()) <= _FEW_WORDS else 0.75

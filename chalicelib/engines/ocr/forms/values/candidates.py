@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.spelling import tokens
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
+from chalicelib.engines.ocr.forms.values.statements import StatementColumns
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles
@@ -172,19 +173,29 @@ BOXED = "boxed"
 """In the ruled box that the key labels."""
 NUMBERED = "numbered"
 """Behind the second printing of the line's number."""
+CROSSED = "crossed"
+"""In the key's row of a statement, in the column of what the key asks for."""
 
-_BASE = {INLINE: 1.0, RIGHT: 0.95, BELOW: 0.9, ABOVE: 0.75, BOXED: 0.95, NUMBERED: 1.0}
+_BASE = {INLINE: 1.0, NUMBERED: 1.0, BELOW: 0.9, ABOVE: 0.75}
+_BASE_ELSEWHERE = 0.95
 _ROOM = 0.7
 """Heights of its key that a box has below it at the least when a value is to be written there."""
 _TALLEST_BOX = 12.0
 """Heights of its key that it has there at the most."""
+_CAPTION = 0.4
+"""Factor of a text beside a key that has a number below it, as the key has."""
+_RIGHT_BELOW = 0.8
+"""Heights from a caption to what stands right below it at the most."""
+_FEWEST_BOXED, _OTHER_BOX = 4, 0.5
+"""Values in boxes of their own that make a form of boxes, and its factor for one in another box."""
 _WIDE_BOX = 4.0
 """A text so many times further right is as near as one that is a line higher."""
 _ADJOINS = 2.5
 """Heights up to which a text behind a colon is its value whatever the rest of the form does."""
 _LABELLED = 0.6
 """Factor for a text with a colon in it right behind a key's colon."""
-_LABEL_LIKE = {INLINE: 0.4, RIGHT: 0.3, BELOW: 0.5, ABOVE: 0.4, BOXED: 0.4, NUMBERED: 0.4}
+_LABEL_LIKE = {RIGHT: 0.3, BELOW: 0.5}
+_LABEL_LIKE_ELSEWHERE = 0.4
 """Factor for a text of words that forms print."""
 _RULED = {RIGHT: 0.45, BELOW: 0.4, ABOVE: 1.0}
 """Factor when a ruled line separates key and value."""
@@ -203,7 +214,7 @@ class Candidate:
     piece: int
     """Place in the list of pieces."""
     relation: str
-    """INLINE, RIGHT, BELOW, ABOVE, BOXED or NUMBERED."""
+    """INLINE, RIGHT, BELOW, ABOVE, BOXED, NUMBERED or CROSSED."""
     score: float
     """How likely it is by itself, 0 to about 1."""
 
@@ -217,6 +228,7 @@ class Neighbourhood:
         remains: Remains,
         rulings: PageRules,
         numbered: NumberedLines,
+        columns: StatementColumns,
     ) -> None:
         """Note where everything is.
 
@@ -225,14 +237,19 @@ class Neighbourhood:
             remains: the page without them.
             rulings: ruled lines of the page.
             numbered: lines of the page that have numbers.
+            columns: of a statement on it.
         """
         self.keys = keys
+        self._columns = columns
         self._numbered = numbered
         self._key_rects = [segment.rect for key in keys for segment in key.segments]
         self.pieces = remains.pieces
         self._rulings = rulings
         self._is_owned = np.array([piece.owner is not None for piece in self.pieces], dtype=bool)
         self._is_labelled = np.array([piece.is_labelled for piece in self.pieces], dtype=bool)
+        self._has_digit = np.array(
+            [any(map(str.isdecimal, piece.segment.text)) for piece in self.pieces], dtype=bool
+        )
         self._rects = as_array([piece.segment.rect for piece in self.pieces])
         labels = [segment.rect for key in keys for segment in key.segments]
         labels += [segment.rect for segment in remains.labels]
@@ -249,19 +266,43 @@ class Neighbourhood:
         for number, key in enumerate(self.keys):
             types = templates[key.number].types
             line_number = self._numbered.before_value(key, self._key_rects)
+            is_row, own = self._columns.own_number(key.rect, key.text, types)
             if line_number is not None:
                 places = list(self._behind(line_number.rect))
+            elif is_row:
+                places = [] if own is None else [(CROSSED, own, 1.0)]
             else:
                 places = [(INLINE, owned[number], 1.0)] if number in owned else []
                 places += self._around(key, types) if len(self.pieces) else []
             for relation, piece, near in places:
                 text = self.pieces[piece].segment.text
-                score = near * _BASE[relation] * fitness(types, text)
+                score = near * _BASE.get(relation, _BASE_ELSEWHERE) * fitness(types, text)
                 is_own = self.pieces[piece].owner is not None
                 if not is_own and looks_like_label(text):
-                    score *= _LABEL_LIKE[relation]
+                    score *= _LABEL_LIKE.get(relation, _LABEL_LIKE_ELSEWHERE)
                 found.append(Candidate(number, piece, relation, score))
-        return found
+        return self._kept_inside(found)
+
+    def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Weigh what stands in other boxes less, where values stand below captions in their own.
+
+        A box that holds nothing but its caption is empty there.
+        """
+        if sum(each.relation == BOXED for each in candidates) < _FEWEST_BOXED:
+            return list(candidates)
+        return [
+            replace(each, score=_OTHER_BOX * each.score) if self._leaves_box(each) else each
+            for each in candidates
+        ]
+
+    def _leaves_box(self, candidate: Candidate) -> bool:
+        """Return whether a piece lies outside the closed box of a key, which begins with it."""
+        if candidate.relation not in {RIGHT, BELOW, ABOVE}:
+            return False
+        key = self.keys[candidate.key].rect
+        box = self._rulings.box(key)
+        is_first = isfinite(box.area) and key.min_x - box.min_x < 2 * key.height
+        return is_first and not bool(_is_inside(self._rects[[candidate.piece]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
         """Yield the piece behind the second printing of a line's number."""
@@ -326,7 +367,15 @@ class Neighbourhood:
         elif not self._is_labelled[piece]:
             place = self.pieces[piece].segment.rect
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, place)
-            yield RIGHT, piece, near * _weigh(RIGHT, is_ruled)
+            weight = _CAPTION if self._is_caption_beside(key, piece) else 1.0
+            yield RIGHT, piece, near * weight * _weigh(RIGHT, is_ruled)
+
+    def _is_caption_beside(self, key: FoundKey, piece: int) -> bool:
+        """Return whether a text beside a key is a caption as well: numbers stand below both."""
+        return not self._has_digit[piece] and all(
+            (below_gaps(self._rects, rect, rect.height) < _RIGHT_BELOW)[self._has_digit].any()
+            for rect in (key.segments[-1].rect, self.pieces[piece].segment.rect)
+        )
 
     def _stacked(
         self, key: FoundKey, relation: str, measure: Measure

@@ -14,6 +14,7 @@ from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.forms.values.candidates import (
     BELOW,
+    BOXED,
     INLINE,
     RIGHT,
     Candidate,
@@ -71,8 +72,16 @@ _MAX_WORDS = 50
 """Pieces of one line that are put together."""
 _TALLEST = 4.0
 """Heights by which a text of the same line may begin higher up."""
-_WORD_GAP = 2.0
-"""Blank between two parts of a value in one line at the most, in heights."""
+_WORD_GAP = 1.25
+"""Blank between two parts of a value in one line at the most, in heights of the line: a word space
+is a third of it, typewriters have one of two thirds."""
+_CLOSED_GAP = 0.75
+"""The same behind a whole number, date or amount."""
+_COMB_GAP = 3.0
+"""The same between characters in single boxes."""
+_OFF_LEVEL, _LARGER = 0.3, 1.2
+"""Heights by which larger print stands off the line of a text, and how much larger it is at the
+least, when it is a text of its own."""
 _FAR_GAP = 8.0
 _SHARE = 0.5
 """Values of one key in several columns stand closer together than key and value: at this share of
@@ -85,6 +94,8 @@ _CLEAR = 0.85
 """Probability of a single character that is surely one."""
 _ALIKE = 0.65
 """Least ratio of the heights of two lines of a value."""
+_OFF_CENTRE = 0.6
+"""Heights by which the middles of centred lines differ."""
 _SAME_PITCH = 0.15
 _COLUMN = 4.0
 _FULL_LINE = 0.85
@@ -165,15 +176,15 @@ class Continuation:
 
     def _next_word(self, number: int, reach: float) -> int | None:
         """Return the piece right behind another one, None when something lies between."""
-        rect, height = self._rect(number), self._segment(number).height
+        segment = self._segment(number)
+        rect, height = segment.rect, segment.height
+        word_gap = (_CLOSED_GAP if is_closed(segment.text) else _WORD_GAP) * height
+        reach = min(reach, _FAR_GAP * height)
         near = [
             (self._rect(other).min_x, other)
             for other in self._between(rect.min_y - _TALLEST * height, rect.max_y)
             if self._is_free(other)
-            and is_level(rect, self._rect(other))
-            and -0.5 * height
-            < self._rect(other).min_x - rect.max_x
-            < max(_WORD_GAP * height, min(reach, _FAR_GAP * height))
+            and _goes_on(segment, self._segment(other), word_gap, reach)
             and not looks_like_label(self._segment(other).text)
             and not _is_speck(self._segment(other))
         ]
@@ -184,9 +195,9 @@ class Continuation:
             is_level(rect, label) and rect.max_x - height < label.min_x < start
             for label in self._level_labels(rect)
         )
-        places = self._rect(number), self._rect(other)
-        is_comb = is_spaced(self._segment(number).text) and is_spaced(self._segment(other).text)
-        is_ruled = not is_comb and self._rulings.between_columns(*places)
+        is_ruled = not _is_comb(segment, self._segment(other)) and self._rulings.between_columns(
+            rect, self._rect(other)
+        )
         return None if is_labelled or is_ruled else other
 
     def _next_line(
@@ -205,13 +216,15 @@ class Continuation:
             if other not in line
             for begin, hangs in begins
             if _follows(last, self._segment(other), begin, farthest)
+            or _is_centred(key.rect, last, self._segment(other), chosen.relation)
         ]
         if not near:
             return None
         _, other, hangs = min(near)
         texts = self._segment(line[-1]).text, self._segment(other).text
         is_address = normalized_address(", ".join(texts)) is not None
-        must_be_full = not is_address and (
+        is_centred = _is_centred(key.rect, last, self._segment(other), chosen.relation)
+        must_be_full = not (is_address or is_centred) and (
             hangs
             or self._is_row_of_form(key, last, self._segment(other))
             or not (continues(*texts, types) or self._is_wide(line) or self._is_block(line, other))
@@ -317,6 +330,48 @@ class Continuation:
 def _is_speck(segment: LineSegment) -> bool:
     """Return whether a text is one uncertain character: a tick, a stain."""
     return len(segment.text) == 1 and segment.line.probability < _CLEAR
+
+
+def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str) -> bool:
+    """Return whether two lines below a key are set about its middle, not from a left edge."""
+    height = upper.height
+    off = max(abs(each.rect.center[0] - key.center[0]) for each in (upper, lower))
+    gap = (lower.rect.min_y - upper.rect.max_y) / height
+    return (
+        relation in {BELOW, BOXED}
+        and off < _OFF_CENTRE * height
+        and -0.6 < gap < _LINE_GAP
+        and abs(upper.height - lower.height) < (1 - _ALIKE) * height
+        and abs(lower.rect.min_x - upper.rect.min_x) > height
+    )
+
+
+def _is_comb(first: LineSegment, second: LineSegment) -> bool:
+    """Return whether two texts are characters in single boxes."""
+    return is_spaced(first.text) and is_spaced(second.text)
+
+
+def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: float) -> bool:
+    """Return whether a segment is the next word of a line: level, and no further than words are.
+
+    Args:
+        left: the text so far.
+        right: what stands further right.
+        word_gap: pixels between two words at the most.
+        reach: pixels up to which it may stand all the same.
+    """
+    height = left.height
+    blank = right.rect.min_x - left.rect.max_x
+    farthest = max(_COMB_GAP * height, word_gap, reach)
+    if not (-0.5 * height < blank < farthest and is_level(left.rect, right.rect)):
+        return False
+    if _is_comb(left, right):
+        return True
+    # Parts of one line were divided where columns meet.
+    nearest = 0.0 if left.line is right.line else word_gap
+    off = abs(left.rect.center[1] - right.rect.center[1])
+    is_other_print = off > _OFF_LEVEL * height and right.height > _LARGER * height
+    return blank < max(nearest, reach) and not is_other_print
 
 
 def _follows(upper: LineSegment, lower: LineSegment, begin: float, farthest: float) -> bool:

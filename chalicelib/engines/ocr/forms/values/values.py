@@ -18,6 +18,7 @@ from chalicelib.engines.ocr.forms.values.candidates import (
     ABOVE,
     BELOW,
     BOXED,
+    CROSSED,
     INLINE,
     NUMBERED,
     RIGHT,
@@ -26,6 +27,7 @@ from chalicelib.engines.ocr.forms.values.candidates import (
 )
 from chalicelib.engines.ocr.forms.values.continuation import Continuation
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
+from chalicelib.engines.ocr.forms.values.statements import StatementColumns
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles
@@ -100,7 +102,7 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
     """Return the direction that one key speaks for, and how clearly."""
     if INLINE in scores:
         return RIGHT, 1.0
-    if BOXED in scores or NUMBERED in scores:
+    if scores.keys() & {BOXED, NUMBERED, CROSSED}:
         return RIGHT, 0.0
     ranked = sorted(((scores.get(each, 0.0), -at) for at, each in enumerate(_DIRECTIONS)))
     (second, _), (best, place) = ranked[-2:]
@@ -129,6 +131,7 @@ def find_values(
     remains: Remains,
     rulings: PageRules,
     numbered: NumberedLines,
+    columns: StatementColumns,
 ) -> dict[int, Value]:
     """Find the values of all keys of a page together.
 
@@ -138,11 +141,12 @@ def find_values(
         remains: the page without the keys.
         rulings: ruled lines of the page.
         numbered: lines of the page that have numbers.
+        columns: of a statement on it.
 
     Returns:
         Values by the place in the list of keys; those without one are left out.
     """
-    neighbourhood = Neighbourhood(keys, remains, rulings, numbered)
+    neighbourhood = Neighbourhood(keys, remains, rulings, numbered, columns)
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)
     continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])

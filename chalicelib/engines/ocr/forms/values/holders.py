@@ -1,0 +1,176 @@
+"""Names and addresses that cards and statements of pay print without any caption.
+
+A person's or firm's block has its name above the street, and the town with its postcode last, as on
+an envelope. Of two lines of names a card has the family name first; a statement of pay names the
+firm first, and the person in another block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from chalicelib.engines.ocr.forms.pieces import FormPiece
+from chalicelib.engines.ocr.forms.segments import LineSegment
+from chalicelib.engines.ocr.forms.values.candidates import looks_like_label
+from chalicelib.engines.ocr.kinds.address import address_confidence
+from chalicelib.engines.ocr.kinds.organisation import organisation_confidence
+from chalicelib.engines.ocr.kinds.span import word_set
+
+CARD = frozenset(("license_number", "first_name", "last_name", "address"))
+"""Entities of a template that is one of a card with a holder."""
+PAY = frozenset(("employer", "employer_address", "employee_name", "employee_address"))
+"""Entities of a template that is one of a statement of pay."""
+_TOWN = re.compile(r"(?=.{0,80}[A-Za-z]{2}).{2,80}?\d{5,6}(?:-\d{4})?\.?")
+"""The last line of a block: a town or state, and a postcode."""
+_NAME = re.compile(r"[^\W\d_][\w .,'’&/()-]{1,60}")
+_DIGITS = re.compile(r"\d")
+_SUFFIXES = word_set("jr sr ii iii iv")
+_MOST_TOWNS = 40
+"""Lines that end with a postcode, above which a page is a list of addresses."""
+_MOST_LINES = 6
+_NAME_LINES = 2
+_GAP = 1.1
+"""Blank between lines of a block at the most, in heights of the smaller one."""
+_ASIDE = 1.0
+"""Heights by which lines of a block begin beside each other."""
+_FIRM = 0.5
+_STREET = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class HolderBlock:
+    """A name above an address."""
+
+    names: tuple[LineSegment, ...]
+    """The lines of the name, from the top."""
+    address: tuple[LineSegment, ...]
+    """The lines below it."""
+
+    @property
+    def name(self) -> str:
+        """Its last line, which is all of it but on cards."""
+        return self.names[-1].text
+
+
+def find_holders(
+    entities: Collection[str], values: Mapping[str, str], pieces: Sequence[FormPiece]
+) -> dict[str, tuple[LineSegment, ...]]:
+    """Find who a card or statement of pay is about.
+
+    Args:
+        entities: those of the template; one of another document has no holder.
+        values: what was found by captions, by entity.
+        pieces: the page without its keys.
+
+    Returns:
+        Parts of lines by entity, for those that have no value yet.
+    """
+    wanted = set(entities)
+    if not (wanted >= CARD or wanted >= PAY):
+        return {}
+    blocks = _find_blocks(pieces)
+    found = _card(blocks, values) if wanted >= CARD else _pay(blocks, values)
+    return {entity: parts for entity, parts in found.items() if parts and not values.get(entity)}
+
+
+def _find_blocks(pieces: Sequence[FormPiece]) -> list[HolderBlock]:
+    """Return the blocks of a page from the top."""
+    segments = sorted((piece.segment for piece in pieces), key=lambda each: each.rect.min_y)
+    towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
+    if len(towns) > _MOST_TOWNS:
+        return []
+    blocks = [_block_above(number, segments) for number in towns]
+    return [block for block in blocks if block is not None]
+
+
+def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock | None:
+    """Return the block that ends with a town; None when no name stands above it."""
+    lines = [segments[town]]
+    for segment in reversed(segments[:town]):
+        if len(lines) < _MOST_LINES and _is_next(segment, lines[0]):
+            lines.insert(0, segment)
+    street = _street(lines)
+    names = [each for each in lines[max(0, street - _NAME_LINES) : street] if _is_name(each.text)]
+    return HolderBlock(tuple(names), tuple(lines[street:])) if names else None
+
+
+def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
+    """Return whether a line of a block stands right above another one."""
+    height = min(upper.height, lower.height)
+    gap = (lower.rect.min_y - upper.rect.max_y) / height
+    return -0.5 < gap < _GAP and abs(upper.rect.min_x - lower.rect.min_x) < _ASIDE * height
+
+
+def _street(lines: Sequence[LineSegment]) -> int:
+    """Return which line the address begins with: the first street, or what stands above a town."""
+    for number, line in enumerate(lines[:-1]):
+        if _DIGITS.search(line.text) or address_confidence(line.text) >= _STREET:
+            return number
+    last = len(lines) - 1
+    return last - 1 if last and lines[last - 1].text.rstrip().endswith(",") else last
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a line may name somebody."""
+    return bool(_NAME.fullmatch(text)) and not looks_like_label(text)
+
+
+def _card(
+    blocks: Sequence[HolderBlock], values: Mapping[str, str]
+) -> dict[str, tuple[LineSegment, ...]]:
+    """Divide the first block of a card into family name, given names and address."""
+    if not blocks:
+        return {}
+    block = blocks[0]
+    captioned = {values.get("first_name"), values.get("last_name")} - {None, ""}
+    names = [line for line in block.names if line.text not in captioned]
+    if captioned:
+        rest = names[-1:] if len(block.names) > 1 else []
+        missing = "first_name" if values.get("last_name") else "last_name"
+        return {missing: tuple(rest), "address": block.address}
+    if len(names) > 1:
+        return {"last_name": (names[0],), "first_name": (names[1],), "address": block.address}
+    first, last = _parts_of_name(names[0])
+    return {"first_name": first, "last_name": last, "address": block.address}
+
+
+def _parts_of_name(line: LineSegment) -> tuple[tuple[LineSegment, ...], tuple[LineSegment, ...]]:
+    """Divide one line into given names and family name, which a comma ends when it comes first."""
+    text = line.text
+    if "," in text:
+        at = text.index(",")
+        return (line.part(at + 1, len(text)),), (line.part(0, at),)
+    words = text.split()
+    count = 2 if len(words) > 2 and words[-1].strip(".").casefold() in _SUFFIXES else 1
+    if len(words) <= count:
+        return (), (line,)
+    at = len(text) - len(" ".join(words[-count:]))
+    return (line.part(0, at),), (line.part(at, len(text)),)
+
+
+def _pay(
+    blocks: Sequence[HolderBlock], values: Mapping[str, str]
+) -> dict[str, tuple[LineSegment, ...]]:
+    """Tell the firm's block from the person's."""
+    distinct: dict[str, HolderBlock] = {}
+    for block in blocks:
+        distinct.setdefault(block.name.casefold(), block)
+    person = distinct.get(values.get("employee_name", "").casefold())
+    firm = distinct.get(values.get("employer", "").casefold())
+    others = [each for each in distinct.values() if each not in (person, firm)]
+    if firm is None and others:
+        best = max(others, key=lambda each: organisation_confidence(each.name))
+        is_firm = organisation_confidence(best.name) >= _FIRM
+        if is_firm or person is not None or len(others) > 1:
+            firm = best if is_firm else others[0]
+            others.remove(firm)
+    if person is None and firm is not None and others:
+        person = others[0]
+    return {
+        "employer": firm.names[-1:] if firm else (),
+        "employer_address": firm.address if firm else (),
+        "employee_name": person.names[-1:] if person else (),
+        "employee_address": person.address if person else (),
+    }

@@ -1,0 +1,153 @@
+"""Rows and columns of statements of pay: a number stands where the two meet.
+
+Such statements print rate, hours, the amount of the period and the sum of the year side by side.
+A row's own amount is the one of the period, whichever stands nearest to its label; and the label
+of a row with the header of a column names one number as well: "Overtime" and "Hours".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.documents.form_template import TemplateKey
+from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.forms.field_kinds import has_span
+from chalicelib.engines.ocr.forms.pieces import FormPiece
+from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
+from chalicelib.engines.ocr.forms.spelling import fold, tokens
+
+RATE, COUNT, AMOUNT, SUM = "rate", "count", "amount", "sum"
+"""What the columns hold: money for one hour, hours, money of the period, money of the year."""
+_HEADERS = {
+    RATE: ("rate", "pay rate", "hourly rate", "rate of pay", "base rate"),
+    COUNT: ("hours", "hrs", "units", "qty", "hours/units", "hrs/units", "quantity", "days"),
+    AMOUNT: (
+        "this period", "current", "current period", "current amount", "amount", "this pay",
+        "current pay", "this check", "period", "current total", "earnings",
+    ),
+    SUM: (
+        "year to date", "ytd", "y-t-d", "total to date", "ytd amount", "ytd total", "ytd earnings",
+        "ytd hours", "to date", "year-to-date", "ytd pay",
+    ),
+}  # fmt: skip
+_KINDS = {fold(text): kind for kind, texts in _HEADERS.items() for text in texts}
+_OF_YEAR = (fold("ytd"), fold("year to date"))
+_NUMERIC = frozenset(("NUMBER", "CURRENCY"))
+_BESIDE = 1.0
+"""Heights by which a number may stand beside its column's header."""
+_MOST_HEADERS, _MOST_LABELS = 60, 20
+"""Headers of a page, and labels of one text, above which a page is no statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """A column's header, and what the column holds."""
+
+    kind: str
+    rect: Rect
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A number that is named by its row and its column."""
+
+    label: LineSegment
+    """The label of its row."""
+    piece: int
+    """The number, as its place in the list of pieces."""
+
+
+class StatementColumns:
+    """The columns of a page that holds a statement; none on any other page."""
+
+    def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
+        """Find headers: at least two of different columns stand in one row.
+
+        Args:
+            segments: of one page.
+            pieces: what is left of them without keys.
+        """
+        self._segments, self._pieces = segments, pieces
+        known = [
+            _Header(kind, segment.rect)
+            for segment in segments
+            if (kind := _KINDS.get(fold(segment.text)))
+        ]
+        known = known if len(known) <= _MOST_HEADERS else []
+        self._headers = [each for each in known if _has_companion(each, known)]
+        self._labels: dict[str, list[LineSegment]] = {}
+        for segment in segments if self._headers else ():
+            self._labels.setdefault(fold(segment.text), []).append(segment)
+
+    def own_number(self, label: Rect, text: str, types: Sequence[str]) -> tuple[bool, int | None]:
+        """Tell which number of a row is its own.
+
+        Args:
+            label: the row's label.
+            text: what it says; one of the year has its sum there.
+            types: entity types of its key.
+
+        Returns:
+            Whether the row has numbers in known columns, and the piece that holds the row's own:
+            the amount of the period, or hours. None when there is none.
+        """
+        if not self._headers or not set(types) & _NUMERIC:
+            return False, None
+        kinds = self._row(label)
+        wanted = AMOUNT if "CURRENCY" in types else COUNT
+        if any(word in fold(text) for word in _OF_YEAR):
+            wanted = SUM
+        return bool(kinds), kinds.get(wanted)
+
+    def crossings(self, key: TemplateKey) -> Iterator[Crossing]:
+        """Yield the numbers whose row and column together read like a key.
+
+        Args:
+            key: a key of the template.
+        """
+        if not self._headers or not set(key.types) & _NUMERIC:
+            return
+        for variation in key.variations:
+            words = [word.folded for word in tokens(variation)]
+            for at in range(1, len(words)):
+                first, last = "".join(words[:at]), "".join(words[at:])
+                for column, row in ((first, last), (last, first)):
+                    kind = _KINDS.get(column)
+                    for label in self._labels.get(row, [])[:_MOST_LABELS] if kind else ():
+                        piece = self._row(label.rect).get(kind or "")
+                        if piece is not None:
+                            yield Crossing(label, piece)
+
+    def _row(self, label: Rect) -> dict[str, int]:
+        """Return the numbers right of a label by what their columns hold."""
+        found: dict[str, int] = {}
+        for number, piece in enumerate(self._pieces):
+            rect = piece.segment.rect
+            if rect.min_x < label.max_x - rect.height / 2 or not is_level(label, rect):
+                continue
+            kind = self._kind(rect)
+            if kind and kind not in found and has_span(("NUMBER",), piece.segment.text):
+                found[kind] = number
+        return found
+
+    def _kind(self, rect: Rect) -> str | None:
+        """Return what the column of a number holds: the nearest header above it tells."""
+        above = [
+            each
+            for each in self._headers
+            if each.rect.center[1] < rect.min_y and _offset(rect, each.rect) < _BESIDE * rect.height
+        ]
+        lowest = max((each.rect.center[1] for each in above), default=0.0)
+        nearest = [each for each in above if each.rect.center[1] > lowest - rect.height]
+        return min(nearest, key=lambda each: _offset(rect, each.rect)).kind if nearest else None
+
+
+def _has_companion(header: _Header, every: Iterable[_Header]) -> bool:
+    """Return whether a header of another column stands in the same row."""
+    return any(other.kind != header.kind and is_level(header.rect, other.rect) for other in every)
+
+
+def _offset(rect: Rect, header: Rect) -> float:
+    """Return the pixels by which a number stands beside a header; none below it."""
+    return max(0.0, rect.min_x - header.max_x, header.min_x - rect.max_x)

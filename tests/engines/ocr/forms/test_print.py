@@ -1,0 +1,119 @@
+"""What belongs to a value in print, and what does not: words beside it, captions, sentences."""
+
+from __future__ import annotations
+
+from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.engines.ocr.forms.finder import find_fields
+from tests.engines.ocr.forms.drawn import DrawnForm
+
+
+def _read(form: DrawnForm, *keys: TemplateKey) -> dict[str, str]:
+    """Return the values of keys."""
+    return {each.entity: each.value_text for each in find_fields(form.read(), FormTemplate(keys))}
+
+
+def test_wide_blank_ends_a_value() -> None:
+    """A text that stands off by more than words do is none of the value's."""
+    form = DrawnForm()
+    box = form.write(60, 100, "DD: 12645546")
+    form.write(box.max_x + 2 * box.height, 100, "ORGAN DONOR")
+
+    assert _read(form, TemplateKey("number", ("DD",))) == {"number": "12645546"}
+
+
+def test_larger_print_is_a_text_of_its_own() -> None:
+    """A stamp in larger letters beside a value stands on another line."""
+    form = DrawnForm()
+    box = form.write(60, 100, "EYES BRO")
+    form.write(box.max_x + 8, 102, "VETERAN", 32)
+
+    assert _read(form, TemplateKey("eyes", ("EYES",))) == {"eyes": "BRO"}
+
+
+def test_word_with_a_date_is_another_field() -> None:
+    """A revision's date below a value does not go on with it."""
+    form = DrawnForm()
+    form.write(60, 100, "HGT")
+    form.write(130, 100, "5-08")
+    form.write(130, 126, "REV 03/12/2017")
+
+    assert _read(form, TemplateKey("height", ("HGT",))) == {"height": "5-08"}
+
+
+def test_instruction_is_no_value() -> None:
+    """A sentence that tells what to enter is passed over, with the lines it goes on in."""
+    form = DrawnForm()
+    form.write(60, 100, "Occupation")
+    form.write(60, 150, "Baker")
+    form.write(200, 100, "If the office sent you a number", 14)
+    form.write(200, 118, "enter it here, see the", 14)
+
+    assert _read(form, TemplateKey("occupation", ("Occupation",))) == {"occupation": "Baker"}
+
+
+def test_numbered_caption_is_no_value() -> None:
+    """Where captions have numbers, a text that begins with one is the caption of another box."""
+    form = DrawnForm()
+    captions = ("1 Wages", "2 Tax withheld", "3 Tips", "4 Benefits")
+    for place, caption in enumerate(captions):
+        form.write(60 + 280 * place, 100, caption, 16)
+    form.write(60, 124, "100.00")
+    form.write(60 + 280 * 3, 130, "13 Statutory employee", 16)
+    keys = [TemplateKey(caption[2:], (caption, caption[2:])) for caption in captions]
+
+    found = _read(form, *keys)
+
+    assert found["Wages"] == "100.00"
+    assert found["Benefits"] == ""
+
+
+def test_line_that_was_read_through_columns_is_divided_below_their_captions() -> None:
+    """Three short numbers close together belong to the three captions above them."""
+    form = DrawnForm()
+    for x, caption in ((60, "FILE"), (140, "DEPT."), (220, "CLOCK")):
+        form.write(x, 100, caption, 16)
+    form.write(60, 124, "126543  123456  12345", 18)
+
+    assert _read(form, TemplateKey("department", ("Dept",))) == {"department": "123456"}
+
+
+def test_centred_lines_below_a_caption_are_one_value() -> None:
+    """Lines that are set about the middle of their caption go on, though they begin elsewhere."""
+    form = DrawnForm()
+    middle = 400
+    lines = ("Authority", "United Shires", "Ministry of the Interior")
+    for place, (text, size) in enumerate(zip(lines, (18, 20, 20), strict=True)):
+        form.write(middle - form.width(text, size) / 2, 100 + 26 * place, text, size)
+
+    found = _read(form, TemplateKey("authority", ("Authority",)))
+
+    assert found == {"authority": "United Shires Ministry of the Interior"}
+
+
+def test_long_caption_may_have_two_letters_misread() -> None:
+    """`retum` for `return` in a caption of ten words does not hide it."""
+    form = DrawnForm()
+    form.write(60, 100, "If joint retum, spouse's first name and middle initial", 16)
+    form.write(60, 124, "Maria")
+    key = "If joint return, spouse's first name and middle initial"
+
+    assert _read(form, TemplateKey("name", (key,))) == {"name": "Maria"}
+
+
+def test_column_header_wins_over_a_sentence() -> None:
+    """A caption that stands alone has the value, not a longer one inside a remark."""
+    form = DrawnForm()
+    form.write(60, 100, "rate")
+    form.write(60, 130, "10.00")
+    form.write(500, 400, "HOURLY RATE HAS BEEN CHANGED FROM $6.00")
+    key = TemplateKey("rate", ("Hourly Rate", "Rate"), ("CURRENCY",))
+
+    assert _read(form, key) == {"rate": "10.00"}
+
+
+def test_pounds_are_read_as_they_are_written() -> None:
+    """A capital I in the unit of a weight is the letter l."""
+    form = DrawnForm()
+    form.write(60, 100, "WGT 185 Ib")
+
+    assert _read(form, TemplateKey("weight", ("WGT",))) == {"weight": "185 lb"}

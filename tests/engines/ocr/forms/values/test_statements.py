@@ -1,0 +1,54 @@
+"""Rows and columns of statements: see chalicelib/engines/ocr/forms/values/statements.py."""
+
+from __future__ import annotations
+
+from chalicelib.engines.ocr.forms.finder import find_fields
+from chalicelib.formats.templates.form_template import standard_template
+from tests.engines.ocr.forms.drawn import DrawnForm
+
+_COLUMNS = (("Hours", 260), ("Rate", 400), ("Current", 540), ("YTD", 700))
+_ROWS = (
+    ("Regular", "80.00", "31.25", "2,500.00", "32,500.00"),
+    ("Overtime", "4.50", "46.88", "210.96", "1,054.80"),
+    ("Bonus", "", "", "", "400.00"),
+    ("Gross Pay", "", "", "2,710.96", "33,954.80"),
+)
+
+
+def _read() -> dict[str, str]:
+    """Draw a statement with hours first, and return the values of the shipped template."""
+    form = DrawnForm()
+    for text, x in _COLUMNS:
+        form.write(x, 100, text)
+    for place, (label, *numbers) in enumerate(_ROWS):
+        y = 140 + 40 * place
+        form.write(60, y, label)
+        for number, (_, x) in zip(numbers, _COLUMNS, strict=True):
+            if number:
+                form.write(x, y, number)
+    fields = find_fields(form.read(), standard_template("paystub"))
+    return {each.entity: each.value_text for each in fields}
+
+
+def test_own_amount_of_a_row_stands_in_the_column_of_the_period() -> None:
+    """Hours and rate stand nearer to the label, and are not what was paid."""
+    found = _read()
+
+    assert found["regular_pay"] == "2,500.00"
+    assert found["overtime_pay"] == "210.96"
+    assert found["gross_pay"] == "2,710.96"
+
+
+def test_row_without_an_amount_of_the_period_has_no_value() -> None:
+    """What was paid earlier in the year is not paid again."""
+    assert _read()["bonus"] == ""
+
+
+def test_row_and_column_name_a_number_together() -> None:
+    """`Overtime Hours` and `YTD Gross Pay` are printed nowhere in one piece."""
+    found = _read()
+
+    assert found["overtime_hours"] == "4.50"
+    assert found["ytd_gross"] == "33,954.80"
+    assert found["hours"] == "80.00"
+    assert found["pay_rate"] == "31.25"
