@@ -14,7 +14,8 @@ class Heartbeat:
     """Renews every third of the lease; `check` tells its owner to stop once it is lost.
 
     A worker that was stalled past its lease asks for it again at the next `check`: while nobody
-    else has taken the job, its work goes on where it stands.
+    else has taken the job, its work goes on where it stands, also where the answer takes longer
+    than a lease. What another has taken refuses the renewal, as it does every other write.
     """
 
     def __init__(self, renew: Callable[[], None], lease_seconds: float) -> None:
@@ -39,9 +40,8 @@ class Heartbeat:
         Raises:
             LeaseLost: another has it, or it has ended and cannot be renewed.
         """
-        if not self._lost and time.monotonic() >= self._valid_until:
-            self._try_to_renew()
-        if self._lost or time.monotonic() >= self._valid_until:
+        is_over = time.monotonic() >= self._valid_until
+        if self._lost or (is_over and not self._try_to_renew()):
             raise LeaseLost
 
     def _run(self) -> None:
@@ -49,13 +49,16 @@ class Heartbeat:
         while not self._lost and not self._stop.wait(self._lease_seconds / 3):
             self._try_to_renew()
 
-    def _try_to_renew(self) -> None:
-        """Renew once; what does not answer is asked again later."""
+    def _try_to_renew(self) -> bool:
+        """Renew once, and tell whether that was done; what does not answer is asked again later."""
         try:
             started = time.monotonic()
             self._renew()
-            self._valid_until = started + self._lease_seconds
         except LeaseLost:
             self._lost = True
         except StorageUnavailable:
             log.warning("heartbeat_failed")
+        else:
+            self._valid_until = started + self._lease_seconds
+            return True
+        return False

@@ -53,6 +53,21 @@ def test_owner_that_was_stalled_goes_on_while_nobody_took_its_job() -> None:
     assert renewed == [1]
 
 
+def test_owner_goes_on_where_a_renewal_takes_longer_than_a_lease() -> None:
+    """A machine without a free processor is slow with everything: that alone loses no job."""
+    answers: list[float] = []
+
+    def renew() -> None:
+        time.sleep(0.3)
+        answers.append(time.monotonic())
+
+    with Heartbeat(renew, 0.1) as heartbeat:
+        for _ in range(3):
+            time.sleep(0.15)
+            heartbeat.check()
+    assert answers
+
+
 def test_owner_is_told_when_no_renewal_gets_through() -> None:
     """When the storage does not answer for a whole lease, the owner takes it for lost."""
     tries = threading.Semaphore(0)

@@ -1,0 +1,43 @@
+"""A machine without a free processor is slow; it is nobody's fault, and nothing fails of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from tests.flows.client import LANGUAGE
+from tests.flows.world import World, csv_file
+
+LOOPS = 4
+LABELS = 1_000
+PATIENCE = 400
+"""Beside everything else that a machine may have to do, in seconds."""
+
+
+@contextmanager
+def busy_loops(count: int) -> Iterator[None]:
+    """Keep so many processors busy."""
+    with ExitStack() as ends:
+        for _ in range(count):
+            loop = ends.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            ends.callback(loop.kill)
+        yield
+
+
+def test_a_thousand_labels_are_read_beside_busy_loops(world: World) -> None:
+    """1,000 rows of 1,000 labels are read in one attempt or more, however often leases are lost."""
+    caller = world.caller()
+    rows = [(f"this is text number {number}", f"label {number}") for number in range(LABELS)]
+    with busy_loops(LOOPS):
+        posted = caller.upload(csv_file(rows))
+        done = caller.wait_dataset(posted["id"], PATIENCE)
+
+    assert (done["statusMsg"], done["totalExamples"], done["totalLabels"]) == (
+        "SUCCEEDED",
+        LABELS,
+        LABELS,
+    )
+    [receipt] = caller.items(f"{LANGUAGE}/datasets/{posted['id']}/receipts")
+    assert (receipt["seen"], receipt["kept"]) == (LABELS, LABELS)
