@@ -129,8 +129,11 @@ def run_train(
 def run_delete(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
-    """Run a deletion."""
-    container.deletion_runs.run(job)
+    """Run a deletion, or settle a counted call whose outcome is not known."""
+    if job.get("job") == "settle":
+        container.allowances.settle(job)
+    else:
+        container.deletion_runs.run(job)
 
 
 def run_receive(

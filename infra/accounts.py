@@ -268,6 +268,7 @@ def _export(target: CommandTarget, options: argparse.Namespace) -> None:
 def _audit(target: CommandTarget, options: argparse.Namespace) -> bool:
     """Compare counters with log lines; tell whether they agree."""
     from chalicelib.stores.accounts.quotas import QuotaStore
+    from chalicelib.stores.jobs.queues import Queues
     from infra.auditing.command import Audit, compare
     from infra.auditing.log_lines import LogGroup
     from infra.auditing.report import parse_month
@@ -282,7 +283,8 @@ def _audit(target: CommandTarget, options: argparse.Namespace) -> bool:
     now = system_clock()
     log = options.log or (LogGroup(target.settings) if options.aws else target.logs)
     audit = Audit(parse_month(options.month, now), now, log, options.tolerance)
-    quotas = QuotaStore(Clients(target.settings))
+    clients = Clients(target.settings)
+    quotas = QuotaStore(clients, Queues(target.settings, clients))
     lines, agrees = compare(audit, accounts, quotas, is_whole=options.email is None)
     print("\n".join(lines))
     return agrees

@@ -54,6 +54,7 @@ class Stores:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         clients = Clients(settings)
         self.clients = clients
+        self.queues = Queues(settings, clients)
         self._add_accounts(settings, clock)
         self.ids = IdStore(clients)
         self.labels = LabelStore(clients)
@@ -68,7 +69,6 @@ class Stores:
         self.contents = DatasetContents(self.examples, self.labels, self.receipts, self.artifacts)
         self._add_models(settings, clock)
         self.deletions = DeletionStore(clients, clock, settings)
-        self.queues = Queues(settings, clients)
         self._add_queues(settings, clock)
         self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
         self.downloads = Downloader(settings.download_allow)
@@ -105,7 +105,7 @@ class Stores:
         self.accounts = AccountStore(self.clients)
         self.refresh_tokens = RefreshTokenStore(self.clients)
         self.secrets = SecretStore(self.clients, settings)
-        self.quotas = QuotaStore(self.clients)
+        self.quotas = QuotaStore(self.clients, self.queues)
         self.rates = RateStore(self.clients)
         self.in_flight = InFlight(settings, self.clients, clock)
 

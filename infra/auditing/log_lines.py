@@ -41,6 +41,8 @@ class Tally:
     """Lines by account and outcome."""
     damaged: int = 0
     """Lines that look like one of interest and cannot be read."""
+    _settled: set[str] = field(default_factory=set)
+    """Calls of which a line was taken in that settles them; there may be another."""
 
     def add(self, lines: Iterable[str]) -> None:
         """Count lines; those of other events and months are passed over."""
@@ -64,16 +66,20 @@ class Tally:
         if event not in (EVENT, SETTLEMENT) or month != self.month:
             return
         if event == SETTLEMENT:
-            self._settle(account, found.get("kind"), outcome)
+            self._settle(account, found, outcome)
             return
         if outcome not in OUTCOMES:
             self.damaged += 1
             return
         self.by_account.setdefault(account, Counter())[outcome] += 1
 
-    def _settle(self, account: str, kind: object, outcome: str) -> None:
+    def _settle(self, account: str, found: dict[str, Any], outcome: str) -> None:
         """Take in what became of a prediction whose line says that it is unknown."""
-        if kind == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED):
+        token = str(found.get("token", ""))
+        is_known = found.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
+        if is_known and token not in self._settled:
+            # A job that is delivered twice writes a line each time.
+            self._settled |= {token} - {""}
             self.by_account.setdefault(account, Counter()).update({UNKNOWN: -1, GIVEN_BACK: 1})
 
 
@@ -153,10 +159,11 @@ MAX_PAGES = 20_000
 
 
 class LogGroup:
-    """The log group of one stack's API."""
+    """The log groups of one stack: of its API, and of the function that settles calls."""
 
     def __init__(self, settings: Settings) -> None:
         self.name = f"/presage/{settings.name}/api"
+        self._others = (f"/presage/{settings.name}/delete-object",)
         # The service answers a few such calls a second: throttled ones are repeated, slower.
         config = Config(retries={"mode": "adaptive", "total_max_attempts": 10})
         session = boto3.session.Session(region_name=settings.region)
@@ -183,13 +190,18 @@ class LogGroup:
         return made if days is None else max(made, now - timedelta(days=days))
 
     def lines(self, start: datetime, end: datetime, month: str) -> Iterator[str]:
-        """Yield the prediction lines of a month that were written between two moments.
+        """Yield the lines of interest of a month that were written between two moments.
 
         Raises:
-            CommandError: the log group cannot be read, or has too many pages.
+            CommandError: a log group cannot be read, or has too many pages.
         """
+        for name in (self.name, *self._others):
+            yield from self._lines(name, start, end, month)
+
+    def _lines(self, name: str, start: datetime, end: datetime, month: str) -> Iterator[str]:
+        """Yield those of one group."""
         wanted: dict[str, Any] = {
-            "logGroupName": self.name,
+            "logGroupName": name,
             "startTime": int(start.timestamp() * 1000),
             "endTime": int(end.timestamp() * 1000),
             "filterPattern": f'{{ ($.event = "{EVENT}" || $.event = "{SETTLEMENT}") '
@@ -205,7 +217,7 @@ class LogGroup:
                 return
             wanted["nextToken"] = page["nextToken"]
         raise CommandError(
-            f"{self.name} has more than {MAX_PAGES} pages in this month: use the query of "
+            f"{name} has more than {MAX_PAGES} pages in this month: use the query of "
             "docs/runbook.md, Audit, or pass lines of a shorter time by --log"
         )
 

@@ -128,6 +128,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/labels": ("BatchGetItem", "BatchWriteItem"),
         "table/models": ("DeleteItem", "GetItem"),
         "table/models/index/dataset": ("Query",),
+        "table/quotas": ("GetItem", "UpdateItem"),
         "table/receipts": ("BatchWriteItem", "Query"),
     },
     "receive_upload": {

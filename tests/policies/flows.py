@@ -6,6 +6,7 @@ import base64
 import json
 from typing import Any
 
+from chalicelib.domain.jobs.messages import settle_job
 from chalicelib.stores.aws.tables import DatasetRow, ModelRow
 from tests.builders import a_csv, some_rows
 from tests.pictures import detection_files, draw, label_folders, make_zip
@@ -238,6 +239,10 @@ def cut_off(caller: Caller) -> None:
         before(API, "table/deletions", "dynamodb:PutItem", cut)
         assert caller.send("DELETE", f"{LANGUAGE}/{path}").status == 503
     deployed.sweep()
+    deployed.work()
+    before("delete_object", "table/quotas", "dynamodb:UpdateItem", cut)
+    job = settle_job(caller.account.account_id, "predictions", "2026-11", "1-0", 0)
+    deployed.deliver("delete", json.dumps(job))
     deployed.work()
 
 

@@ -27,6 +27,7 @@ from chalicelib.errors import (
 if TYPE_CHECKING:
     from chalicelib.domain.accounts.account import Account
     from chalicelib.domain.common.clock import Clock
+    from chalicelib.domain.jobs.messages import Job
     from chalicelib.domain.models.model import ServedModel
 
 PREDICTIONS, EXAMPLES = "predictions", "examples"
@@ -107,6 +108,9 @@ class Counters(Protocol):
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
         """Let one call stay counted."""
+
+    def settle(self, job: Job) -> None:
+        """Take back the call that a job names, if it was counted."""
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Return how many calls are counted."""
@@ -249,6 +253,10 @@ class Allowances:
         self._clock = clock
         self._example_calls_per_month = example_calls_per_month
         self._browsed_per_day = browsed_per_day
+
+    def settle(self, job: Job) -> None:
+        """Take back a call whose outcome was not known when it was answered."""
+        self._counters.settle(job)
 
     def predictions(self, account: Account) -> Usage:
         """Read the predictions of this month."""

@@ -41,6 +41,18 @@ def delete_job(deletion: Deletion) -> Job:
     return {"job": "delete", "account_id": deletion.account_id, "deletion_id": deletion.deletion_id}
 
 
+def settle_job(account_id: str, kind: str, month: str, token: str, tries: int) -> Job:
+    """Name a counted call whose outcome is not known, and how often it was tried to settle it."""
+    return {
+        "job": "settle",
+        "account_id": account_id,
+        "kind": kind,
+        "month": month,
+        "token": token,
+        "tries": tries,
+    }
+
+
 def _dataset_job(kind: str, dataset: Dataset, **members: object) -> Job:
     return {
         "job": kind,

@@ -7,6 +7,7 @@ never made: it can be repeated, and taken back, any number of times.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -18,6 +19,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib import log
 from chalicelib.domain.accounts.usage import GIVEN_BACK, NEVER_COUNTED, UNKNOWN, token_age
+from chalicelib.domain.jobs.messages import Job, settle_job
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import (
@@ -27,13 +29,14 @@ from chalicelib.stores.aws.errors import (
     try_update,
 )
 from chalicelib.stores.aws.tables import QuotaRow
+from chalicelib.stores.jobs.queues import DELETE, Queues
 
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Waits between two tries of one write, in seconds; short of what a caller waits."""
 PATIENCE_SECONDS = 5.0
 """No try begins later than so long after the first: each may wait for its own time-out."""
 SETTLE_SECONDS = (15.0, 10.0, 10.0, 10.0)
-"""Waits before what is unknown is settled: the first is longer than any call is under way."""
+"""Waits before what is unknown is settled: the first is longer than any try is under way."""
 _OLD_SECONDS = 600.0
 _MOST_OVER = 100
 _TAKEN_AT_ONCE = 10
@@ -47,8 +50,9 @@ class QuotaStore:
     Quota rows have a client that repeats no call, so that every try is one of these here.
     """
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Clients, queues: Queues) -> None:
         clients.bind_tables()
+        self._queues = queues
         self._lock = threading.Lock()
         self._over: dict[tuple[str, str, int], set[str]] = {}
         # Rows that have their date: each clause of a write costs.
@@ -122,6 +126,20 @@ class QuotaStore:
             if len(tokens) < _MOST_OVER:
                 tokens.add(token)
 
+    def settle(self, job: Job) -> None:
+        """Take a call back that may be counted and has no answer, or try again later.
+
+        Args:
+            job: names it; may be delivered more than once.
+        """
+        call = str(job["account_id"]), str(job["kind"]), str(job["month"]), str(job["token"])
+        try:
+            was_counted = self._release(*call)
+        except (PynamoDBException, StorageUnavailable, _OutcomeUnknown):
+            self._settle_later(*call, int(str(job["tries"])) + 1)
+            return
+        _note_settlement(*call, GIVEN_BACK if was_counted else NEVER_COUNTED)
+
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Read how many calls are counted."""
         try:
@@ -160,23 +178,24 @@ class QuotaStore:
             lambda: not _holds(row, token),
         )
 
-    def _settle_later(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Take a call back in the background that may be counted and has no answer."""
+    def _settle_later(
+        self, account_id: str, kind: str, month: str, token: str, tries: int = 0
+    ) -> None:
+        """Have a call taken back soon that may be counted and has no answer."""
+        if tries == len(SETTLE_SECONDS):
+            _note_settlement(account_id, kind, month, token, UNKNOWN)
+            return
+        job, pause = settle_job(account_id, kind, month, token, tries), SETTLE_SECONDS[tries]
 
-        def settle() -> None:
-            for pause in SETTLE_SECONDS:
-                time.sleep(pause)
-                try:
-                    was_counted = self._release(account_id, kind, month, token)
-                except (PynamoDBException, StorageUnavailable, _OutcomeUnknown):
-                    continue
-                outcome = GIVEN_BACK if was_counted else NEVER_COUNTED
-                break
-            else:
-                outcome = UNKNOWN
-            log.record("settlement", account=account_id, kind=kind, month=month, outcome=outcome)
+        def settle_here() -> None:
+            time.sleep(pause)
+            self.settle(job)
 
-        threading.Thread(target=log.with_context(settle), daemon=True).start()
+        try:
+            # A function stands still from its answer to its next call: somebody else has to do it.
+            self._queues.send(DELETE, job, math.ceil(pause))
+        except StorageUnavailable:
+            threading.Thread(target=log.with_context(settle_here), daemon=True).start()
 
     def _take_over(self, row: QuotaRow, token: str) -> set[str]:
         """Take the tokens whose calls are over and which this write can take out."""
@@ -192,6 +211,13 @@ class QuotaStore:
             key = (row.account_id, row.period, 1 - _side(token))
             with self._lock:
                 self._over.setdefault(key, set()).update(left[:_MOST_OVER])
+
+
+def _note_settlement(account_id: str, kind: str, month: str, token: str, outcome: str) -> None:
+    """Write the line that the audit takes in."""
+    log.record(
+        "settlement", account=account_id, kind=kind, month=month, token=token, outcome=outcome
+    )
 
 
 class _OutcomeUnknown(Exception):

@@ -12,6 +12,7 @@ from botocore.stub import Stubber
 from chalicelib.domain.accounts.usage import PREDICTIONS, month_key, new_token
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.quotas import QuotaStore
+from chalicelib.stores.jobs.queues import Queues
 from infra.accounts import create_account, main
 from infra.auditing import log_lines
 from infra.auditing.log_lines import LogGroup
@@ -44,7 +45,7 @@ def audit(clients, tmp_path, capsys):
 @pytest.fixture
 def accounts(clients, settings, tmp_path):
     """Two accounts with 3 and 1 counted predictions; their ids by address."""
-    quotas, found = QuotaStore(clients), {}
+    quotas, found = QuotaStore(clients, Queues(settings, clients)), {}
     for email, used in ((ANN, 3), (BEN, 1)):
         create_account(settings, email, tmp_path / f"{email}.pem")
         account = AccountStore(clients).find_by_email(email)
@@ -189,14 +190,26 @@ def test_empty_folder_is_refused(audit, accounts, tmp_path):
 
 
 def test_log_group(audit, accounts):
-    """On AWS the lines of the API's log group are counted, page by page."""
+    """On AWS the lines of the API's log group are counted, and those of who settles calls."""
     logs = boto3.client("logs")
+    others = GROUP.replace("/api", "/delete-object")
+    logs.create_log_group(logGroupName=others)
+    logs.create_log_stream(logGroupName=others, logStreamName="s")
     logs.create_log_group(logGroupName=f"{GROUP}-of-another")
     logs.create_log_group(logGroupName=GROUP)
     logs.put_retention_policy(logGroupName=GROUP, retentionInDays=30)
     stamp = int(NOW.timestamp() * 1000)
     texts = (
         [line(accounts[ANN])] * 3 + [line(accounts[BEN])] + ["START", line("2", month="2020-01")]
+    )
+    texts.append(line(accounts[BEN], outcome="unknown"))
+    # A job that is delivered twice writes its line twice.
+    settled = line(accounts[BEN], event="settlement", kind="predictions", outcome="given_back")
+    twice = json.dumps({**json.loads(settled), "token": "1-a"})
+    logs.put_log_events(
+        logGroupName=others,
+        logStreamName="s",
+        logEvents=[{"timestamp": stamp, "message": twice}] * 2,
     )
     for stream in ("a", "b"):
         logs.create_log_stream(logGroupName=GROUP, logStreamName=stream)
@@ -206,7 +219,7 @@ def test_log_group(audit, accounts):
 
     code, rows, _ = audit()
 
-    assert (code, rows[ANN][:3], rows[BEN][:3]) == (0, [3, 3, 0], [1, 1, 0])
+    assert (code, rows[ANN][:3], rows[BEN]) == (0, [3, 3, 0], [1, 1, 0, 0, 1, 0])
 
 
 @pytest.fixture
@@ -238,10 +251,11 @@ def test_pages_are_followed_to_the_end(stubbed):
         "nextToken": "t2",
     }
     stub.add_response("filter_log_events", {"events": [{"message": "last"}]}, wanted)
+    stub.add_response("filter_log_events", {"events": [{"message": "of others"}]})
 
     start, end = datetime.fromtimestamp(0, UTC), datetime.fromtimestamp(1, UTC)
 
-    assert list(group.lines(start, end, "2026-11")) == ["line 0", "line 1", "last"]
+    assert list(group.lines(start, end, "2026-11")) == ["line 0", "line 1", "last", "of others"]
 
 
 def test_pages_have_a_limit(stubbed, monkeypatch):

@@ -13,14 +13,15 @@ from chalicelib.errors import ExampleQuotaExceeded, PredictionQuotaExceeded
 from chalicelib.services.accounts.usage import UsageService
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.aws.tables import QuotaRow
+from chalicelib.stores.jobs.queues import Queues
 
 MODEL = ServedModel("M", "text-intent", "SUCCEEDED", "r1-1")
 
 
 @pytest.fixture
-def allowances(clients, clock) -> Allowances:
+def allowances(clients, settings, clock) -> Allowances:
     """Allowances on empty tables."""
-    return Allowances(QuotaStore(clients), clock, 30)
+    return Allowances(QuotaStore(clients, Queues(settings, clients)), clock, 30)
 
 
 def predict(allowances: Allowances, account: Account) -> Usage:

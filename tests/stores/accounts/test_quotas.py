@@ -14,20 +14,29 @@ from datetime import UTC, datetime
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ReadTimeoutError
+from moto.backends import get_backend
+from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 
 from chalicelib.domain.accounts.usage import EXAMPLES, PREDICTIONS, new_token
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.accounts import quotas
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.aws.tables import QuotaRow
+from chalicelib.stores.jobs.queues import Queues
 
 EXPIRES = datetime(2028, 1, 5, tzinfo=UTC)
 
 
 @pytest.fixture
-def store(clients) -> QuotaStore:
+def queues(clients, settings) -> Queues:
+    """The queues."""
+    return Queues(settings, clients)
+
+
+@pytest.fixture
+def store(clients, queues) -> QuotaStore:
     """A store on an empty table."""
-    return QuotaStore(clients)
+    return QuotaStore(clients, queues)
 
 
 def reserve(store, kind=PREDICTIONS, month="2026-11", limit=3, account="1", token=None):
@@ -117,7 +126,7 @@ def test_rows_expire(store):
     assert int(EXPIRES.timestamp()) == QuotaRow.get("1", "predictions#2026-11").expires_at
 
 
-def test_date_is_written_once(clients, store):
+def test_date_is_written_once(clients, queues, store):
     """Each process dates a row with the first call that it counts there; the others write less."""
     written: list[bool] = []
 
@@ -128,7 +137,7 @@ def test_date_is_written_once(clients, store):
     events.register("before-call.dynamodb.UpdateItem", note)
     for month in ("2026-11", "2026-11", "2026-12", "2026-11"):
         reserve(store, month=month)
-    reserve(QuotaStore(clients))
+    reserve(QuotaStore(clients, queues))
     events.unregister("before-call.dynamodb.UpdateItem", note)
 
     assert written == [True, False, True, False, True]
@@ -176,29 +185,71 @@ def test_lost_answer_at_the_limit_is_no_refusal(clients, store, monkeypatch):
     assert reserve(store, limit=1) is None
 
 
-def test_unknown_reservation_is_settled(clients, store, monkeypatch, lines):
-    """While nothing can be known a caller gets a 503; soon it costs nothing, and a line says so."""
-    monkeypatch.setattr(quotas, "SETTLE_SECONDS", (0.2, 0.2))
+def settle_jobs(clients, settings):
+    """Take the jobs that wait to be settled, with how long each is hidden."""
+    queue = get_backend("sqs")[ACCOUNT_ID][settings.region].queues[f"{settings.name}-delete"]
+    found = [(json.loads(message.body), message.delayed_until) for message in queue._messages]
+    queue._messages.clear()
+    return found
+
+
+def test_unknown_reservation_is_settled_by_a_worker(clients, settings, store, monkeypatch, lines):
+    """While nothing can be known a caller gets a 503; soon it costs nothing, and a line says so.
+
+    A function stands still once it has answered, so the job is another's, from 15 seconds on.
+    """
     calls = break_after_call(clients, monkeypatch, times=len(quotas.PAUSES) + 1)
 
     with pytest.raises(StorageUnavailable):
         reserve(store)
 
     assert len(calls) == len(quotas.PAUSES) + 1
-    wait_until(lambda: store.used("1", PREDICTIONS, "2026-11") == 0)
-    wait_until(lambda: [line for line in lines() if line["event"] == "settlement"])
-    unknown, settled = (line for line in lines() if "quota" in line["event"] or "kind" in line)
+    assert store.used("1", PREDICTIONS, "2026-11") == 1
+    [(job, until)] = settle_jobs(clients, settings)
+    assert 14 <= until / 1000 - time.time() <= 15
+    for _ in range(2):
+        store.settle(job)
+    assert store.used("1", PREDICTIONS, "2026-11") == 0
+    assert settle_jobs(clients, settings) == []
+    unknown, settled, again = (line for line in lines() if "kind" in line)
     assert unknown["event"] == "quota_reservation_unknown"
     assert (settled["outcome"], settled["account"], settled["month"]) == (
         "given_back",
         "1",
         "2026-11",
     )
+    assert again["token"] == settled["token"]
 
 
-def test_unknown_give_back_is_settled(clients, store, monkeypatch, lines):
+def test_unknown_outcome_is_tried_for_less_than_a_minute(
+    clients, settings, store, monkeypatch, lines
+):
+    """A table that stays out of reach is asked some times more, and then a line says unknown."""
+    token = new_token()
+    reserve(store, token=token)
+    throttle(clients, monkeypatch, times=1_000)
+    assert not store.give_back("1", PREDICTIONS, "2026-11", token)
+
+    waits = []
+    while found := settle_jobs(clients, settings):
+        [(job, until)] = found
+        waits.append(round(until / 1000 - time.time()))
+        store.settle(job)
+
+    assert waits == [15, 10, 10, 10]
+    assert [line["outcome"] for line in lines() if line["event"] == "settlement"] == ["unknown"]
+
+
+def test_unknown_outcome_is_settled_here_where_no_queue_answers(
+    clients, queues, store, monkeypatch, lines
+):
     """The caller's own error goes first; the call is free again as soon as the table answers."""
     monkeypatch.setattr(quotas, "SETTLE_SECONDS", (0.2, 0.2))
+
+    def refuse(*_: object) -> None:
+        raise StorageUnavailable
+
+    monkeypatch.setattr(queues, "send", refuse)
     token = new_token()
     reserve(store, token=token)
     throttle(clients, monkeypatch, times=len(quotas.PAUSES) + 1)
