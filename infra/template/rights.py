@@ -63,7 +63,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "queue/train-free": SEND,
         "queue/train-paid": SEND,
         "secret": ("GetSecretValue",),
-        "table/accounts": ("GetItem", "UpdateItem"),
+        "table/accounts": ("BatchGetItem", "GetItem", "UpdateItem"),
         "table/counters": ("GetItem", "UpdateItem"),
         "table/datasets": (
             "BatchGetItem",
@@ -89,7 +89,13 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/models/index/queued": ("Query",),
         "table/quotas": ("GetItem", "UpdateItem"),
         "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
-        "table/refresh-tokens": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+        "table/refresh-tokens": (
+            "BatchGetItem",
+            "DeleteItem",
+            "PutItem",
+            "Query",
+            "UpdateItem",
+        ),
     },
     "ingest_upload": {
         "bucket": ("ListBucket",),

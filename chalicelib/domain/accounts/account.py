@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chalicelib.domain.models.model import ServedModel
 
 PLANS: dict[str, dict[str, int]] = {
     "HEROKU": {"STARTER": 2_000, "BRONZE": 10_000, "SILVER": 250_000, "GOLD": 1_000_000},
@@ -74,3 +78,13 @@ class Account:
             if key.key_id == key_id and key.is_valid(now):
                 return key
         return None
+
+
+@dataclass(frozen=True)
+class Caller:
+    """An account, with what was read beside it."""
+
+    account: Account
+    """Who calls."""
+    model: ServedModel | None = None
+    """The account's model that the call names; None where it was not read, or there is none."""

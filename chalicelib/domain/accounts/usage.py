@@ -1,4 +1,4 @@
-"""Monthly allowances: what is left, counting a call before its work, giving it back. Spec: Limits.
+"""Monthly allowances: what is left, counting calls that succeed, giving them back. Spec: Limits.
 
 One line is written for each prediction that a call asks for: what became of it, and in which
 month. `python -m infra.accounts audit` compares these lines with the counters.
@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from chalicelib import log, metrics
 from chalicelib.errors import (
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
     from chalicelib.domain.jobs.messages import Job
     from chalicelib.domain.models.model import ServedModel
 
+Answer = TypeVar("Answer")
+
+COUNTED_AT_ONCE = 64
+"""Predictions that are counted while they are made, at a time; further ones wait."""
+MOST_REFUSED = 10_000
+"""Accounts that are remembered as refused."""
 PREDICTIONS, EXAMPLES = "predictions", "examples"
 """Kinds of calls that are counted."""
 BROWSED = "browsed"
@@ -156,8 +163,12 @@ class Reservation:
         )
         if used is None:
             return None
-        self.outcome, self._began = COUNTED, time.perf_counter()
+        self.outcome = COUNTED
         return Usage(limit, used, starts_at, resets_at)
+
+    def begin(self) -> None:
+        """Note that the work begins now, and did not begin with the reservation."""
+        self._began = time.perf_counter()
 
     def give_back(self) -> None:
         """Take the call back, if it was counted, into the month it was counted in."""
@@ -253,6 +264,9 @@ class Allowances:
         self._clock = clock
         self._example_calls_per_month = example_calls_per_month
         self._browsed_per_day = browsed_per_day
+        self._counting = ThreadPoolExecutor(COUNTED_AT_ONCE, thread_name_prefix="count")
+        # Accounts whose last prediction was refused: theirs are counted before the work.
+        self._refused: dict[str, None] = {}
 
     def settle(self, job: Job) -> None:
         """Take back a call whose outcome was not known when it was answered."""
@@ -261,6 +275,40 @@ class Allowances:
     def predictions(self, account: Account) -> Usage:
         """Read the predictions of this month."""
         return self._predictions(account, self._clock())
+
+    def predict(
+        self, account: Account, model: ServedModel, work: Callable[[], Answer]
+    ) -> tuple[Answer, Usage]:
+        """Make a prediction while it is counted; first count it if the last one was refused.
+
+        Args:
+            account: who asks.
+            model: what predicts.
+            work: makes the prediction; what it made is thrown away when none was left.
+
+        Returns:
+            The prediction, and the predictions of the month with this one.
+
+        Raises:
+            PredictionQuotaExceeded: the plan's predictions of this month are used up.
+            StorageUnavailable: it could not be counted.
+        """
+        if account.account_id in self._refused:
+            with self.prediction(account, model) as usage:
+                return work(), usage
+        now = self._clock()
+        reservation = Reservation(self._counters, account.account_id, PREDICTIONS, now, model)
+        with _settled(reservation):
+            counting = self._counting.submit(
+                copy_context().run, reservation.count, account.predictions_per_month
+            )
+            try:
+                answer = work()
+            except Exception:
+                # A prediction that was not left is refused, whatever became of the work.
+                self._allowed(counting.result(), reservation, account, now)
+                raise
+            return answer, self._allowed(counting.result(), reservation, account, now)
 
     @contextmanager
     def prediction(self, account: Account, model: ServedModel) -> Iterator[Usage]:
@@ -277,7 +325,8 @@ class Allowances:
         reservation = Reservation(self._counters, account.account_id, PREDICTIONS, now, model)
         with _settled(reservation):
             usage = reservation.count(account.predictions_per_month)
-            yield usage or self._refuse(reservation, account, now)
+            reservation.begin()
+            yield self._allowed(usage, reservation, account, now)
 
     @contextmanager
     def example_call(self, account: Account) -> Iterator[None]:
@@ -318,11 +367,21 @@ class Allowances:
                 _seconds(tomorrow - now),
             )
 
-    def _refuse(self, reservation: Reservation, account: Account, now: datetime) -> NoReturn:
-        """Refuse a prediction beyond the allowance, telling what is really used."""
-        usage = self._predictions(account, now)
+    def _allowed(
+        self, usage: Usage | None, reservation: Reservation, account: Account, now: datetime
+    ) -> Usage:
+        """Return the usage of a counted prediction, or refuse one beyond the allowance.
+
+        A refusal tells what is really used.
+        """
+        if usage is not None:
+            self._refused.pop(account.account_id, None)
+            return usage
+        if len(self._refused) < MOST_REFUSED:
+            self._refused[account.account_id] = None
+        used = self._predictions(account, now)
         reservation.outcome = REFUSED
-        raise _no_prediction_left(account, usage, now)
+        raise _no_prediction_left(account, used, now)
 
     def _predictions(self, account: Account, now: datetime) -> Usage:
         """Read the predictions of the month that `now` lies in."""

@@ -11,7 +11,7 @@ from chalicelib.domain.accounts.rates import PICTURES
 from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.web.operations.fields import Base64, Count, ModelId, Url
 from chalicelib.web.operations.files import FORM_RULES, JSON_RULES, sample_of
-from chalicelib.web.operations.locate import served_in_body
+from chalicelib.web.operations.locate import named_in_body, served_in_body
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, records
 
@@ -55,6 +55,7 @@ def _operation(name: str, path: str, view: Any, summary: str, answer: type) -> O
         path=path,
         families=(VISION,),
         view=view,
+        name_model=named_in_body,
         locate=served_in_body,
         cost=PICTURES,
         summary=summary,

@@ -12,7 +12,7 @@ from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.errors import EntitiesNotOffered
 from chalicelib.web.operations.fields import Count, Document, ModelId
-from chalicelib.web.operations.locate import served_in_body
+from chalicelib.web.operations.locate import named_in_body, served_in_body
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, records
 
@@ -61,6 +61,7 @@ OPERATIONS = (
         path="/v2/:family/intent",
         families=(LANGUAGE,),
         view=predict_intent,
+        name_model=named_in_body,
         locate=served_in_body,
         cost=TEXTS,
         summary="Predict the intent of a text.",
@@ -75,6 +76,7 @@ OPERATIONS = (
         path="/v2/:family/sentiment",
         families=(LANGUAGE,),
         view=predict_sentiment,
+        name_model=named_in_body,
         locate=served_in_body,
         cost=TEXTS,
         summary="Predict the sentiment of a text.",

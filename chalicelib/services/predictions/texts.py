@@ -69,8 +69,10 @@ class PredictionService:
             PredictionQuotaExceeded: no prediction is left this month.
         """
         trained = self._checked(model, dataset_type)
-        with self._allowances.prediction(account, model) as usage:
-            return Prediction(self._predict(trained, document, count), usage)
+        found, usage = self._allowances.predict(
+            account, model, lambda: self._predict(trained, document, count)
+        )
+        return Prediction(found, usage)
 
     def _checked(self, model: ServedModel, dataset_type: str) -> TrainedText:
         """Load a model, or refuse one that cannot answer."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -10,13 +11,16 @@ from typing import Any
 from pynamodb.exceptions import PynamoDBException
 from pynamodb.expressions.condition import size
 from pynamodb.expressions.update import Action
+from pynamodb.models import Model as TableRow
 
-from chalicelib.domain.accounts.account import ACTIVE, CLOSED, Account, AccountKey
+from chalicelib.domain.accounts.account import ACTIVE, CLOSED, Account, AccountKey, Caller
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
+from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
-from chalicelib.stores.aws.tables import AccountRow, CounterRow
+from chalicelib.stores.aws.tables import AccountRow, CounterRow, ModelRow, RefreshTokenRow
+from chalicelib.stores.models.served import SERVED_MEMBERS, load_served
 
 MAX_EMAIL_CHARACTERS = 254
 """Longest address of RFC 5321; a longer one is nobody's and is not looked up."""
@@ -24,6 +28,8 @@ MAX_ID_CHARACTERS = 18
 """Longest account id that is looked up."""
 MAX_KEY_CHANGES = 10
 """How often a change of keys is tried again after another change came first."""
+READ_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Waits before rows are asked for again that a read of several left out, in seconds."""
 KeyChange = Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]
 """Makes an account's new keys of its present ones."""
 
@@ -34,6 +40,26 @@ class AccountStore:
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
+        self._clients = clients
+
+    def _read_together(
+        self, reads: Mapping[type[TableRow], Mapping[str, str]]
+    ) -> dict[type[TableRow], Any]:
+        """Read a row of each of several tables in one trip, by their keys; consistent reads."""
+        tables = {str(row.Meta.table_name): row for row in reads}
+        asked = {name: _keys_read(row, reads[row]) for name, row in tables.items()}
+        found: dict[type[TableRow], Any] = {}
+        for pause in (*READ_PAUSES, None):
+            answer = self._clients.dynamodb.batch_get_item(RequestItems=asked)
+            for name, items in answer["Responses"].items():
+                for item in items:
+                    found[tables[name]] = tables[name].from_raw_data(item)
+            asked = answer.get("UnprocessedKeys")
+            if not asked:
+                return found
+            if pause is not None:
+                time.sleep(pause)
+        raise StorageUnavailable
 
     def create(self, account: Account) -> Account | None:
         """Write a new account under a fresh id; None when its address is taken.
@@ -57,12 +83,38 @@ class AccountStore:
 
     def get(self, account_id: str) -> Account | None:
         """Find an account by its id."""
-        if not (account_id.isascii() and account_id.isdecimal()):
-            return None
-        if len(account_id) > MAX_ID_CHARACTERS:
-            return None
-        row = _row(account_id)
+        row = _row(account_id) if _may_be_id(account_id) else None
         return None if row is None else load_account(row)
+
+    def find_caller(
+        self, account_id: str, refresh_id: str | None = None, model_id: str | None = None
+    ) -> Caller | None:
+        """Find an account with what its call needs beside it, in one trip.
+
+        Args:
+            account_id: as a token names it.
+            refresh_id: of the refresh token that must be alive too; None where there is none.
+            model_id: of the model that the call names; None where it names none.
+
+        Returns:
+            The account; None when there is none, or its refresh token is dead.
+        """
+        reads: dict[type[TableRow], dict[str, str]] = {AccountRow: {"account_id": account_id}}
+        if refresh_id is not None:
+            reads[RefreshTokenRow] = {"account_id": account_id, "token_id": refresh_id}
+        if model_id is not None and STRING_ID.fullmatch(model_id):
+            reads[ModelRow] = {"account_id": account_id, "model_id": model_id}
+        if len(reads) == 1:
+            account = self.get(account_id)
+            return None if account is None else Caller(account)
+        if not _may_be_id(account_id):
+            return None
+        found = self._read_together(reads)
+        row = found.get(AccountRow)
+        account = None if row is None else load_account(row)
+        if account is None or (refresh_id is not None and RefreshTokenRow not in found):
+            return None
+        return Caller(account, load_served(found.get(ModelRow)))
 
     def find_by_email(self, email: str) -> Account | None:
         """Find an account by its address, in any case.
@@ -152,11 +204,25 @@ class AccountStore:
         return frozenset() if row is None else frozenset(row.training or ())
 
 
+def _may_be_id(account_id: str) -> bool:
+    is_number = account_id.isascii() and account_id.isdecimal()
+    return is_number and len(account_id) <= MAX_ID_CHARACTERS
+
+
 def _row(key: str) -> AccountRow | None:
     try:
         return AccountRow.get(key, consistent_read=True)
     except AccountRow.DoesNotExist:
         return None
+
+
+def _keys_read(row: type[TableRow], key: Mapping[str, str]) -> dict[str, Any]:
+    """Ask for one row in the words of BatchGetItem; of a model what a prediction reads alone."""
+    asked = {"Keys": [{name: {"S": value} for name, value in key.items()}], "ConsistentRead": True}
+    if row is ModelRow:
+        names = {f"#{place}": name for place, name in enumerate(SERVED_MEMBERS)}
+        asked |= {"ProjectionExpression": ",".join(names), "ExpressionAttributeNames": names}
+    return asked
 
 
 def _next_id() -> str:

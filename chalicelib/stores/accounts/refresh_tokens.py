@@ -45,14 +45,6 @@ class RefreshTokenStore:
         is_there = RefreshTokenRow.token_id.exists()
         try_update(row, [RefreshTokenRow.used_at.set(to_milliseconds(now))], is_there)
 
-    def is_alive(self, account_id: str, token_id: str) -> bool:
-        """Tell whether the token was issued to this account and not revoked."""
-        try:
-            RefreshTokenRow.get(account_id, token_id, consistent_read=True)
-        except RefreshTokenRow.DoesNotExist:
-            return False
-        return True
-
     def delete(self, account_id: str, token_id: str) -> bool:
         """Revoke a token; False when the account has no such token."""
         row = RefreshTokenRow(account_id, token_id)

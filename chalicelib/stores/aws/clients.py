@@ -10,6 +10,7 @@ from botocore.config import Config
 from botocore.exceptions import NoCredentialsError
 from botocore.session import Session
 
+from chalicelib import __version__
 from chalicelib.config import Settings
 from chalicelib.stores.aws import tables
 
@@ -89,6 +90,8 @@ class Clients:
     def _client(self, service: str, config: Config | None = None, url: str | None = None) -> Any:
         """Make a client with the service's timeouts and retries."""
         common = Config(
+            # A name of our own: botocore makes its long one anew for each request, twice.
+            user_agent=f"presage/{__version__}",
             connect_timeout=3,
             read_timeout=10,
             max_pool_connections=64,

@@ -39,9 +39,10 @@ class ServedModels:
                 raise PrebuiltNotInstalled(model_id)
             return ServedModel(model_id, PREBUILT[model_id], "SUCCEEDED", PREBUILT_VERSION)
         row = _find(account_id, model_id) if STRING_ID.fullmatch(model_id) else None
-        if row is None or row.deleted:
+        model = load_served(row)
+        if model is None:
             raise ModelNotFound(model_id[:100])
-        return ServedModel(model_id, row.type, row.status, row.version or "")
+        return model
 
     def artifact(self, model: ServedModel) -> bytes:
         """Read the artifact of the model's version."""
@@ -52,6 +53,13 @@ class ServedModels:
             # The row names a version whose file is gone: the model was deleted a moment ago.
             raise StorageUnavailable
         return content
+
+
+def load_served(row: ModelRow | None) -> ServedModel | None:
+    """Make the model of a row that holds SERVED_MEMBERS; None of none, and of a deleted one."""
+    if row is None or row.deleted:
+        return None
+    return ServedModel(row.model_id, row.type, row.status, row.version or "")
 
 
 def _find(account_id: str, model_id: str) -> ModelRow | None:

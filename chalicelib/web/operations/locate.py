@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.models.model import Model, ServedModel
-from chalicelib.errors import DatasetNotFound, ModelNotFound, NotFound
+from chalicelib.errors import DatasetNotFound, ModelNotFound, NotFound, ServiceError
 from chalicelib.web.operations.forms import LARGEST_WHOLE, whole_number
 from chalicelib.web.operations.operation import Call
 
@@ -121,6 +122,13 @@ def model_id_in_body(call: Call) -> str | None:
     """
     sent = sent_text_id(call.fields.values, "modelId")
     return None if sent is None else text_id(sent, ModelNotFound)
+
+
+def named_in_body(call: Call) -> str | None:
+    """Read the model id of a body that can be read; what is wrong with others is said later."""
+    with suppress(ServiceError):
+        return model_id_in_body(call)
+    return None
 
 
 def served_in_body(call: Call) -> ServedModel | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -17,6 +18,16 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 ACCOUNT = Account("2", "a@example.test", "STARTER", "HEROKU", ACTIVE, (), "LICENSEIDX", NOW)
 MODEL = ServedModel("M", "text-intent", "SUCCEEDED", "r1-1")
 BROKEN = ModelUnreadable("M", "broken")
+
+
+def raising(error: Exception) -> Callable[[], None]:
+    """Make work that fails."""
+
+    def work() -> None:
+        """Fail."""
+        raise error
+
+    return work
 
 
 class Counter:
@@ -176,3 +187,64 @@ def test_milliseconds_last_until_the_answer_is_written(allowances, lines, monkey
         pass
 
     assert lines()[0]["milliseconds"] == 2500
+
+
+def test_work_while_it_is_counted(allowances, counter, lines):
+    """A prediction that is counted meanwhile ends as one that was counted first."""
+    found, left = allowances.predict(ACCOUNT, MODEL, lambda: "found")
+
+    (line,) = lines()
+    assert (found, left.used, counter.count, line["outcome"]) == ("found", 1, 1, "counted")
+
+
+def test_work_that_fails_while_it_is_counted(allowances, counter, lines):
+    """What was counted meanwhile is given back, and the work's own error stands."""
+    with pytest.raises(ModelUnreadable):
+        allowances.predict(ACCOUNT, MODEL, raising(BROKEN))
+
+    (line,) = lines()
+    assert (line["outcome"], counter.count) == ("given_back", 0)
+
+
+@pytest.mark.parametrize("work", [lambda: "found", raising(BROKEN)])
+def test_refusal_outweighs_the_work(allowances, counter, lines, work):
+    """A prediction beyond the allowance is refused, whatever its work came to."""
+    counter.count = 2000
+    with pytest.raises(PredictionQuotaExceeded):
+        allowances.predict(ACCOUNT, MODEL, work)
+
+    (line,) = lines()
+    assert (line["outcome"], counter.count) == ("refused", 2000)
+    assert figures(line) == {"QuotaRefusals"}
+
+
+@pytest.mark.parametrize("work", [lambda: "found", raising(BROKEN)])
+def test_storage_that_fails_outweighs_the_work(allowances, counter, lines, work):
+    """What could not be counted is not answered, and not given back either."""
+    counter.failure = StorageUnavailable()
+    with pytest.raises(StorageUnavailable):
+        allowances.predict(ACCOUNT, MODEL, work)
+
+    (line,) = lines()
+    assert (line["outcome"], counter.count) == ("unknown", 0)
+
+
+def test_who_was_refused_is_counted_before_the_work_until_that_succeeds(allowances, counter):
+    """A used-up allowance buys no work; a new month or plan ends the caution."""
+    worked: list[int] = []
+
+    def work() -> None:
+        """Note how many are counted when the work begins."""
+        worked.append(counter.count)
+
+    counter.count = 2000
+    for _ in range(2):
+        with pytest.raises(PredictionQuotaExceeded):
+            allowances.predict(ACCOUNT, MODEL, work)
+    assert len(worked) == 1
+
+    counter.count = 5
+    allowances.predict(ACCOUNT, MODEL, work)
+
+    assert worked[1:] == [6]
+    assert ACCOUNT.account_id not in allowances._refused

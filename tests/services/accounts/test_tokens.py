@@ -233,19 +233,20 @@ def test_each_key_of_the_overlap_is_tried(world):
     assert world.grant(private_pem=world.other_private_pem)
 
 
-def test_authenticate_reads_one_row_or_two(world, monkeypatch, clients):
-    """One read per call, and one more for a token that came from a refresh token."""
+def test_authenticate_reads_in_one_trip(world, monkeypatch, clients):
+    """One consistent read a call, also for a token that came from a refresh token."""
     granted = world.offline()
     minted = world.tokens.grant_refresh(granted.refresh_token)
     calls, call = [], clients.dynamodb._make_api_call
 
     def count(name, request):
         """Note the call and make it."""
-        calls.append((name, request["ConsistentRead"]))
+        reads = request.get("RequestItems", {"": request}).values()
+        calls.append((name, [read["ConsistentRead"] for read in reads]))
         return call(name, request)
 
     monkeypatch.setattr(clients.dynamodb, "_make_api_call", count)
     world.tokens.authenticate(granted.access_token)
-    assert calls == [("GetItem", True)]
+    assert calls == [("GetItem", [True])]
     world.tokens.authenticate(minted.access_token)
-    assert calls == [("GetItem", True)] * 3
+    assert calls[1:] == [("BatchGetItem", [True, True])]

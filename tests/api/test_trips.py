@@ -1,0 +1,141 @@
+"""The calls of AWS that a prediction makes, one after the other, and what stands beside them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chalicelib.services.predictions.texts import PredictionService
+from tests.api.prepared import MODEL_ID, PREDICTIONS
+
+URL = "/v2/language/intent"
+UNKNOWN = "A" * 26
+
+
+@pytest.fixture
+def trips(world) -> Iterator[list[str]]:
+    """The calls of DynamoDB, in their order."""
+    made: list[str] = []
+
+    def note(model: Any, **_: Any) -> None:
+        """Note one call."""
+        made.append(model.name)
+
+    clients = world.container.stores.clients
+    every = [client.meta.events for client in (clients.dynamodb, clients.dynamodb_once)]
+    for events in every:
+        events.register("before-call", note)
+    yield made
+    for events in every:
+        events.unregister("before-call", note)
+
+
+def test_warm_prediction_makes_two_trips(call, world, trips):
+    """Account and model are read in one trip; the other counts the call."""
+    fields = {"modelId": MODEL_ID, "document": "delivery please"}
+    assert call.json("POST", URL, **fields).status == 200
+    trips.clear()
+
+    assert call.json("POST", URL, **fields).status == 200
+
+    assert trips == ["BatchGetItem", "UpdateItem"]
+    assert world.used(PREDICTIONS) == 12
+
+
+def test_call_is_counted_while_the_encoder_runs(call, world, trips, monkeypatch):
+    """The second trip is under way before the work has ended."""
+    predict, counted = PredictionService._predict, threading.Event()
+    reserve = world.container.stores.quotas.reserve
+    monkeypatch.setattr(
+        world.container.stores.quotas,
+        "reserve",
+        lambda *given: (reserve(*given), counted.set())[0],
+    )
+
+    def wait(*given: Any) -> Any:
+        """Work until the call is counted."""
+        assert counted.wait(10)
+        return predict(*given)
+
+    monkeypatch.setattr(PredictionService, "_predict", wait)
+
+    assert call.json("POST", URL, modelId=MODEL_ID, document="delivery please").status == 200
+
+
+def test_used_up_allowance_buys_no_work(call, world, monkeypatch):
+    """The first refusal throws its work away; those behind it are refused before any work."""
+    worked, predict = [], PredictionService._predict
+    monkeypatch.setattr(
+        PredictionService, "_predict", lambda *given: worked.append(1) or predict(*given)
+    )
+    world.use(PREDICTIONS, 2000)
+
+    answers = [call.json("POST", URL, modelId=MODEL_ID, document="a") for _ in range(3)]
+
+    assert [answer.status for answer in answers] == [429] * 3
+    assert (len(worked), world.used(PREDICTIONS)) == (1, 2000)
+
+
+@pytest.mark.parametrize(
+    ("authorization", "model_id", "body", "status"),
+    [
+        ("Bearer wrong", MODEL_ID, b"{", 401),
+        (None, UNKNOWN, b'{"modelId": "%b", "numResults": 0}' % UNKNOWN.encode(), 404),
+        (None, MODEL_ID, b"{", 400),
+        (None, MODEL_ID, b'{"modelId": "../x", "document": "a"}', 404),
+        (None, MODEL_ID, b'{"modelId": "%b"}' % MODEL_ID.encode(), 400),
+    ],
+)
+def test_body_is_looked_at_early_and_judged_late(call, authorization, model_id, body, status):
+    """Reading the model's id before the 401 is certain changes no order of the checks."""
+    headers = {} if authorization is None else {"authorization": authorization}
+
+    answer = call("POST", URL, body, "application/json", **headers)
+
+    assert answer.status == status
+
+
+def test_token_that_is_not_ours_reads_no_body_and_no_row(call, trips, monkeypatch):
+    """Who is not known costs neither a look at the body nor a trip."""
+    monkeypatch.setattr("chalicelib.web.operations.operation.read_fields", None)
+
+    answer = call("POST", URL, b"{", "application/json", authorization="Bearer wrong")
+
+    assert (answer.status, trips) == (401, [])
+
+
+def test_rows_that_a_read_leaves_out_are_asked_for_again(call, world, monkeypatch):
+    """A storage that is busy answers a part of a read; the rest is asked for, and nothing lost."""
+    client = world.container.stores.clients.dynamodb
+    ask, asked = client.batch_get_item, []
+
+    def answer_a_part(RequestItems: dict[str, Any]) -> dict[str, Any]:  # noqa: N803 - AWS's name
+        """Leave one table out the first time."""
+        asked.append(sorted(RequestItems))
+        if len(asked) > 1:
+            return ask(RequestItems=RequestItems)
+        first, *others = RequestItems
+        left = {name: RequestItems[name] for name in others}
+        return {**ask(RequestItems={first: RequestItems[first]}), "UnprocessedKeys": left}
+
+    monkeypatch.setattr(client, "batch_get_item", answer_a_part)
+
+    answer = call.json("POST", URL, modelId=MODEL_ID, document="delivery please")
+
+    assert answer.status == 200
+    assert [len(tables) for tables in asked] == [2, 1]
+
+
+def test_read_that_stays_incomplete_is_a_503(call, world, monkeypatch):
+    """A row that never comes is no row that is absent: the answer is a 503, not a 401."""
+    monkeypatch.setattr("chalicelib.stores.accounts.accounts.READ_PAUSES", ())
+    monkeypatch.setattr(
+        world.container.stores.clients.dynamodb,
+        "batch_get_item",
+        lambda RequestItems: {"Responses": {}, "UnprocessedKeys": RequestItems},  # noqa: N803
+    )
+
+    assert call.json("POST", URL, modelId=MODEL_ID, document="a").status == 503
