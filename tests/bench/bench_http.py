@@ -101,9 +101,11 @@ class Bench:
 def bench_latency(bench: Bench) -> None:
     """One client, one warm model."""
     durations = answer_times(bench, bench.model_id)
-    peer = ("GET /v2/health", bench.health())
+    health = bench.health()
+    peer = ("GET /v2/health", health)
     add = bench.report.add
     add("intent, 1 client: p50", quantile(durations, 0.5), "ms", ceiling(20), peer)
+    add("intent, 1 client: p50 over health's", quantile(durations, 0.5) / health, "x", ceiling(8))
     add("intent, 1 client: p99", quantile(durations, 0.99), "ms", ceiling(50), peer)
     add("intent: engine alone, p50", engine_share(bench), "ms", ceiling(5))
     accurate = bench.caller.model(bench.dataset_id, **profile("accurate"))
@@ -138,6 +140,30 @@ def engine_share(bench: Bench) -> float:
     return quantile([milliseconds(lambda n=n: ask_once(n)) for n in range(PREDICTIONS)], 0.5)
 
 
+def bench_client(bench: Bench) -> None:
+    """Trips of a prediction to AWS, and the processor time of what makes them."""
+    container, trips = Container(bench.stack.settings), Counter[str]()
+    clients = container.stores.clients
+    for client in (clients.dynamodb, clients.dynamodb_once):
+        client.meta.events.register("before-call", lambda model, **_: trips.update([model.name]))
+
+    def ask() -> None:
+        """Make the trips of a prediction whose engine takes no time."""
+        caller = container.tokens.find_caller(bench.caller.token, lambda: bench.model_id)
+        assert caller.model is not None
+        container.allowances.predict(caller.account, caller.model, lambda: None)
+
+    for _ in range(WARM_UP):
+        ask()
+    trips.clear()
+    began = time.process_time()
+    for _ in range(PREDICTIONS):
+        ask()
+    used = 1_000 * (time.process_time() - began) / PREDICTIONS
+    bench.report.add("trips to AWS", trips.total() / PREDICTIONS, "", ceiling(2))
+    bench.report.add("processor time of their client", used, "ms", ceiling(4.5))
+
+
 def bench_throughput(bench: Bench) -> None:
     """Eight clients at once; every answer a 200 and every one counted."""
     caller = bench.world.caller("GOLD")
@@ -161,9 +187,11 @@ def bench_throughput(bench: Bench) -> None:
     rate = calls / (time.perf_counter() - started)
     started = time.perf_counter()
     run_crowd(CLIENTS, calls, look)
-    peer = ("GET /v2/health", calls / (time.perf_counter() - started))
+    health = calls / (time.perf_counter() - started)
+    peer = ("GET /v2/health", health)
     used = caller.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
     bench.report.add("intent, 8 clients: rate", rate, "/s", Bar(80), peer)
+    bench.report.add("intent, 8 clients: rate over health's", rate / health, "x", Bar(0.25))
     bench.report.add("intent, 8 clients: errors", len(wrong), "", ceiling(0))
     off = abs(used - calls - CLIENTS)
     bench.report.add("intent, 8 clients: predictions miscounted", off, "", ceiling(0))
@@ -396,6 +424,7 @@ def flooding(
 
 SECTIONS: dict[str, Callable[[Bench], None]] = {
     "latency": bench_latency,
+    "client": bench_client,
     "throughput": bench_throughput,
     "start": bench_start,
     "case": bench_case,
