@@ -81,7 +81,7 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Caller:
+class ApiCaller:
     """An account, with what was read beside it."""
 
     account: Account

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from chalicelib.config import Settings
-from chalicelib.domain.accounts.account import ACTIVE, Account, Caller
+from chalicelib.domain.accounts.account import ACTIVE, Account, ApiCaller
 from chalicelib.domain.accounts.rates import TOKENS, RateLimits
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import new_string_id
@@ -144,7 +144,7 @@ class TokenService:
 
     def find_caller(
         self, bearer_token: str, name_model: Callable[[], str | None] = lambda: None
-    ) -> Caller:
+    ) -> ApiCaller:
         """Find the account that an access token stands for, and with it what its call names.
 
         Args:
@@ -219,7 +219,7 @@ class TokenService:
 
     def _owner(
         self, claims: dict[str, Any], refresh_id: str | None, model_id: str | None = None
-    ) -> Caller | None:
+    ) -> ApiCaller | None:
         """Find the account of a token; None when account, key or refresh token is dead."""
         caller = self._accounts.find_caller(claims["sub"], refresh_id, model_id)
         if caller is None or caller.account.status != ACTIVE:

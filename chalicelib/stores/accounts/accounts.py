@@ -13,7 +13,7 @@ from pynamodb.expressions.condition import size
 from pynamodb.expressions.update import Action
 from pynamodb.models import Model as TableRow
 
-from chalicelib.domain.accounts.account import ACTIVE, CLOSED, Account, AccountKey, Caller
+from chalicelib.domain.accounts.account import ACTIVE, CLOSED, Account, AccountKey, ApiCaller
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.errors import StorageUnavailable
@@ -88,7 +88,7 @@ class AccountStore:
 
     def find_caller(
         self, account_id: str, refresh_id: str | None = None, model_id: str | None = None
-    ) -> Caller | None:
+    ) -> ApiCaller | None:
         """Find an account with what its call needs beside it, in one trip.
 
         Args:
@@ -106,7 +106,7 @@ class AccountStore:
             reads[ModelRow] = {"account_id": account_id, "model_id": model_id}
         if len(reads) == 1:
             account = self.get(account_id)
-            return None if account is None else Caller(account)
+            return None if account is None else ApiCaller(account)
         if not _may_be_id(account_id):
             return None
         found = self._read_together(reads)
@@ -114,7 +114,7 @@ class AccountStore:
         account = None if row is None else load_account(row)
         if account is None or (refresh_id is not None and RefreshTokenRow not in found):
             return None
-        return Caller(account, load_served(found.get(ModelRow)))
+        return ApiCaller(account, load_served(found.get(ModelRow)))
 
     def find_by_email(self, email: str) -> Account | None:
         """Find an account by its address, in any case.
