@@ -11,11 +11,12 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from chalicelib.engines.facts import read_facts
 from infra.model_files import manifest
 from infra.model_files.manifest import InstallableModel, Progress
 from infra.model_files.sources.fetch import file_sha256
@@ -67,17 +68,12 @@ def _replace_json(path: Path, value: object) -> None:
         raise
 
 
-def read_record(directory: Path, model: InstallableModel) -> dict[str, Any]:
+def read_record(directory: Path, model: InstallableModel) -> Mapping[str, Any]:
     """Return the record of an installed model, empty when there is none."""
-    try:
-        text = (directory / model.folder / RECORD).read_text(encoding="utf-8")
-        record = json.loads(text)
-    except (OSError, ValueError):
-        return {}
-    return record if isinstance(record, dict) else {}
+    return read_facts(directory / model.folder / RECORD)
 
 
-def _recorded_files(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _recorded_files(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return what a record says of its files; nothing when it was tampered with."""
     files = record.get("files")
     if not isinstance(files, dict) or not all(isinstance(known, dict) for known in files.values()):
@@ -124,7 +120,7 @@ def broken_files(directory: Path, model: InstallableModel, *, thorough: bool = F
     ]
 
 
-def _fits_its_needs(directory: Path, model: InstallableModel, record: dict[str, Any]) -> bool:
+def _fits_its_needs(directory: Path, model: InstallableModel, record: Mapping[str, Any]) -> bool:
     """Say whether what a model was made with is still there.
 
     A prebuilt model answers with the very encoders it was fitted on. A need that is missing is

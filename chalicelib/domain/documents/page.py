@@ -77,6 +77,14 @@ def around(rects: Iterable[Rect]) -> Rect:
     )
 
 
+def between(first: Point, last: Point, place: float) -> Point:
+    """Return the point at a place from 0 to 1 on the way from one point to another."""
+    return (
+        first[0] + place * (last[0] - first[0]),
+        first[1] + place * (last[1] - first[1]),
+    )
+
+
 def around_points(points: Iterable[Point]) -> Rect:
     """Return the smallest upright rectangle that holds all of the points."""
     found = list(points)

@@ -14,7 +14,9 @@ from chalicelib.engines.ocr.ink import Ink, part_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.page import Quad, TextLine
+    from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
 _SLACK = 0.2
 """How far a character's place may reach into a gap, in heights of the ink."""
@@ -24,6 +26,9 @@ _MARGIN = 0.3
 """What is read again is wider by this on both sides, in heights of the ink."""
 _EVEN_SPACE = 1.1
 """Widest space, in distances of characters: that of typewriter fonts."""
+
+_LEAST_AGAIN = 0.8
+"""What is read again counts unless it is less certain than this share of the line."""
 
 Range = tuple[float, float]
 """Beginning and end along a line: 0 to 1."""
@@ -180,3 +185,32 @@ def _kept(line: TextLine, flags: Sequence[bool]) -> TextLine:
         text="".join(line.text[index] for index in chosen),
         places=tuple(line.places[index] for index in chosen),
     )
+
+
+def read_unclear(
+    pixels: Pixels, divisions: Sequence[LineSplit], engine: TextEngine, check: CancelCheck
+) -> tuple[TextLine, ...]:
+    """Return the parts of all lines that have text; those of unclear text are read again at once.
+
+    Args:
+        pixels: of the page.
+        divisions: lines as they were divided.
+        engine: reads again.
+        check: called now and then.
+    """
+    quads = [quad for division in divisions for quad in division.places]
+    again = iter(engine.read_crops(pixels, quads, check) if quads else ())
+    parts: list[TextLine] = []
+    for division in divisions:
+        if division.places:
+            parts += [_better(part, next(again)) for part in division.parts]
+        else:
+            parts += division.parts
+    return tuple(part for part in parts if part.text)
+
+
+def _better(part: TextLine, again: TextLine | None) -> TextLine:
+    """Return what was read again in the box of the ink; the share of the line without it."""
+    if again is None or (part.text and again.probability < part.probability * _LEAST_AGAIN):
+        return part
+    return replace(part, text=again.text, probability=again.probability, places=again.places)

@@ -6,7 +6,6 @@ engine, Tesseract, is a program that comes with a Python package.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
+from chalicelib.engines.facts import read_facts
 from chalicelib.engines.ocr.interface import PPOCR, TESSERACT, OcrNotInstalled
 
 if TYPE_CHECKING:
@@ -137,10 +137,9 @@ class OcrPool:
             return EngineFacts(TESSERACT, TITLE, data_sha256(), LICENCE)
         self._source.ensure(name)
         try:
-            text = (self._directory / name / FACTS_FILE).read_text(encoding="utf-8")
-            known = json.loads(text)
+            known = read_facts(self._directory / name / FACTS_FILE)
             return EngineFacts(name, known["title"], known["sha256"], known["licence"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except KeyError as error:
             raise OcrNotInstalled(name) from error
 
     def state(self) -> dict[str, str]:

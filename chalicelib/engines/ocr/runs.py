@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.ocr.gaps import LineSplit, divide, divide_exact
+from chalicelib.engines.ocr.gaps import LineSplit, divide, divide_exact, read_unclear
 from chalicelib.engines.ocr.ink import find_ink
 from chalicelib.engines.ocr.phrases import WIDER, find_gaps, phrase_ranges, usual_space
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 TEXT_GAP = 0.45
 """Gap that ends an item of task text, in heights of the line."""
 _LINES_A_CHECK = 50
-_LEAST_AGAIN = 0.8
-"""What is read again counts unless it is less certain than this share of the line."""
 
 
 def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[TextLine, ...]:
@@ -41,7 +38,7 @@ def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[T
         parts = (divide_exact(line, TEXT_GAP, WIDER) for line in page.lines)
         return tuple(chain.from_iterable(parts))
     divisions = _divided(page.pixels, page.lines, check)
-    return _resolved(page.pixels, divisions, engine, check)
+    return read_unclear(page.pixels, divisions, engine, check)
 
 
 def _divided(pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck) -> list[LineSplit]:
@@ -62,25 +59,3 @@ def _divided(pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck) -> l
 def _divided_line(line: TextLine, ink: Ink, usual: float) -> LineSplit:
     """Divide one line, given the width of a space on its page."""
     return divide(line, ink, phrase_ranges(ink, find_gaps(line, ink), TEXT_GAP, usual))
-
-
-def _resolved(
-    pixels: Pixels, divisions: list[LineSplit], engine: TextEngine, check: CancelCheck
-) -> tuple[TextLine, ...]:
-    """Read the parts of unclear divisions again, all in one go."""
-    quads = [quad for division in divisions for quad in division.places]
-    again = iter(engine.read_crops(pixels, quads, check) if quads else ())
-    parts: list[TextLine] = []
-    for division in divisions:
-        if division.places:
-            parts += [_better(part, next(again)) for part in division.parts]
-        else:
-            parts += division.parts
-    return tuple(part for part in parts if part.text)
-
-
-def _better(part: TextLine, again: TextLine | None) -> TextLine:
-    """Return what was read again in the box of the ink; the share of the line without it."""
-    if again is None or (part.text and again.probability < part.probability * _LEAST_AGAIN):
-        return part
-    return replace(part, text=again.text, probability=again.probability, places=again.places)

@@ -16,7 +16,7 @@ from threading import Lock
 from chalicelib.domain.datasets.dataset import SOURCES, Dataset
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
-from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence, ExampleStore
+from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence, ExampleStore, batches
 
 DIGEST_BYTES = 8
 """Bytes kept of a name's digest: a million names meet by chance once in 10^13 questions."""
@@ -24,7 +24,6 @@ KEPT_DATASETS = 8
 """Datasets whose names stay in memory: 8 MB each at the most examples that a dataset may have."""
 SAVE_NAMES = 5_000
 """So many names that only memory knows are written beside the dataset."""
-_BATCH_CHUNKS = 100
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class ExampleNames:
     def _current(self, dataset: Dataset) -> _Index:
         """Bring the index up to the committed counts."""
         index = self._indexes.get(dataset.dataset_id) or self._load(dataset.dataset_id)
-        for stretches in _batches(_missing(dataset, index)):
+        for stretches in batches(_missing(dataset, index)):
             counts, digests = dict(index.counts), [index.digests]
             for stretch, found in zip(stretches, self._examples.read_many(stretches), strict=True):
                 counts[_sequence_key(stretch.sequence)] = stretch.start + len(found)
@@ -112,18 +111,6 @@ def _missing(dataset: Dataset, index: _Index) -> Iterator[ExampleRange]:
                 count = min(CHUNK_EXAMPLES - start % CHUNK_EXAMPLES, end - start)
                 yield ExampleRange(sequence, start, count)
                 start += count
-
-
-def _batches(stretches: Iterator[ExampleRange]) -> Iterator[list[ExampleRange]]:
-    """Group stretches by what is read at once."""
-    batch: list[ExampleRange] = []
-    for stretch in stretches:
-        batch.append(stretch)
-        if len(batch) == _BATCH_CHUNKS:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _digest(name: str) -> bytes:

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.domain.datasets.dataset import UPLOAD, LabelCounts
@@ -26,6 +27,7 @@ from chalicelib.stores.aws.tables import ExampleChunkRow
 MAX_BODY_BYTES = 300_000
 """Longest body that lies in the row; a longer one lies in the bucket."""
 _BATCH_KEYS = 100
+Item = TypeVar("Item")
 _MANY_CHUNKS = 50
 """So many are written side by side: each is a conditional write, which no batch can hold."""
 _WRITES_AT_ONCE = 10
@@ -120,7 +122,7 @@ class ExampleStore:
             (ExampleSequence(dataset_id, source, c.label_id), c.count(source), c.label_id)
             for c in counts
         ]
-        for keys in _batches(_chunk_keys(wanted)):
+        for keys in batches(_chunk_keys(wanted)):
             chunks = self._chunks([key for key, _, _ in keys])
             for key, label_id, committed in keys:
                 yield from self._examples(chunks[key], label_id)[:committed]
@@ -132,7 +134,7 @@ class ExampleStore:
             for c in counts
         ]
         found: set[bytes] = set()
-        for keys in _batches(_chunk_keys(wanted)):
+        for keys in batches(_chunk_keys(wanted)):
             chunks = self._chunks([key for key, _, _ in keys])
             for key, _, committed in keys:
                 # Behind the committed count lies what came to nothing.
@@ -183,13 +185,11 @@ def _chunk_keys(
             yield (sequence.key, number), label_id, committed
 
 
-def _batches(
-    keys: Iterator[tuple[tuple[str, int], int, int]],
-) -> Iterator[list[tuple[tuple[str, int], int, int]]]:
-    """Group keys by what one read may ask for."""
+def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Group chunks, or keys of chunks, by what one read may ask for."""
     batch = []
-    for key in keys:
-        batch.append(key)
+    for item in items:
+        batch.append(item)
         if len(batch) == _BATCH_KEYS:
             yield batch
             batch = []

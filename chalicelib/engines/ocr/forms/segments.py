@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from chalicelib.domain.documents.page import Point, Rect, TextLine, around_points
+from chalicelib.domain.documents.page import Rect, TextLine, around_points, between
 from chalicelib.engines.ocr.skew import find_angle
 
 _COLUMN_GAP = 1.5
@@ -93,14 +93,6 @@ class LineSegment:
             for first, last in ((top_left, top_right), (bottom_left, bottom_right))
             for place in (left, right)
         )
-
-
-def between(first: Point, last: Point, place: float) -> Point:
-    """Return the point at a place from 0 to 1 on the way from one point to another."""
-    return (
-        first[0] + place * (last[0] - first[0]),
-        first[1] + place * (last[1] - first[1]),
-    )
 
 
 def edge(line: TextLine, index: int) -> float:

@@ -7,7 +7,14 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.documents.page import Point, Quad, ReadPage, Rect, TextLine, around_points
+from chalicelib.domain.documents.page import (
+    Quad,
+    ReadPage,
+    Rect,
+    TextLine,
+    around_points,
+    between,
+)
 from chalicelib.engines.ocr.interface import CancelCheck, ScoringEngine, TextEngine, never_cancel
 from chalicelib.engines.ocr.mrz.deciding import Decision, Scores, decide
 from chalicelib.engines.ocr.mrz.formats import (
@@ -161,12 +168,6 @@ def _rivals(letter: str) -> Scores:
 def _part(quad: Quad, start: float, end: float) -> Rect:
     """Return the box of a part of a row, given as shares of its length."""
     top_left, top_right, bottom_right, bottom_left = quad
-
-    def between(left: Point, right: Point, share: float) -> Point:
-        return (
-            left[0] + share * (right[0] - left[0]),
-            left[1] + share * (right[1] - left[1]),
-        )
 
     return around_points(
         between(left, right, share)

@@ -7,19 +7,18 @@ and where their ink leaves a wide gap, and their boxes are tightened to the ink.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
-from chalicelib.engines.ocr.gaps import LineSplit, divide_exact, divide_inked
+from chalicelib.engines.ocr.gaps import LineSplit, divide_exact, divide_inked, read_unclear
 from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Pixels
+    pass
 
 
 GAP = 0.6
@@ -31,8 +30,6 @@ _LOW_SHARE = 0.4  # of the spaces between words are narrower than the usual one
 _CLEARLY = 1.6  # times wider than the usual space
 _WIDEST_GAP = 1.2  # of a line's height: always parts cells
 _LINES_A_CHECK = 50
-_SURE = 0.8
-"""What is read again counts unless it is less sure than this share of the piece."""
 _NARROW = frozenset(" .,:;'|!iljtfrI1()[]")
 _STROKES = "|¦"
 
@@ -69,7 +66,7 @@ def cut_page(
     usual = float(median(heights)) if heights else 0.0
     gap = _least_gap(lines, inks)
     divisions = [_divided(line, ink, usual, gap) for line, ink in zip(lines, inks, strict=True)]
-    return _read_again(page.pixels, divisions, engine, check)
+    return read_unclear(page.pixels, divisions, engine, check)
 
 
 def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
@@ -97,28 +94,6 @@ def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineS
     height = ink.height * line.box.width
     least = gap * max(height, _LOW * usual) + _BLUR
     return divide_inked(line, ink, least / max(1.0, height))
-
-
-def _read_again(
-    pixels: Pixels, divisions: Sequence[LineSplit], engine: TextEngine, check: CancelCheck
-) -> tuple[TextLine, ...]:
-    """Read the pieces again whose text is unclear, all at once."""
-    quads = [quad for division in divisions for quad in division.places]
-    again = iter(engine.read_crops(pixels, quads, check) if quads else ())
-    pieces: list[TextLine] = []
-    for division in divisions:
-        if division.places:
-            pieces += [better(piece, next(again)) for piece in division.parts]
-        else:
-            pieces += division.parts
-    return tuple(piece for piece in pieces if piece.text)
-
-
-def better(piece: TextLine, again: TextLine | None) -> TextLine:
-    """Return what was read again, in the piece's box; the piece when that is less sure."""
-    if again is None or (piece.text and again.probability < _SURE * piece.probability):
-        return piece
-    return replace(piece, text=again.text, probability=again.probability, places=again.places)
 
 
 def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:

@@ -6,11 +6,11 @@ by infra/models.py.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from chalicelib.engines.facts import read_facts
 from chalicelib.engines.text.encoding.interface import Encoder, EncoderFacts
 
 FACTS_FILE = "encoder.json"
@@ -54,15 +54,6 @@ def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> 
     return ("e5", "use") if profile == ACCURATE else ("use",)
 
 
-def _read_facts(folder: Path) -> Mapping[str, Any]:
-    """Return the content of an encoder's facts file, empty when there is none to read."""
-    try:
-        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return facts if isinstance(facts, dict) else {}
-
-
 def _is_complete(folder: Path, files: object) -> bool:
     """Say whether every listed file is there with its size; a damaged list says that none is."""
     try:
@@ -96,7 +87,7 @@ def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
 def is_installed(directory: Path, name: str) -> bool:
     """Say whether every file of the encoder lies in the model directory with its full size."""
     folder = directory / name
-    return _is_complete(folder, _read_facts(folder).get("files", {}))
+    return _is_complete(folder, read_facts(folder / FACTS_FILE).get("files", {}))
 
 
 def load_encoder(directory: Path, name: str) -> Encoder:
@@ -111,7 +102,7 @@ def load_encoder(directory: Path, name: str) -> Encoder:
         EncoderDamaged: they cannot be read.
     """
     folder = directory / name
-    facts = _read_facts(folder)
+    facts = read_facts(folder / FACTS_FILE)
     if not _is_complete(folder, facts.get("files", {})):
         raise EncoderNotInstalled(name)
     known = _known(name, facts)

@@ -6,14 +6,14 @@ Installed by infra/models.py: a folder each, with `model.onnx` and `backbone.jso
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
+from chalicelib.engines.facts import read_facts
 from chalicelib.engines.vision.interface import BackboneUse
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class BackbonePool:
         Raises:
             BackboneNotInstalled: its files are missing.
         """
-        facts = _read_facts(self.folder(name))
+        facts = read_facts(self.folder(name) / FACTS_FILE)
         try:
             return BackboneFacts(name, facts["title"], facts["sha256"], facts["licence"])
         except KeyError as missing:
@@ -130,7 +130,7 @@ class BackbonePool:
 
     def _is_here(self, name: str) -> bool:
         folder = self._directory / name
-        return bool(_read_facts(folder)) and (folder / _MODEL_FILE).is_file()
+        return bool(read_facts(folder / FACTS_FILE)) and (folder / _MODEL_FILE).is_file()
 
     def _load(self, name: str) -> Backbone:
         """Bring, check and load a backbone."""
@@ -143,15 +143,6 @@ class BackbonePool:
         if digest != facts.sha256:
             raise BackboneNotInstalled(name)
         return Backbone(self._directory / name, facts)
-
-
-def _read_facts(folder: Path) -> Mapping[str, Any]:
-    """Return the content of a facts file, empty when there is none to read."""
-    try:
-        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return facts if isinstance(facts, dict) else {}
 
 
 def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
