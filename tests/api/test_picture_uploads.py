@@ -152,7 +152,15 @@ def test_document_names_the_fields_of_each_family(paths):
         "image-detection",
         "image-multi-label",
     ]
-    assert set(pictures["properties"]) == {"type", "path", "name", "data"}
+    assert set(pictures["properties"]) == {
+        "type",
+        "path",
+        "name",
+        "data",
+        "format",
+        "strict",
+        "shrink",
+    }
     assert not pictures["required"]
     assert texts["required"] == ["type"]
     assert schema(BULK, "put")["required"] == ["modelId"]

@@ -17,6 +17,7 @@ from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label, LabelCounts
 from chalicelib.domain.datasets.example import Example, ExampleView
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
+from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.models.model import Model, ModelView, TrainRequest, TrainStats
 from chalicelib.domain.models.prediction import Probability
@@ -277,6 +278,14 @@ def test_receipts():
         None,
         *(123, 118, 2, 3),
         rejected,
+        (
+            UploadWarning(
+                "fewExamples",
+                "Labels have fewer than 5 examples: 'scooter: 3'.",
+                1,
+                ("scooter: 3",),
+            ),
+        ),
     )
     page = list_answer(ListPage((row,), 0, has_more=False), describe.receipt, Window(0, 25))
 

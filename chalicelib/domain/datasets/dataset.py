@@ -17,6 +17,8 @@ FAMILY_TYPES: dict[str, tuple[str, ...]] = {
     VISION: (IMAGE, DETECTION, MULTI_LABEL),
 }
 """Allowed `type` values by family. Spec: Dataset."""
+SENTIMENT = "text-sentiment"
+"""Type of datasets whose labels are the three sentiments."""
 SENTIMENTS = ("positive", "negative", "neutral")
 NO_LANGUAGE = "N/A"
 LANGUAGES = ("en_US", "en_GB", "fr", "de", "it", "pt_PT", "es", "zh_CN", "zh_TW", "ja")

@@ -5,11 +5,12 @@ Contract section 5, receipts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from chalicelib.domain.common.limits import MAX_REJECTIONS
+from chalicelib.domain.datasets.upload_format import FileFormat, UploadWarning
 from chalicelib.domain.documents.picture import Box
 
 
@@ -49,6 +50,8 @@ class Receipt:
     """Rows or files that are no examples."""
     rejections: tuple[RejectedItem, ...] = ()
     """The first of them."""
+    warnings: tuple[UploadWarning, ...] = ()
+    """What looks odd in it."""
 
 
 @dataclass
@@ -69,6 +72,12 @@ class UploadScan:
     """The first of them."""
     bytes: int = 0
     """UTF-8 bytes of the kept texts, or bytes of the distinct kept pictures that are new."""
+    words: int = 0
+    """Words of the kept texts; 0 for pictures."""
+    format: FileFormat | None = None
+    """How the file is read; None before that is known."""
+    warnings: list[UploadWarning] = field(default_factory=list)
+    """What looks odd in it."""
 
     @property
     def seen(self) -> int:
@@ -92,6 +101,7 @@ class UploadScan:
             duplicates=self.duplicates,
             rejected=self.rejected + self.kept,
             rejections=tuple(self.rejections),
+            warnings=tuple(self.warnings),
         )
 
 
@@ -113,37 +123,21 @@ class ParsedExample:
 
 @dataclass(frozen=True)
 class IngestPlan:
-    """What becomes of a file; seen = kept + duplicates + rejected."""
+    """What becomes of a file."""
 
+    scan: UploadScan
+    """The decision over its examples."""
     examples: Callable[[], Iterator[ParsedExample]]
     """Yields the kept examples in file order; may be called again."""
-    new_labels: Sequence[str]
-    """Labels that the dataset has not, in order of first appearance."""
-    kept: int
-    """Examples that are new."""
-    duplicates: int
-    """Examples left out because they are there already."""
-    rejected: int
-    """Rows or files that are no examples."""
-    rejections: Sequence[RejectedItem]
-    """The first of them."""
-    bytes: int
-    """Bytes that the dataset grows by."""
-    words: int = 0
-    """Words of the kept texts."""
-
-    @property
-    def seen(self) -> int:
-        """Examples that were read."""
-        return self.kept + self.duplicates + self.rejected
 
     def fill(self, receipt: Receipt) -> Receipt:
         """Return a receipt with the numbers of this file."""
         return replace(
             receipt,
-            seen=self.seen,
-            kept=self.kept,
-            duplicates=self.duplicates,
-            rejected=self.rejected,
-            rejections=tuple(self.rejections),
+            seen=self.scan.seen,
+            kept=self.scan.kept,
+            duplicates=self.scan.duplicates,
+            rejected=self.scan.rejected,
+            rejections=tuple(self.scan.rejections),
+            warnings=tuple(self.scan.warnings),
         )

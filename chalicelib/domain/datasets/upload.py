@@ -8,12 +8,15 @@ the file with it, and then gives the `path` where a dataset upload takes `path` 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from chalicelib.domain.common.limits import MAX_DERIVED_NAME_CHARACTERS
 from chalicelib.domain.datasets.dataset import UPLOAD
+from chalicelib.domain.datasets.upload_format import RECOGNISED, ReadingOptions
 
 SCHEME = "presage:upload/"
 """How a `path` begins that names such a file."""
@@ -122,6 +125,8 @@ class UploadSource:
 
     uploaded_bytes: int = 0
     """Size of that upload's file."""
+    options: ReadingOptions = RECOGNISED
+    """What the caller says about the file."""
 
     @property
     def size_bytes(self) -> int:
@@ -179,6 +184,13 @@ class Upload:
     """First of the example ids reserved for this upload; 0 before they are."""
     source: str = UPLOAD
     """What its examples become: `upload` or `feedback`."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What the caller says about the file; members of ReadingOptions."""
+
+    @property
+    def reading_options(self) -> ReadingOptions:
+        """What the caller says about the file."""
+        return ReadingOptions(**self.options)
 
     def to_json(self) -> dict[str, object]:
         """Return the JSON form that the row stores."""

@@ -22,6 +22,18 @@ from chalicelib.domain.datasets.example import box_digest, picture_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
 from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
+from chalicelib.domain.datasets.upload_format import (
+    ANNOTATIONS,
+    RECOGNISED,
+    ZIP_FOLDERS,
+    FileFormat,
+    ReadingOptions,
+)
+from chalicelib.domain.datasets.upload_warnings import (
+    refuse_warnings,
+    warn_of_counts,
+    warn_of_labels,
+)
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload, ServiceError
 from chalicelib.formats.archives.annotations import (
@@ -64,6 +76,8 @@ class PictureRules:
     """Bytes of the distinct pictures that the dataset has."""
     feedback: FeedbackRules | None = None
     """What an archive of feedback must keep to besides; None for uploads."""
+    options: ReadingOptions = RECOGNISED
+    """What the caller says about the file."""
 
     @property
     def is_detection(self) -> bool:
@@ -123,6 +137,7 @@ def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureSca
     else:
         scan.read_folders()
     _check_useful(scan.result, rules)
+    _warn(scan.result, rules)
     return scan.result
 
 
@@ -135,7 +150,8 @@ class _Scan:
         self._sink = sink
         self._digests: dict[str, set[bytes]] = {}
         self._kept_pictures: set[bytes] = set()
-        self.result = PictureScan()
+        kind = ANNOTATIONS if rules.is_detection else ZIP_FOLDERS
+        self.result = PictureScan(format=FileFormat(kind))
         sink.begin(self.result)
 
     def read_folders(self) -> None:
@@ -315,6 +331,17 @@ def _check_useful(result: PictureScan, rules: PictureRules) -> None:
     raise InvalidUpload(
         f"None of the {result.rejected:,} {what} can be used. {' '.join(list(reasons)[:2])}"
     )
+
+
+def _warn(result: PictureScan, rules: PictureRules) -> None:
+    """Tell what looks odd, and refuse it where the caller wants that."""
+    counts = {label: len(digests) for label, digests in rules.known.items()}
+    for label, kept in result.kept_by_label.items():
+        counts[label] = counts.get(label, 0) + kept
+    result.warnings += warn_of_labels(counts)
+    result.warnings += warn_of_counts(result.kept_by_label, result.duplicates, is_text=False)
+    if rules.options.strict:
+        refuse_warnings(result.warnings)
 
 
 class FeedbackRules:

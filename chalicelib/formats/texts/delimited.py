@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple, TextIO
 
 from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.column_names import find_documented_columns
 
 MAX_RECORD_CHARACTERS = 200_000
 """Longest record, its line ends included; a quote that is still open then was never closed."""
 
 _MAX_REREAD_RECORDS = 20
 _SAMPLE_RECORDS = 500
-_TEXT_NAMES = frozenset({"text", "document", "utterance"})
-_LABEL_NAMES = frozenset({"label", "intent", "sentiment"})
+_NAMED_DELIMITER = re.compile(r"\ufeff?sep=([,;|\t])\s*", re.IGNORECASE)
 
 # The csv module has one limit for the process; ours is counted here and must come first.
 csv.field_size_limit(max(csv.field_size_limit(), 2 * MAX_RECORD_CHARACTERS))
@@ -158,22 +159,10 @@ def drop_empty_end(cells: list[str]) -> list[str]:
     return cells
 
 
-def find_columns(cells: list[str]) -> tuple[int, int] | None:
-    """Read a header row.
-
-    Args:
-        cells: the cells of the first row.
-
-    Returns:
-        Positions of text and label; None when the row is no header.
-    """
-    names = [cell.strip() for cell in drop_empty_end(cells)]
-    if len(names) != 2:
-        return None
-    for text_at, label_at in ((0, 1), (1, 0)):
-        if names[text_at] in _TEXT_NAMES and names[label_at] in _LABEL_NAMES:
-            return text_at, label_at
-    return None
+def named_delimiter(stream: TextIO) -> str:
+    """Return the delimiter that the first line names as spreadsheets do: "sep=;"; or nothing."""
+    found = _NAMED_DELIMITER.fullmatch(stream.readline(20))
+    return found[1] if found else ""
 
 
 class SeparatorScore(NamedTuple):
@@ -206,7 +195,7 @@ def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
         for number, cells, fault in islice(read_records(stream, separator), _SAMPLE_RECORDS):
             if fault or len(drop_empty_end(cells)) != 2:
                 continue
-            header = header or (number == 1 and find_columns(cells) is not None)
+            header = header or (number == 1 and find_documented_columns(cells) is not None)
             text, label = cells
             pair_count += 1
             sure_count += other not in text and other not in label

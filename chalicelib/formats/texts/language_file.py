@@ -17,17 +17,16 @@ from chalicelib.domain.common.limits import (
 )
 from chalicelib.domain.datasets.dataset import SENTIMENTS
 from chalicelib.domain.datasets.label_names import INVISIBLE, is_visible, normal_form
+from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.delimited import (
-    Record,
-    SeparatorScore,
     drop_empty_end,
-    find_columns,
     read_records,
-    score_separator,
 )
-from chalicelib.formats.texts.encoding import find_encoding, open_text
-from chalicelib.formats.texts.json_records import looks_like_json, read_values
+from chalicelib.formats.texts.encoding import open_text
+from chalicelib.formats.texts.json_records import read_values
+from chalicelib.formats.texts.layout import DELIMITER_NAMES, TextLayout
+from chalicelib.formats.texts.recognition import recognise
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -159,10 +158,11 @@ class LabelMerges:
 
 _TEXT_KEYS = ("text", "document", "utterance")
 _LABEL_KEYS = ("label", "intent", "sentiment")
-_HEAD_CHARACTERS = 4096
 
 
-def read_rows(file: BinaryIO, *, sentiment: bool = False) -> Iterator[TextRow | RejectedRow]:
+def read_rows(
+    file: BinaryIO, *, sentiment: bool = False, layout: TextLayout | None = None
+) -> Iterator[TextRow | RejectedRow]:
     """Read an upload row by row, in file order.
 
     Blank rows are skipped; every other row is either a Row or a Rejection. Memory is bounded: one
@@ -172,6 +172,7 @@ def read_rows(file: BinaryIO, *, sentiment: bool = False) -> Iterator[TextRow | 
         file: seekable; read from its start and left open, so that it can be read again after the
             last row. Two readings at the same time disturb each other.
         sentiment: the labels are positive, negative and neutral.
+        layout: how the file is read, as `recognise` tells; it is recognised when absent.
 
     Yields:
         Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.
@@ -180,17 +181,10 @@ def read_rows(file: BinaryIO, *, sentiment: bool = False) -> Iterator[TextRow | 
         InvalidUpload: the file as a whole cannot be read, has no row but a header, or more than
             1,000,000.
     """
-    encoding = find_encoding(file)
-    with open_text(file, encoding) as stream:
-        head = stream.read(_HEAD_CHARACTERS)
-    is_json = looks_like_json(head)
-    separator = "" if is_json else _find_separator(file, encoding)
-    with open_text(file, encoding) as stream:
-        rows = (
-            _read_json(stream, sentiment)
-            if is_json
-            else _read_delimited(stream, separator, sentiment)
-        )
+    layout = layout or recognise(file, ReadingOptions())
+    with open_text(file, layout.encoding) as stream:
+        read = _read_json if layout.is_json else _read_delimited
+        rows = read(stream, layout, sentiment)
         row_count = 0
         for row in rows:
             row_count += 1
@@ -204,54 +198,43 @@ def read_rows(file: BinaryIO, *, sentiment: bool = False) -> Iterator[TextRow | 
         raise InvalidUpload("The file has no rows. Send at least one text with its label.")
 
 
-def _find_separator(file: BinaryIO, encoding: str) -> str:
-    scores: dict[str, SeparatorScore] = {}
-    for separator in ("\t", ","):
-        with open_text(file, encoding) as stream:
-            scores[separator] = score_separator(stream, separator)
-    best = max(scores, key=scores.__getitem__)
-    return best if scores[best].pair_count else ","
-
-
 def _read_delimited(
-    stream: TextIO, separator: str, sentiment: bool
+    stream: TextIO, layout: TextLayout, sentiment: bool
 ) -> Iterator[TextRow | RejectedRow]:
-    """Read separated text; the first row that is not blank may name the columns."""
-    text_at, label_at = 0, 1
-    is_first = True
-    for record in read_records(stream, separator):
+    """Read separated text; blank rows, and those that are no examples, are skipped."""
+    last = max(layout.text_at, layout.label_at)
+    for record in read_records(stream, layout.delimiter):
         cells = drop_empty_end(record.cells)
-        if len(cells) < 2 and not record.fault and not "".join(cells).strip():
+        if record.number in layout.skipped or (
+            len(cells) < 2 and not record.fault and not "".join(cells).strip()
+        ):
             continue
-        if is_first:
-            is_first = False
-            columns = find_columns(cells)
-            if columns:
-                text_at, label_at = columns
-                continue
-        if record.fault:
-            yield RejectedRow(record.number, record.fault)
-        elif len(cells) != 2:
-            yield _reject_cells(record, separator)
-        else:
-            yield make_row(record.number, cells[text_at], cells[label_at], sentiment=sentiment)
-
-
-def _reject_cells(record: Record, separator: str) -> RejectedRow:
-    """Refuse a row that has not two cells."""
-    name = "comma" if separator == "," else "tab"
-    count = len(record.cells)
-    if count < 2:
-        reason = f"the row has one cell; separate text and label by a {name}."
-    else:
-        reason = (
-            f"the row has {count:,} cells, text and label are two; "
-            f"put a text that holds a {name} in double quotes."
+        reason = record.fault or _find_row_fault(cells, layout)
+        if reason:
+            yield RejectedRow(record.number, reason)
+            continue
+        cells += [""] * (last + 1 - len(cells))
+        yield make_row(
+            record.number, cells[layout.text_at], cells[layout.label_at], sentiment=sentiment
         )
-    return RejectedRow(record.number, reason)
 
 
-def _read_json(stream: TextIO, sentiment: bool) -> Iterator[TextRow | RejectedRow]:
+def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
+    """Say why the cells of a row cannot be told apart; nothing when they can."""
+    count, name = len(cells), DELIMITER_NAMES[layout.delimiter]
+    if layout.header and tuple(map(str.strip, cells)) == layout.header:
+        return "the row repeats the header; remove it."
+    if count < 2:
+        return f"the row has one cell; separate text and label by a {name}."
+    if count <= layout.width:
+        return ""
+    whole = "text and label are two" if layout.width == 2 else f"whole rows have {layout.width}"
+    return f"the row has {count:,} cells, {whole}; put a text that holds a {name} in double quotes."
+
+
+def _read_json(
+    stream: TextIO, layout: TextLayout, sentiment: bool
+) -> Iterator[TextRow | RejectedRow]:
     """Read objects; the first one tells whether the file has the right shape at all."""
     for number, value in enumerate(read_values(stream), start=1):
         if number == 1:

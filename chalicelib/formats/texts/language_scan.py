@@ -7,16 +7,27 @@ kept. Spec: numOfDuplicates, Limits; contract section 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from chalicelib.domain.common.limits import MAX_NAME_CHARACTERS
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.texts import count_words
+from chalicelib.domain.datasets.upload_format import MAX_PLACES, RECOGNISED, ReadingOptions
+from chalicelib.domain.datasets.upload_warnings import (
+    refuse_warnings,
+    warn_of_contradictions,
+    warn_of_counts,
+    warn_of_labels,
+)
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, read_rows
+from chalicelib.formats.texts.layout import TextLayout
+from chalicelib.formats.texts.recognition import recognise
+
+_CHECK_ROWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -33,20 +44,25 @@ class ScanRules:
     """Examples that the dataset has."""
     bytes: int = 0
     """Bytes of the texts that the dataset has."""
+    options: ReadingOptions = RECOGNISED
+    """What the caller says about the file."""
 
 
 @dataclass
 class TextScan(UploadScan):
     """What happens to the rows of a file."""
 
-    merges: LabelMerges = field(default_factory=LabelMerges)
-    """Labels that cutting would merge."""
-    words: int = 0
-    """Words of the kept texts."""
+    layout: TextLayout = field(default_factory=TextLayout)
+    """How its rows are read."""
+    merges: LabelMerges | None = None
+    """Labels that cutting would merge; None while no label is long enough."""
 
 
 def scan(
-    file: BinaryIO, rules: ScanRules, begin: Callable[[UploadScan], object] = lambda _: None
+    file: BinaryIO,
+    rules: ScanRules,
+    begin: Callable[[UploadScan], object] = lambda _: None,
+    check: Callable[[], None] = lambda: None,
 ) -> TextScan:
     """Read a file and decide what happens to each row.
 
@@ -54,54 +70,135 @@ def scan(
         file: seekable, read from its start.
         rules: the dataset that it is read into.
         begin: takes the decision before the first row, to know how far a scan came that raised.
+        check: called now and then; raises to stop.
 
     Returns:
         The decision.
 
     Raises:
-        InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
+        InvalidUpload: the file cannot be read, has no usable row, breaks a dataset limit, or has
+            a warning where none is allowed.
     """
-    result = TextScan()
-    begin(result)
-    # A fault of the file is met again below, when the rows before it have been counted.
-    with suppress(InvalidUpload):
-        for row in read_rows(file, sentiment=rules.is_sentiment):
-            if isinstance(row, TextRow):
-                result.merges.add(row)
-    for outcome in _outcomes(file, rules, result.merges):
-        _count(result, outcome, rules)
+    result = _begin(file, rules, begin)
+    try:
+        texts = _count_all(file, rules, result, check)
+    except _LongLabel:
+        result = _begin(file, rules, begin, result.layout, _merges(file, rules, result, check))
+        texts = _count_all(file, rules, result, check)
     _check(result, rules)
+    _warn(result, rules, texts)
+    if rules.options.strict:
+        refuse_warnings(result.warnings)
     return result
 
 
 def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[TextRow]:
     """Read a scanned file again and yield the rows that become examples, in file order."""
-    for outcome in _outcomes(file, rules, decision.merges):
+    for outcome in _outcomes(file, rules, decision, _Texts()):
         if isinstance(outcome, TextRow):
             yield outcome
 
 
+class _LongLabel(Exception):
+    """A label must be cut, so those that would become equal have to be known first."""
+
+
+class _Texts:
+    """Texts of a file by digest, with the labels that they stand with."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._labels: dict[bytes, int | frozenset[int]] = {}
+        self.contradictions = 0
+        self.places: list[str] = []
+
+    def add(self, digest: bytes, row: TextRow) -> bool:
+        """Note a text; False when it was there with the same label."""
+        label = self._numbers.setdefault(row.label, len(self._numbers))
+        known = self._labels.get(digest)
+        if known is None:
+            self._labels[digest] = label
+            return True
+        labels = known if isinstance(known, frozenset) else frozenset((known,))
+        if label in labels:
+            return False
+        self._labels[digest] = labels | {label}
+        self.contradictions += len(labels) == 1
+        if len(self.places) < MAX_PLACES:
+            self.places.append(f"row {row.number}")
+        return True
+
+
+def _begin(
+    file: BinaryIO,
+    rules: ScanRules,
+    begin: Callable[[UploadScan], object],
+    layout: TextLayout | None = None,
+    merges: LabelMerges | None = None,
+) -> TextScan:
+    """Hand out an empty decision, and find out how the file is read."""
+    result = TextScan(merges=merges)
+    begin(result)
+    result.layout = layout or recognise(file, rules.options)
+    result.format = result.layout.described()
+    return result
+
+
+def _merges(
+    file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
+) -> LabelMerges:
+    """Find the labels that cutting would merge."""
+    merges = LabelMerges()
+    for row in _rows(file, rules, decision, check):
+        if isinstance(row, TextRow):
+            merges.add(row)
+    return merges
+
+
+def _count_all(
+    file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
+) -> _Texts:
+    """Add every row to the decision."""
+    texts = _Texts()
+    for outcome in _outcomes(file, rules, result, texts, check):
+        _count(result, outcome, rules)
+    return texts
+
+
+def _rows(
+    file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
+) -> Iterator[TextRow | RejectedRow]:
+    """Read the rows, checking now and then."""
+    rows = read_rows(file, sentiment=rules.is_sentiment, layout=decision.layout)
+    for number, row in enumerate(rows):
+        if number % _CHECK_ROWS == 0:
+            check()
+        yield row
+
+
 def _outcomes(
-    file: BinaryIO, rules: ScanRules, merges: LabelMerges
+    file: BinaryIO,
+    rules: ScanRules,
+    decision: TextScan,
+    texts: _Texts,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[TextRow | RejectedRow | None]:
     """Yield each row that is kept, its rejection, or None for a duplicate."""
-    seen: dict[str, set[bytes]] = {}
     nothing: frozenset[bytes] = frozenset()
-    for row in read_rows(file, sentiment=rules.is_sentiment):
+    merges = decision.merges
+    for row in _rows(file, rules, decision, check):
         if isinstance(row, RejectedRow):
             yield row
             continue
-        refusal = merges.find_rejection(row)
+        if merges is None and len(row.full_label) > MAX_NAME_CHARACTERS:
+            raise _LongLabel
+        refusal = merges.find_rejection(row) if merges else None
         if refusal is not None:
             yield refusal
             continue
         digest = text_digest(row.text)
-        digests = seen.setdefault(row.label, set())
-        if digest in digests or digest in rules.known.get(row.label, nothing):
-            yield None
-        else:
-            digests.add(digest)
-            yield row
+        is_known = digest in rules.known.get(row.label, nothing)
+        yield row if not is_known and texts.add(digest, row) else None
 
 
 def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanRules) -> None:
@@ -132,3 +229,16 @@ def _check(result: TextScan, rules: ScanRules) -> None:
     check_labels(labels, "text and label are not swapped")
     check_examples(rules.examples + result.kept)
     check_bytes(rules.bytes + result.bytes)
+
+
+def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
+    """Tell what looks odd."""
+    counts = {label: len(digests) for label, digests in rules.known.items()}
+    for label, kept in result.kept_by_label.items():
+        counts[label] = counts.get(label, 0) + kept
+    result.warnings += [
+        *result.layout.warnings,
+        *warn_of_labels(counts),
+        *warn_of_counts(result.kept_by_label, result.duplicates, is_text=True),
+        *warn_of_contradictions(texts.contradictions, texts.places),
+    ]

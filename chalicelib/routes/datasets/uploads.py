@@ -9,7 +9,18 @@ import msgspec
 from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
-from chalicelib.web.operations.fields import Language, Name, PictureType, TextType, Url
+from chalicelib.web.operations.fields import (
+    AnyKind,
+    Column,
+    Delimiter,
+    Language,
+    Name,
+    PictureKind,
+    PictureType,
+    TextKind,
+    TextType,
+    Url,
+)
 from chalicelib.web.operations.files import upload_source
 from chalicelib.web.operations.locate import dataset_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
@@ -17,10 +28,11 @@ from chalicelib.web.records import describe, records
 
 QUEUED = "/v2/:family/datasets/upload"
 SYNC = f"{QUEUED}/sync"
+VALIDATE = "/v2/:family/datasets/validate"
 ONE_SOURCE = {"oneOf": [{"required": ["data"]}, {"required": ["path"]}]}
 
 
-class UploadForm(msgspec.Struct):
+class UploadForm(msgspec.Struct, rename="camel"):
     """Fields of an upload of texts, besides the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"required": ["type"], **ONE_SOURCE}
@@ -30,6 +42,13 @@ class UploadForm(msgspec.Struct):
     path: Url | None = None
     name: Name | None = None
     language: Language | None = None
+    format: TextKind | None = None
+    delimiter: Delimiter | None = None
+    text_column: Column | None = None
+    label_column: Column | None = None
+    header: bool | None = None
+    sheet: Column | None = None
+    strict: bool = False
 
 
 class PictureUploadForm(msgspec.Struct):
@@ -41,15 +60,26 @@ class PictureUploadForm(msgspec.Struct):
     type: PictureType | None = None
     path: Url | None = None
     name: Name | None = None
+    format: PictureKind | None = None
+    strict: bool = False
+    shrink: bool = False
 
 
-class AddForm(msgspec.Struct):
+class AddForm(msgspec.Struct, rename="camel"):
     """Fields of an upload that adds to a dataset, besides the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = ONE_SOURCE
     json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
 
     path: Url | None = None
+    format: AnyKind | None = None
+    delimiter: Delimiter | None = None
+    text_column: Column | None = None
+    label_column: Column | None = None
+    header: bool | None = None
+    sheet: Column | None = None
+    strict: bool = False
+    shrink: bool = False
 
 
 def upload_dataset(call: Call) -> records.DatasetRecord:
@@ -70,6 +100,16 @@ def upload_dataset_sync(call: Call) -> records.DatasetRecord:
 def upload_pictures_sync(call: Call) -> records.DatasetRecord:
     """Accept an archive of pictures as a dataset and read it within the call."""
     return _finished(call, UploadFields(call.form.name, call.form.type))
+
+
+def validate_dataset(call: Call) -> records.ValidationRecord:
+    """Tell what an upload of texts would become. beyond.md, section 1."""
+    return _validated(call, UploadFields(call.form.name, call.form.type, call.form.language))
+
+
+def validate_pictures(call: Call) -> records.ValidationRecord:
+    """Tell what an upload of an archive would become. beyond.md, section 1."""
+    return _validated(call, UploadFields(call.form.name, call.form.type))
 
 
 def add_to_dataset(call: Call) -> records.DatasetRecord:
@@ -95,8 +135,20 @@ def _finished(call: Call, fields: UploadFields) -> records.DatasetRecord:
     return describe.dataset(view)
 
 
-def _operation(family: str, name: str, path: str, view: Any, summary: str) -> Operation:
-    """Declare one of the calls that make a dataset of a file, which differ in little."""
+def _validated(call: Call, fields: UploadFields) -> records.ValidationRecord:
+    """Look a file through, and keep nothing."""
+    source = upload_source(call)
+    return describe.validation(
+        call.container.uploads.validate(
+            call.account, call.family, source, fields, call.seconds_left
+        )
+    )
+
+
+def _operation(
+    family: str, name: str, path: str, view: Any, summary: str, *, keeps: bool = True
+) -> Operation:
+    """Declare one of the calls that read a whole dataset, which differ in little."""
     return Operation(
         name=name,
         method="POST",
@@ -106,10 +158,10 @@ def _operation(family: str, name: str, path: str, view: Any, summary: str) -> Op
         cost=UPLOADS,
         summary=summary,
         form=UploadForm if family == LANGUAGE else PictureUploadForm,
-        takes_data=True,
+        takes_data=keeps,
         files=("data",),
-        answer=records.DatasetRecord,
-        statuses=(429,),
+        answer=records.DatasetRecord if keeps else records.ValidationRecord,
+        statuses=(429,) if keeps else (429, 504),
     )
 
 
@@ -141,6 +193,22 @@ OPERATIONS = (
         SYNC,
         upload_pictures_sync,
         "Upload a zip archive as a dataset, and wait until it is read.",
+    ),
+    _operation(
+        LANGUAGE,
+        "validate_dataset",
+        VALIDATE,
+        validate_dataset,
+        "Tell what an upload of a file would become, and keep nothing.",
+        keeps=False,
+    ),
+    _operation(
+        VISION,
+        "validate_pictures",
+        VALIDATE,
+        validate_pictures,
+        "Tell what an upload of a zip archive would become, and keep nothing.",
+        keeps=False,
     ),
     Operation(
         name="add_to_dataset",

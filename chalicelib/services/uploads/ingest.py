@@ -174,7 +174,7 @@ class IngestService:
             except (LeaseLost, ServiceError):
                 attempt.revert_if_deleted()
                 raise
-        rows = (reading.seen, reading.kept, reading.rejected)
+        rows = (reading.scan.seen, reading.scan.kept, reading.scan.rejected)
         dataset, seconds = owned.dataset, time.monotonic() - began
         journal.upload_done(dataset.dataset_id, dataset.type, rows, seconds)
         self._stores.room.end_upload(dataset, is_kept=True)
@@ -309,26 +309,26 @@ class _Attempt:
         owned, check = self._owned, self._cancellation.check
         reading = self._reader.read(owned, file, check, begin)
         check()
-        self._stores.room.resize_upload(owned.dataset, reading.bytes)
+        self._stores.room.resize_upload(owned.dataset, reading.scan.bytes)
         return reading
 
     def reserve_ids(self, reading: IngestPlan) -> None:
         """Reserve ids once; a repetition finds them in the dataset's row."""
-        upload, labels, ids = self._owned.upload, len(reading.new_labels), self._stores.ids
+        upload, labels, ids = self._owned.upload, len(reading.scan.new_labels), self._stores.ids
         if upload.first_example:
             return
         reserved = replace(
             upload,
             labels=labels,
             first_label=ids.reserve("labels", labels) if labels else 0,
-            first_example=ids.reserve("examples", max(1, reading.kept)),
+            first_example=ids.reserve("examples", max(1, reading.scan.kept)),
         )
         self._remember(reserved)
 
     def name_labels(self, reading: IngestPlan) -> None:
         """Write the new labels' names under the reserved ids."""
         dataset = self._owned.dataset
-        names = dict(zip(self._owned.upload.label_ids, reading.new_labels, strict=True))
+        names = dict(zip(self._owned.upload.label_ids, reading.scan.new_labels, strict=True))
         self._stores.labels.put(
             owner_key(dataset.account_id, dataset.family), dataset.dataset_id, names
         )
@@ -368,10 +368,10 @@ class _Attempt:
         self._stores.receipts.put(receipt, lease.fence)
         addition = Addition(
             counts=counts,
-            duplicates=dataset.duplicates + reading.duplicates,
-            words_upload=dataset.words_upload + reading.words,
+            duplicates=dataset.duplicates + reading.scan.duplicates,
+            words_upload=dataset.words_upload + reading.scan.words,
             words_feedback=dataset.words_feedback,
-            bytes=dataset.bytes + reading.bytes,
+            bytes=dataset.bytes + reading.scan.bytes,
         )
         self._stores.dataset_leases.commit_upload(dataset, lease, addition)
 
@@ -427,4 +427,4 @@ class _Attempt:
         """Map label names to ids, old and new."""
         names = self._stores.labels.names(c.label_id for c in self._owned.dataset.counts)
         ids = ids_by_name(names)
-        return ids | dict(zip(reading.new_labels, self._owned.upload.label_ids, strict=True))
+        return ids | dict(zip(reading.scan.new_labels, self._owned.upload.label_ids, strict=True))

@@ -69,7 +69,7 @@ class PictureReader:
                 decision = scan_pictures(file, rules, Sink(_keep_with(writer), check, begin))
         except InvalidZip as problem:
             raise _invalid_zip(dataset, problem) from problem
-        return _reading(decision)
+        return IngestPlan(decision, lambda: _examples(decision))
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
         """Remove pictures that no committed example names.
@@ -108,6 +108,7 @@ class PictureReader:
             pictures=self._digests(dataset, check),
             examples=dataset.total,
             bytes=dataset.bytes,
+            options=owned.upload.reading_options,
         )
         if source != FEEDBACK:
             return rules
@@ -154,19 +155,6 @@ def _keep_with(writer: PictureWriter) -> Callable[[bytes, bytes, PictureFacts], 
         writer.put(digest.hex(), content, _CONTENT_TYPES[facts.kind])
 
     return keep
-
-
-def _reading(decision: PictureScan) -> IngestPlan:
-    """Hand a scan's decision over to the ingest."""
-    return IngestPlan(
-        examples=lambda: _examples(decision),
-        new_labels=decision.new_labels,
-        kept=decision.kept,
-        duplicates=decision.duplicates,
-        rejected=decision.rejected,
-        rejections=decision.rejections,
-        bytes=decision.bytes,
-    )
 
 
 def _examples(decision: PictureScan) -> Iterator[ParsedExample]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
-from chalicelib.domain.datasets.dataset import UPLOAD, Dataset
+from chalicelib.domain.datasets.dataset import SENTIMENT, UPLOAD
 from chalicelib.domain.datasets.label_names import ids_by_name
 from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample, UploadScan
 from chalicelib.formats.texts.language_scan import ScanRules, TextScan, kept_rows, scan
@@ -39,24 +39,16 @@ class TextReader:
         Raises:
             InvalidUpload: the file cannot be read, has no usable row, or breaks a dataset limit.
         """
-        rules = self._rules(owned.dataset)
-        decision = scan(file, rules, begin)
-        return IngestPlan(
-            examples=lambda: _examples(file, rules, decision),
-            new_labels=decision.new_labels,
-            kept=decision.kept,
-            duplicates=decision.duplicates,
-            rejected=decision.rejected,
-            rejections=decision.rejections,
-            bytes=decision.bytes,
-            words=decision.words,
-        )
+        rules = self._rules(owned)
+        decision = scan(file, rules, begin, check)
+        return IngestPlan(decision, lambda: _examples(file, rules, decision))
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
         """Leave everything: a text file's bytes stay as they were sent."""
 
-    def _rules(self, dataset: Dataset) -> ScanRules:
+    def _rules(self, owned: OwnedDataset) -> ScanRules:
         """Collect what the dataset has, so that duplicates are found."""
+        dataset = owned.dataset
         names = self._labels.names(c.label_id for c in dataset.counts)
         counts = {c.label_id: c for c in dataset.counts}
         known = {
@@ -65,10 +57,11 @@ class TextReader:
         }
         return ScanRules(
             language=dataset.language,
-            is_sentiment=dataset.type == "text-sentiment",
+            is_sentiment=dataset.type == SENTIMENT,
             known=known,
             examples=dataset.total,
             bytes=dataset.bytes,
+            options=owned.upload.reading_options,
         )
 
 

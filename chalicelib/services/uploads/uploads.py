@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from chalicelib import log
 from chalicelib.config import Settings
@@ -24,7 +25,7 @@ from chalicelib.domain.datasets.dataset import (
 )
 from chalicelib.domain.datasets.fields import checked_language, checked_name, checked_type
 from chalicelib.domain.datasets.growth import check_takes_file
-from chalicelib.domain.datasets.receipt import Receipt
+from chalicelib.domain.datasets.receipt import Receipt, UploadScan
 from chalicelib.domain.datasets.upload import (
     Upload,
     UploadedFile,
@@ -32,6 +33,9 @@ from chalicelib.domain.datasets.upload import (
     UploadSource,
     is_upload_path,
 )
+from chalicelib.domain.datasets.upload_format import FileFormat
+from chalicelib.domain.datasets.validation import Validation, find_reasons
+from chalicelib.domain.jobs.cancellation import Cancellation
 from chalicelib.domain.jobs.messages import Job, ingest_job
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import (
@@ -43,7 +47,9 @@ from chalicelib.errors import (
     RateExceeded,
     ServiceError,
     StorageUnavailable,
+    TimedOut,
 )
+from chalicelib.formats.scanning import DatasetKind, scan_upload
 from chalicelib.formats.texts.encoding import HEAD_BYTES
 from chalicelib.formats.upload_files import (
     check_content,
@@ -57,6 +63,8 @@ from chalicelib.stores.datasets.receipts import receipt_key
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
 
+VALIDATION_SECONDS = 25.0
+"""Longest time that a file is looked through within a call."""
 EMPTY = "The file has 0 bytes."
 """What is wrong with an address behind which there is nothing."""
 
@@ -128,6 +136,43 @@ class UploadService:
         if view.dataset.status == UPLOADING:
             self._enqueue(job)
         return view
+
+    def validate(
+        self,
+        account: Account,
+        family: str,
+        source: UploadSource,
+        fields: UploadFields,
+        remaining_seconds: float,
+    ) -> Validation:
+        """Tell what an upload of a file would become; nothing is kept or used up.
+
+        Raises:
+            BadRequest: a field or the URL is not allowed, or the upload would fail.
+            TooLarge: the file is over its limit.
+            UnsupportedType: the file is none of the family.
+            TimedOut: it was not read in time.
+        """
+        dataset_type = checked_type(family, fields.type)
+        language = checked_language(family, fields.language)
+        source = self._found(account, family, source)
+        checked_name(fields.name or source.derived_name)
+        _check(family, source)
+        seconds = min(remaining_seconds, VALIDATION_SECONDS)
+        cancellation = Cancellation(lambda: None, self._clock, max(seconds, 1e-3))
+        scans = [UploadScan()]
+        kind = DatasetKind(dataset_type, language, source.options)
+        try:
+            with tempfile.TemporaryFile() as file:
+                self._fetch(account, family, source, file, cancellation)
+                scan = scan_upload(file, kind, scans.append, cancellation.check)
+        except TimedOut:
+            raise TimedOut(
+                f"The file was not looked through in {seconds:.0f} seconds; {scans[-1].seen:,} "
+                "examples were reached. Upload it: what is read in the background has more time."
+            ) from None
+        reasons = find_reasons(dataset_type, scan.kept_by_label, scan.words)
+        return Validation(scan.format or FileFormat(""), scan, tuple(reasons))
 
     def add(self, account: Account, view: DatasetView, source: UploadSource) -> DatasetView:
         """Accept a file that adds to a dataset; its data of before stays as it is until then.
@@ -252,18 +297,21 @@ class UploadService:
             RateExceeded: the account has as many downloads going on as it may.
             MachineBusy: this process has as many going on as it may.
         """
+        options = source.options.to_json()
         if source.uploaded is not None:
             found = source.uploaded
-            return Upload(path=found.path, etag=found.etag, size_bytes=source.size_bytes)
+            return Upload(
+                path=found.path, etag=found.etag, size_bytes=source.size_bytes, options=options
+            )
         if source.path is not None:
             with self._stores.in_flight.downloading(account.account_id):
                 probe = self._stores.downloads.check(source.path, max_path_bytes(family))
             explanation = explain_head(family, probe.head) if probe.head else EMPTY
             if explanation:
                 raise DownloadFailed(explanation)
-            return Upload(path=source.path, size_bytes=probe.size_bytes or 0)
+            return Upload(path=source.path, size_bytes=probe.size_bytes or 0, options=options)
         key = raw_key(receipt.dataset_id, receipt.receipt_id)
-        return Upload(raw=key, size_bytes=source.size_bytes)
+        return Upload(raw=key, size_bytes=source.size_bytes, options=options)
 
     def _found(self, account: Account, family: str, source: UploadSource) -> UploadSource:
         """Find the uploaded file that a path names, and look at its size and first bytes.
@@ -282,6 +330,36 @@ class UploadService:
         if explanation:
             raise DownloadFailed(explanation)
         return replace(source, uploaded=uploaded, uploaded_bytes=size_bytes)
+
+    def _fetch(
+        self,
+        account: Account,
+        family: str,
+        source: UploadSource,
+        file: BinaryIO,
+        cancellation: Cancellation,
+    ) -> None:
+        """Bring a file here to look at it, and leave it where it is."""
+        if source.uploaded is not None:
+            self._stores.uploaded_files.read(source.uploaded, file)
+        elif source.path is not None:
+            seconds, most = cancellation.remaining_seconds, max_path_bytes(family)
+            with self._stores.in_flight.downloading(account.account_id):
+                try:
+                    self._stores.downloads.fetch(
+                        source.path, file, most, seconds, check=cancellation.check
+                    )
+                except DownloadFailed:
+                    cancellation.check()
+                    raise
+            file.seek(0)
+            head = file.read(HEAD_BYTES)
+            explanation = explain_head(family, head) if head else EMPTY
+            if explanation:
+                raise DownloadFailed(explanation)
+        else:
+            file.write(source.content or b"")
+        cancellation.check()
 
     def _keep(self, upload: Upload, source: UploadSource, user: str) -> None:
         """Keep the bytes of a file that was sent in the call, or take one that is in the bucket.

@@ -291,6 +291,7 @@ class ReceiptRow(TableRow):
     duplicates = NumberAttribute(default=0)
     rejected = NumberAttribute(default=0)
     rejections = JSONAttribute(null=True)
+    warnings = JSONAttribute(null=True)
     fence = NumberAttribute(default=0)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
+from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_write
 from chalicelib.stores.aws.tables import ReceiptRow
@@ -41,6 +44,7 @@ class ReceiptStore:
             duplicates=receipt.duplicates,
             rejected=receipt.rejected,
             rejections=[asdict(rejection) for rejection in receipt.rejections],
+            warnings=[asdict(warning) for warning in receipt.warnings],
             fence=fence,
         )
         # Of two owners of one upload the later one tells what became of it.
@@ -76,4 +80,10 @@ def _load(row: ReceiptRow) -> Receipt:
         duplicates=int(row.duplicates),
         rejected=int(row.rejected),
         rejections=tuple(RejectedItem(**item) for item in row.rejections or ()),
+        warnings=tuple(_load_warning(item) for item in row.warnings or ()),
     )
+
+
+def _load_warning(item: Mapping[str, Any]) -> UploadWarning:
+    """Make the domain warning of one that is stored."""
+    return UploadWarning(item["code"], item["message"], int(item["count"]), tuple(item["places"]))

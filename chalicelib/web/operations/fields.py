@@ -22,6 +22,7 @@ from chalicelib.domain.datasets.dataset import (
     LANGUAGES,
     VISION,
 )
+from chalicelib.domain.datasets.upload_format import PICTURE_KINDS, TEXT_KINDS
 from chalicelib.domain.models.model import ALGORITHM_ALIASES, ALGORITHMS
 
 _CONTROL = r"\x00-\x1f\x7f-\x9f"
@@ -70,6 +71,11 @@ AnyType = Annotated[
 ]
 TextType = Annotated[str, Meta(extra_json_schema={"enum": [*FAMILY_TYPES[LANGUAGE]]})]
 PictureType = Annotated[str, Meta(extra_json_schema={"enum": [*FAMILY_TYPES[VISION]]})]
+TextKind = Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS]})]
+PictureKind = Annotated[str, Meta(extra_json_schema={"enum": [*PICTURE_KINDS]})]
+AnyKind = Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
+Delimiter = Annotated[str, Meta(extra_json_schema={"enum": [",", ";", "|", "tab"]})]
+Column = Annotated[int | str, Meta(extra_json_schema={"examples": ["Subject", 2]})]
 Count = Annotated[int, Meta(ge=1)]
 Epochs = Annotated[int, Meta(ge=EPOCHS_RANGE[0], le=EPOCHS_RANGE[1])]
 LearningRate = Annotated[float, Meta(ge=LEARNING_RATE_RANGE[0], le=LEARNING_RATE_RANGE[1])]

@@ -6,6 +6,13 @@ from typing import Any
 
 from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.datasets.upload_format import (
+    FAMILY_KINDS,
+    ReadingOptions,
+    checked_column,
+    checked_delimiter,
+    checked_format,
+)
 from chalicelib.domain.documents.sample import Sample, decode_base64
 from chalicelib.errors import BadRequest, MissingParameter
 from chalicelib.web.http.request import DUPLICATED
@@ -23,11 +30,27 @@ def upload_source(call: Call) -> UploadSource:
     sent, path = call.fields.files.get("data"), call.form.path
     if sent is not None and path is not None:
         raise BadRequest(DUPLICATED, "duplicated_parameter")
+    options = _reading_options(call)
     if sent is not None:
-        return UploadSource(content=sent.content, file_name=sent.name)
+        return UploadSource(content=sent.content, file_name=sent.name, options=options)
     if path is None:
         raise MissingParameter("data", NO_SOURCE)
-    return UploadSource(path=path)
+    return UploadSource(path=path, options=options)
+
+
+def _reading_options(call: Call) -> ReadingOptions:
+    """Take what the caller says about the file; a form may have only some of the fields."""
+    form = call.form
+    return ReadingOptions(
+        format=checked_format(getattr(form, "format", None), FAMILY_KINDS[call.family]),
+        delimiter=checked_delimiter(getattr(form, "delimiter", None)),
+        text_column=checked_column(getattr(form, "text_column", None), "textColumn"),
+        label_column=checked_column(getattr(form, "label_column", None), "labelColumn"),
+        header=getattr(form, "header", None),
+        sheet=checked_column(getattr(form, "sheet", None), "sheet"),
+        strict=bool(getattr(form, "strict", False)),
+        shrink=bool(getattr(form, "shrink", False)),
+    )
 
 
 def sent_picture(call: Call, name: str | None) -> PictureFile:

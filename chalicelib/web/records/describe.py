@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +13,8 @@ from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.datasets.dataset import DatasetView, Label
 from chalicelib.domain.datasets.example import ExampleView
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
+from chalicelib.domain.datasets.upload_format import UploadWarning
+from chalicelib.domain.datasets.validation import Validation
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.models.model import Model, ModelView, TrainStats
 from chalicelib.domain.models.prediction import Detection, Probability
@@ -27,6 +30,8 @@ from chalicelib.web.records.records import (
     DetectedRecord,
     DetectionRecord,
     ExampleRecord,
+    FormatRecord,
+    FoundLabelRecord,
     LabelRecord,
     LabelSummary,
     MetricsRecord,
@@ -40,6 +45,8 @@ from chalicelib.web.records.records import (
     TrainingRecord,
     TrainStatsRecord,
     UsageRecord,
+    ValidationRecord,
+    WarningRecord,
 )
 
 
@@ -218,7 +225,30 @@ def receipt(row: Receipt) -> ReceiptRecord:
         duplicates=row.duplicates,
         rejected=row.rejected,
         rejections=[_rejection(item) for item in row.rejections],
+        warnings=[_warning(item) for item in row.warnings],
     )
+
+
+def validation(found: Validation) -> ValidationRecord:
+    """Describe what an upload of a file would become."""
+    scan = found.scan
+    return ValidationRecord(
+        format=FormatRecord(**asdict(found.format)),
+        seen=scan.seen,
+        kept=scan.kept,
+        duplicates=scan.duplicates,
+        rejected=scan.rejected,
+        rejections=[_rejection(item) for item in scan.rejections],
+        warnings=[_warning(item) for item in scan.warnings],
+        labels=[FoundLabelRecord(name, count) for name, count in scan.kept_by_label.items()],
+        is_trainable=not found.reasons,
+        reasons=list(found.reasons),
+    )
+
+
+def _warning(item: UploadWarning) -> WarningRecord:
+    """Describe what looks odd in a file."""
+    return WarningRecord(item.code, item.message, item.count, list(item.places))
 
 
 def _rejection(item: RejectedItem) -> RejectionRecord:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from chalicelib.domain.datasets.upload_format import PICTURE_KINDS, TEXT_KINDS
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
 from chalicelib.domain.models.model_files import STATES
 from chalicelib.domain.models.suspects import EXTRA_LABEL, MISSING_LABEL, OTHER_LABEL
@@ -291,6 +292,15 @@ class RejectionRecord(msgspec.Struct):
     reason: str
 
 
+class WarningRecord(msgspec.Struct):
+    """Something that looks odd in a file, with the first places where it was met."""
+
+    code: str
+    message: str
+    count: int
+    places: list[str]
+
+
 class ReceiptRecord(msgspec.Struct, rename="camel"):
     """What became of every row or file of an upload."""
 
@@ -303,7 +313,42 @@ class ReceiptRecord(msgspec.Struct, rename="camel"):
     duplicates: int
     rejected: int
     rejections: list[RejectionRecord]
+    warnings: list[WarningRecord]
     object: Literal["receipt"] = "receipt"
+
+
+class FormatRecord(msgspec.Struct, rename="camel"):
+    """How a file was read; null where a file of the kind has no such thing."""
+
+    kind: Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
+    encoding: str | None
+    delimiter: str | None
+    header: bool | None
+    text_column: int | str | None
+    label_column: int | str | None
+
+
+class FoundLabelRecord(msgspec.Struct, rename="camel"):
+    """A label of a file that was looked at."""
+
+    name: str
+    num_examples: int
+
+
+class ValidationRecord(msgspec.Struct, rename="camel"):
+    """What an upload of a file would become; nothing of it is kept."""
+
+    format: FormatRecord
+    seen: int
+    kept: int
+    duplicates: int
+    rejected: int
+    rejections: list[RejectionRecord]
+    warnings: list[WarningRecord]
+    labels: list[FoundLabelRecord]
+    is_trainable: bool
+    reasons: list[str]
+    object: Literal["validation"] = "validation"
 
 
 class PlanRecord(msgspec.Struct):

@@ -244,6 +244,15 @@ class Rejection(Record, kw_only=True):
     reason: str
 
 
+class Warning(Record, kw_only=True):
+    """Something that looks odd in a file, with the first places where it was met."""
+
+    code: str
+    message: str
+    count: int
+    places: list[str]
+
+
 class Receipt(Record, kw_only=True):
     """What became of every row or file of an upload."""
 
@@ -256,7 +265,42 @@ class Receipt(Record, kw_only=True):
     duplicates: int
     rejected: int
     rejections: list[Rejection]
+    warnings: list[Warning]
     object: str = "receipt"
+
+
+class Format(Record, kw_only=True):
+    """How a file was read; null where a file of the kind has no such thing."""
+
+    kind: str
+    encoding: str | None
+    delimiter: str | None
+    header: bool | None
+    text_column: int | str | None
+    label_column: int | str | None
+
+
+class FoundLabel(Record, kw_only=True):
+    """A label of a file that was looked at."""
+
+    name: str
+    num_examples: int
+
+
+class Validation(Record, kw_only=True):
+    """What an upload of a file would become; nothing of it is kept."""
+
+    format: Format
+    seen: int
+    kept: int
+    duplicates: int
+    rejected: int
+    rejections: list[Rejection]
+    warnings: list[Warning]
+    labels: list[FoundLabel]
+    is_trainable: bool
+    reasons: list[str]
+    object: str = "validation"
 
 
 class Plan(Record, kw_only=True):

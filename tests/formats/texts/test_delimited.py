@@ -11,7 +11,6 @@ from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.delimited import (
     MAX_RECORD_CHARACTERS,
     Record,
-    find_columns,
     read_records,
     score_separator,
 )
@@ -86,24 +85,6 @@ def test_read_records_when_tabs_separate_and_quotes_are_literal() -> None:
     records = _read('"hi" he said\tgreeting\n', "\t")
 
     assert records == [Record(1, ['"hi" he said', "greeting"], "")]
-
-
-@pytest.mark.parametrize(
-    ("cells", "columns"),
-    [
-        (["text", "label"], (0, 1)),
-        (["intent", "utterance"], (1, 0)),
-        ([" document", "sentiment ", ""], (0, 1)),
-        (["Text", "Label"], None),
-        (["text", "text"], None),
-        (["label", "intent"], None),
-        (["id", "text", "label"], None),
-        (["text"], None),
-    ],
-)
-def test_find_columns_when_names_differ(cells: list[str], columns: tuple[int, int] | None) -> None:
-    """Only a text name together with a label name makes a header, in either order."""
-    assert columns == find_columns(cells)
 
 
 @pytest.mark.parametrize(

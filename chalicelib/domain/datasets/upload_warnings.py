@@ -1,0 +1,157 @@
+"""What looks odd in the labels and counts of an upload. beyond.md, section 1, warnings."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rapidfuzz.distance import OSA
+
+from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL
+from chalicelib.domain.datasets.upload_format import (
+    CONTRADICTING_TEXTS,
+    FEW_EXAMPLES,
+    LABEL_PER_TEXT,
+    LABELS_ALMOST_EQUAL,
+    MANY_DUPLICATES,
+    MAX_PLACES,
+    UploadWarning,
+)
+from chalicelib.errors import InvalidUpload
+
+_BETWEEN = re.compile(r"[\W_]+")
+_DIGITS = re.compile(r"\d+")
+_SHORTEST_MISTYPED = 5
+_FEWEST_DUPLICATES = 5
+_FEWEST_TEXTS = 10
+
+
+def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
+    """Find labels that differ by case, spaces or one letter, and labels of few examples.
+
+    Args:
+        counts: examples by label, those that the dataset has already too.
+    """
+    warnings = []
+    pairs = _almost_equal(counts)
+    if pairs:
+        places = tuple(f"{rare} / {common}" for rare, common in pairs[:MAX_PLACES])
+        warnings.append(
+            UploadWarning(
+                LABELS_ALMOST_EQUAL,
+                f"Labels are almost equal: {_listed(places)}. Each is a label of its own; give "
+                "examples of one kind the same label.",
+                len(pairs),
+                places,
+            )
+        )
+    few = [name for name, count in counts.items() if 0 < count < MIN_EXAMPLES_PER_LABEL]
+    if few:
+        places = tuple(f"{name}: {counts[name]}" for name in few[:MAX_PLACES])
+        warnings.append(
+            UploadWarning(
+                FEW_EXAMPLES,
+                f"Labels have fewer than {MIN_EXAMPLES_PER_LABEL} examples: {_listed(places)}. "
+                "Add more, or merge the labels with others.",
+                len(few),
+                places,
+            )
+        )
+    return warnings
+
+
+def warn_of_counts(
+    kept_by_label: Mapping[str, int], duplicates: int, *, is_text: bool
+) -> list[UploadWarning]:
+    """Find files that repeat themselves, and files whose labels are no classes."""
+    warnings = []
+    kept = sum(kept_by_label.values())
+    if duplicates >= _FEWEST_DUPLICATES and duplicates * 10 >= kept + duplicates:
+        warnings.append(
+            UploadWarning(
+                MANY_DUPLICATES,
+                f"{duplicates:,} of {kept + duplicates:,} examples were there already with the "
+                "same label and were left out. Check that the file is the one that you mean.",
+                duplicates,
+            )
+        )
+    labels = len(kept_by_label)
+    if is_text and kept >= _FEWEST_TEXTS and labels * 2 > kept:
+        warnings.append(
+            UploadWarning(
+                LABEL_PER_TEXT,
+                f"There are {labels:,} labels for {kept:,} texts, nearly one for each. Check that "
+                "text and label are not swapped, and name the columns with 'textColumn' and "
+                "'labelColumn'.",
+                labels,
+                tuple(list(kept_by_label)[:MAX_PLACES]),
+            )
+        )
+    return warnings
+
+
+def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarning]:
+    """Tell of texts that stand in the file with several labels."""
+    if not count:
+        return []
+    return [
+        UploadWarning(
+            CONTRADICTING_TEXTS,
+            f"{count:,} texts stand there with several labels. Keep the label that is right; a "
+            "model cannot learn both.",
+            count,
+            tuple(places),
+        )
+    ]
+
+
+def refuse_warnings(warnings: Sequence[UploadWarning]) -> None:
+    """Refuse what has a warning, for a caller who asked for that.
+
+    Raises:
+        InvalidUpload: there is one.
+    """
+    if warnings:
+        told = " ".join(f"{warning.code}: {warning.message}" for warning in warnings)
+        raise InvalidUpload(
+            f"The file has {len(warnings)} warnings, and 'strict' allows none. {told}"
+        )
+
+
+def _almost_equal(counts: Mapping[str, int]) -> list[tuple[str, str]]:
+    """List pairs of labels, the rarer one first, that are probably meant to be one."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(counts, key=lambda name: (counts[name], name)):
+        groups[_BETWEEN.sub("", name.casefold()) or name].append(name)
+    pairs = [(name, names[-1]) for names in groups.values() for name in names[:-1]]
+    totals = {key: sum(counts[name] for name in names) for key, names in groups.items()}
+    for key, other in _mistyped([key for key in groups if len(key) >= _SHORTEST_MISTYPED]):
+        rare, common = sorted((key, other), key=lambda name: (totals[name], name))
+        if totals[rare] * 2 <= totals[common]:
+            pairs.append((groups[rare][-1], groups[common][-1]))
+    return pairs
+
+
+def _mistyped(names: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names that differ in one letter, or in two that changed places."""
+    names.sort(key=len)
+    for at, name in enumerate(names):
+        for other in names[at + 1 :]:
+            if len(other) > len(name) + 1:
+                break
+            if _is_mistyped(name, other):
+                yield name, other
+
+
+def _is_mistyped(name: str, other: str) -> bool:
+    """Tell whether two names differ in one letter, or in two that changed places."""
+    if OSA.distance(name, other, score_cutoff=1) > 1:
+        return False
+    # "size 1" and "size 2" are meant to differ.
+    return _DIGITS.sub("", name) != _DIGITS.sub("", other)
+
+
+def _listed(places: Iterable[str]) -> str:
+    shown = [f"'{place}'" for place in places]
+    return ", ".join(shown[:5]) + (" and others" if len(shown) > 5 else "")

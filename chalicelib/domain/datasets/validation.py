@@ -1,0 +1,70 @@
+"""What an upload would become, told without keeping anything of it. beyond.md, section 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chalicelib.domain.common.limits import (
+    MAX_TRAINING_WORDS,
+    MIN_EXAMPLES_PER_LABEL,
+    MIN_LABELS,
+)
+from chalicelib.domain.datasets.dataset import DETECTION, FAMILY_TYPES, LANGUAGE
+from chalicelib.domain.datasets.receipt import UploadScan
+from chalicelib.domain.datasets.upload_format import FileFormat
+
+_SHOWN_LABELS = 10
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What an upload of a file would become."""
+
+    format: FileFormat
+    """How the file is read."""
+    scan: UploadScan
+    """What would happen to its examples."""
+    reasons: tuple[str, ...]
+    """Why nothing could be trained from them; empty when it could."""
+
+
+def find_reasons(dataset_type: str, kept_by_label: Mapping[str, int], words: int) -> list[str]:
+    """Say why a dataset of these examples cannot be trained. Contract section 5, Enough examples.
+
+    Args:
+        dataset_type: type of the dataset.
+        kept_by_label: examples by label; each has one.
+        words: words of the texts; 0 for pictures.
+
+    Returns:
+        Sentences with limit, value and remedy; none when it can.
+    """
+    labels = len(kept_by_label)
+    if dataset_type not in FAMILY_TYPES[LANGUAGE]:
+        if dataset_type == DETECTION or labels >= MIN_LABELS:
+            return []
+        return [
+            f"Training needs at least {MIN_LABELS} labels that have examples; the file has "
+            f"{labels}. Add examples of another label."
+        ]
+    reasons = []
+    if labels < MIN_LABELS:
+        reasons.append(
+            f"Training needs at least {MIN_LABELS} labels; the file has {labels}. Add examples of "
+            "another label."
+        )
+    short = {k: n for k, n in kept_by_label.items() if n < MIN_EXAMPLES_PER_LABEL}
+    if short:
+        shown = ", ".join(f"'{name}' has {n}" for name, n in list(short.items())[:_SHOWN_LABELS])
+        more = f" and {len(short) - _SHOWN_LABELS} more" if len(short) > _SHOWN_LABELS else ""
+        reasons.append(
+            f"Each label needs at least {MIN_EXAMPLES_PER_LABEL} examples: {shown}{more}. Add "
+            "examples to them."
+        )
+    if words > MAX_TRAINING_WORDS:
+        reasons.append(
+            f"The texts have {words:,} words; at most {MAX_TRAINING_WORDS:,} can be trained. "
+            "Upload fewer or shorter texts."
+        )
+    return reasons

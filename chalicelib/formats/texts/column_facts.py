@@ -1,0 +1,122 @@
+"""What the columns of separated text hold, counted over its first rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+MAX_ROWS = 100_000
+"""Rows that are counted; more of them tell nothing new."""
+_MIN_ROWS_WITHOUT_NAMES = 10
+_MIN_SWAPPED_ROWS = 3
+_LONGEST_NAME = 40
+_MOST_WORDS = 4
+
+
+@dataclass
+class ColumnFacts:
+    """Values of one column below its first row."""
+
+    first: str = ""
+    """The cell of the first row, trimmed."""
+    rows: int = 0
+    """Rows below it."""
+    characters: int = 0
+    """Characters below it."""
+    repeats: int = 0
+    """Rows that are the first row again."""
+    counts: Counter[int] = field(default_factory=Counter)
+    """How often each value stands there, by its hash."""
+
+    def add(self, cell: str) -> None:
+        """Count one cell."""
+        value = cell.strip()
+        self.rows += 1
+        self.characters += len(value)
+        self.counts[hash(value)] += 1
+
+    @property
+    def distinct(self) -> int:
+        """Different values."""
+        return len(self.counts)
+
+    @property
+    def first_is_unlike(self) -> bool:
+        """True when no row below has the first row's cell."""
+        return bool(self.first) and hash(self.first) not in self.counts
+
+    @property
+    def all_repeat(self) -> bool:
+        """True when there are several values and each stands there more than once."""
+        return len(self.counts) > 1 and min(self.counts.values()) > 1
+
+    @property
+    def looks_like_a_name(self) -> bool:
+        """True when the first row's cell could be the name of a column."""
+        return (
+            0 < len(self.first) <= _LONGEST_NAME
+            and len(self.first.split()) <= _MOST_WORDS
+            and self.first[-1] not in ".!?…。！？"
+            and not self.first[0].isdigit()
+        )
+
+
+def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) -> list[ColumnFacts]:
+    """Count two columns; the first row is kept apart, and rows without both are left out.
+
+    Returns:
+        Facts of texts and labels.
+    """
+    facts = [ColumnFacts(), ColumnFacts()]
+    first: Sequence[str] | None = None
+    for cells in rows:
+        if len(cells) <= max(text_at, label_at):
+            continue
+        for fact, at in zip(facts, (text_at, label_at), strict=True):
+            if first is None:
+                fact.first = cells[at].strip()
+            elif cells == first:
+                fact.repeats += 1
+            else:
+                fact.add(cells[at])
+        first = cells if first is None else first
+    return facts
+
+
+def has_unnamed_header(
+    texts: ColumnFacts, labels: ColumnFacts, least_rows: int = _MIN_ROWS_WITHOUT_NAMES
+) -> bool:
+    """Tell a header of unknown names: its cells occur once while every other label repeats."""
+    return (
+        texts.rows >= least_rows
+        and not texts.repeats
+        and all(fact.looks_like_a_name and fact.first_is_unlike for fact in (texts, labels))
+        and labels.all_repeat
+        and labels.distinct * 2 <= labels.rows
+        and texts.distinct * 5 >= texts.rows * 4
+    )
+
+
+def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) -> bool:
+    """Tell columns that stand the other way round, beyond doubt.
+
+    What should be the texts are few short names that repeat, and what should be the labels are
+    longer and nearly all different.
+
+    Args:
+        texts: facts of the column that is taken for the texts.
+        labels: facts of the other one.
+        has_header: the first row is no example.
+    """
+    names = texts.counts.copy()
+    if not has_header:
+        names[hash(texts.first)] += 1 + texts.repeats
+    return (
+        labels.rows >= _MIN_SWAPPED_ROWS
+        and len(names) > 1
+        and min(names.values()) > 1
+        and texts.distinct * 2 <= texts.rows
+        and labels.distinct * 5 >= labels.rows * 4
+        and labels.characters > texts.characters
+    )

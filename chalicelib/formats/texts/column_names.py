@@ -1,0 +1,140 @@
+"""Which columns of a header hold text and label, by their names."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OLD_TEXT = _words("text document utterance")
+_OLD_LABEL = _words("label intent sentiment")
+# The words that exports of help desks, surveys and annotation tools use, in the ten languages.
+_TEXT = _OLD_TEXT | _words(
+    """message messages subject body content comment comments review sentence query question
+    description title headline tweet phrase input prompt email ticket request feedback post
+    texte sujet commentaire contenu texto mensaje asunto comentario frase consulta testo
+    messaggio oggetto commento domanda mensagem assunto pergunta anfrage nachricht betreff
+    beschreibung kommentar frage satz inhalt
+    テキスト 本文 文章 文 質問 文本 内容 文字 內容 問題 问题"""
+)
+_LABEL = _OLD_LABEL | _words(
+    """labels category categories class classification topic tag target output completion polarity
+    kategorie klasse thema absicht stimmung catégorie categorie classe étiquette etiquette
+    intention categoría categoria etiqueta clase intención intencion sentimiento tema etichetta
+    intento sentimento rótulo rotulo
+    ラベル カテゴリ カテゴリー 分類 感情 意図 标签 類別 类别 标注 標籤 分类 意图 意圖 情感"""
+)
+_NEITHER = _words(
+    "id ids date time timestamp score confidence count number language lang length version url"
+)
+_MOST_WORDS = 4
+_BETWEEN = re.compile(r"[\W_]+")
+
+
+class Columns(NamedTuple):
+    """Positions of the two columns, from 0."""
+
+    text: int
+    """Of the texts."""
+    label: int
+    """Of the labels."""
+
+
+class NamedColumns(NamedTuple):
+    """The columns that may hold text or label, by their names."""
+
+    texts: list[int]
+    """Positions whose name says text, of the surest kind of name only."""
+    labels: list[int]
+    """The same of labels."""
+    is_sure: bool = False
+    """True when both are whole names that are known, not words in longer ones."""
+
+    @property
+    def columns(self) -> Columns | None:
+        """The two columns, when the names leave no choice."""
+        if len(self.texts) == len(self.labels) == 1:
+            return Columns(self.texts[0], self.labels[0])
+        return None
+
+
+def find_documented_columns(cells: Sequence[str]) -> Columns | None:
+    """Read the two names that the interface documents, in either order; empty cells may follow.
+
+    Returns:
+        Their positions; None for any other row.
+    """
+    names = [cell.strip() for cell in cells]
+    if len(names) < 2 or any(names[2:]):
+        return None
+    for text, label in ((0, 1), (1, 0)):
+        if names[text] in _OLD_TEXT and names[label] in _OLD_LABEL:
+            return Columns(text, label)
+    return None
+
+
+def find_named_columns(names: Sequence[str]) -> NamedColumns:
+    """Say which names of a header mean text, and which label."""
+    folded = [fold_name(name) for name in names]
+    texts = _surest(folded, _OLD_TEXT, _TEXT, _LABEL)
+    labels = _surest(folded, _OLD_LABEL, _LABEL, _TEXT)
+    is_sure = all(
+        found and folded[found[0]] in known for found, known in ((texts, _TEXT), (labels, _LABEL))
+    )
+    return NamedColumns(texts, labels, is_sure)
+
+
+def find_other_column(names: Sequence[str]) -> Columns | None:
+    """Complete two columns of which one has a name that is known whole; None for any other row."""
+    is_text, is_label = ([fold_name(name) in known for name in names] for known in (_TEXT, _LABEL))
+    if len(names) != 2 or sum(is_text) + sum(is_label) != 1:
+        return None
+    label = is_label.index(True) if any(is_label) else 1 - is_text.index(True)
+    return Columns(1 - label, label)
+
+
+def fold_name(name: str) -> str:
+    """Return a column's name as it is compared: small letters, single spaces between words."""
+    return " ".join(_BETWEEN.split(unicodedata.normalize("NFKC", name).casefold())).strip()
+
+
+def find_column(names: Sequence[str], wanted: str) -> int | None:
+    """Find the column that a caller names, or gives the position of; None when there is none."""
+    if wanted in names:
+        return list(names).index(wanted)
+    folded = [fold_name(name) for name in names]
+    if fold_name(wanted) in folded:
+        return folded.index(fold_name(wanted))
+    return int(wanted) - 1 if wanted.isdecimal() and int(wanted) <= len(names) else None
+
+
+def _surest(
+    folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
+) -> list[int]:
+    """Return the positions of documented names, else of known ones, else of names that hold one."""
+    for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
+        found = [at for at, name in enumerate(folded) if meant(name)]
+        if found:
+            return found
+    return []
+
+
+class _Holding(NamedTuple):
+    """Tells "customer message" from "message id"; the last word weighs most: "ticket category"."""
+
+    known: frozenset[str]
+    other: frozenset[str]
+
+    def __call__(self, name: str) -> bool:
+        words = name.split()
+        if not words or len(words) > _MOST_WORDS or _NEITHER.intersection(words):
+            return False
+        if words[-1] in self.known:
+            return True
+        return not self.other.intersection(words) and not self.known.isdisjoint(words)

@@ -1,0 +1,364 @@
+"""Decides once how a text file is read: kind, encoding, delimiter, header and columns.
+
+What is beyond doubt is recognised without a word. What is guessed is told as a warning; a file
+that has two readings, and was never accepted in one of them, is refused with both and with the
+field that decides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import BinaryIO
+
+from chalicelib.domain.datasets.upload_format import (
+    COLUMNS_SWAPPED,
+    CSV,
+    DELIMITER_GUESSED,
+    DELIMITERS,
+    ENCODING_GUESSED,
+    HEADER_GUESSED,
+    JSON,
+    JSONL,
+    TSV,
+    ReadingOptions,
+)
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.column_facts import (
+    MAX_ROWS,
+    ColumnFacts,
+    are_swapped,
+    count_columns,
+    has_unnamed_header,
+)
+from chalicelib.formats.texts.column_names import (
+    Columns,
+    NamedColumns,
+    find_column,
+    find_documented_columns,
+    find_named_columns,
+    find_other_column,
+)
+from chalicelib.formats.texts.delimited import (
+    drop_empty_end,
+    named_delimiter,
+    read_records,
+    score_separator,
+)
+from chalicelib.formats.texts.encoding import find_encoding, open_text
+from chalicelib.formats.texts.json_records import looks_like_json
+from chalicelib.formats.texts.layout import DELIMITER_NAMES, TextLayout
+
+_HEAD_CHARACTERS = 4096
+_SAMPLE_RECORDS = 500
+
+
+def recognise(file: BinaryIO, options: ReadingOptions) -> TextLayout:
+    """Decide how a file is read.
+
+    Args:
+        file: seekable; read from its start.
+        options: what the caller says about it.
+
+    Raises:
+        InvalidUpload: it cannot be read as what the caller says, or has two readings.
+    """
+    encoding = find_encoding(file)
+    with open_text(file, encoding) as stream:
+        head = stream.read(_HEAD_CHARACTERS)
+    layout = TextLayout(encoding=encoding)
+    if encoding not in ("utf-8-sig", "utf-16"):
+        layout = layout.with_warning(
+            ENCODING_GUESSED,
+            f"The file is no UTF-8; it was read as {encoding}. Look at a text with accents or "
+            "other letters, and save the file as UTF-8 when it is wrong.",
+            encoding,
+        )
+    if looks_like_json(head):
+        return replace(layout, kind=JSON if head.lstrip("\ufeff \t\r\n").startswith("[") else JSONL)
+    return _Delimited(file, layout, options).recognise()
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """What a delimiter makes of the first records."""
+
+    delimiter: str
+    rows: int
+    """Records that are not blank."""
+    width: int
+    """Cells of most of them that have more than one."""
+    share: float
+    """How many have that width, of 1."""
+    pairs: int
+    """Rows of two cells."""
+    labels: int
+    """Different second cells of these."""
+    is_named: bool
+    """Whether the first row names text and label."""
+
+    @property
+    def is_whole(self) -> bool:
+        """True when nearly every row has the same number of cells, and more than one."""
+        return self.width > 1 and self.share >= 0.95
+
+
+class _Delimited:
+    """Recognises separated text, one question after the other."""
+
+    def __init__(self, file: BinaryIO, layout: TextLayout, options: ReadingOptions) -> None:
+        self._file = file
+        self._layout = layout
+        self._options = options
+        self._surveys: dict[str, _Survey] = {}
+        self._counted: dict[Columns, list[ColumnFacts]] = {}
+
+    def recognise(self) -> TextLayout:
+        """Answer every question."""
+        self._layout = self._find_delimiter()
+        first = next(self._rows(), None)
+        if first is None:
+            return self._layout
+        number, cells = first
+        self._find_columns(number, [cell.strip() for cell in cells])
+        return self._layout
+
+    def _rows(self, most: int = MAX_ROWS) -> Iterator[tuple[int, list[str]]]:
+        """Read numbers and cells of the rows that are neither blank, broken nor skipped."""
+        layout = self._layout
+        with open_text(self._file, layout.encoding) as stream:
+            for record in islice(read_records(stream, layout.delimiter), most):
+                cells = drop_empty_end(record.cells)
+                if (
+                    not record.fault
+                    and record.number not in layout.skipped
+                    and any(map(str.strip, cells))
+                ):
+                    yield record.number, cells
+
+    def _survey(self, delimiter: str) -> _Survey:
+        if delimiter not in self._surveys:
+            self._surveys[delimiter] = self._make_survey(delimiter)
+        return self._surveys[delimiter]
+
+    def _make_survey(self, delimiter: str) -> _Survey:
+        self._layout = replace(self._layout, delimiter=delimiter)
+        rows = [cells for _, cells in self._rows(_SAMPLE_RECORDS)]
+        widths = Counter(len(cells) for cells in rows if len(cells) > 1)
+        width, count = widths.most_common(1)[0] if widths else (0, 0)
+        pairs = [cells for cells in rows if len(cells) == 2]
+        return _Survey(
+            delimiter,
+            len(rows),
+            width,
+            count / len(rows) if rows else 0.0,
+            len(pairs),
+            len({cells[1].strip() for cells in pairs}),
+            bool(rows) and find_named_columns(rows[0]).columns is not None,
+        )
+
+    def _find_delimiter(self) -> TextLayout:
+        """Which character stands between the cells?"""
+        with open_text(self._file, self._layout.encoding) as stream:
+            named = named_delimiter(stream)
+        if named:
+            self._layout = replace(self._layout, skipped=frozenset({1}))
+        asked = self._options.delimiter or named or {TSV: "\t"}.get(self._options.format, "")
+        if asked:
+            return self._with_delimiter(asked)
+        old = self._documented_delimiter()
+        surveys = {delimiter: self._survey(delimiter) for delimiter in DELIMITERS}
+        if not surveys[old].pairs:
+            return self._first_reading(old, list(surveys.values()))
+        new = max((surveys[d] for d in (";", "|")), key=lambda s: (s.is_named, s.share, s.pairs))
+        if not new.is_whole or (new.width > 2 and not new.is_named):
+            return self._with_delimiter(old)
+        return self._second_reading(surveys[old], new)
+
+    def _with_delimiter(self, delimiter: str) -> TextLayout:
+        return replace(self._layout, kind=TSV if delimiter == "\t" else CSV, delimiter=delimiter)
+
+    def _documented_delimiter(self) -> str:
+        """Choose between the two that the interface documents."""
+        scores = {}
+        for delimiter in ("\t", ","):
+            with open_text(self._file, self._layout.encoding) as stream:
+                scores[delimiter] = score_separator(stream, delimiter)
+        best = max(scores, key=scores.__getitem__)
+        return best if scores[best].pair_count else ","
+
+    def _first_reading(self, old: str, surveys: list[_Survey]) -> TextLayout:
+        """Choose for a file of which the documented delimiters make no example."""
+        fitting = [survey for survey in surveys if survey.is_whole]
+        named = [survey for survey in fitting if survey.is_named]
+        pairs = [survey for survey in fitting if survey.width == 2]
+        for found in (named, pairs, fitting):
+            if len(found) == 1:
+                return self._with_delimiter(found[0].delimiter)
+            if len(found) > 1:
+                shown = " or ".join(DELIMITER_NAMES[survey.delimiter] for survey in found)
+                raise InvalidUpload(
+                    f"The rows can be read in two ways, with {shown} between their cells. Say "
+                    "which one with the field 'delimiter'."
+                )
+        likely = max(surveys, key=lambda survey: survey.share)
+        return self._with_delimiter(likely.delimiter if likely.width > 1 else old)
+
+    def _second_reading(self, old: _Survey, new: _Survey) -> TextLayout:
+        """Choose for a file of which a documented delimiter makes examples, and another one too."""
+        is_sure = (new.is_named and not old.is_named) or (
+            new.labels * 2 <= new.pairs and (old.share < 0.5 or new.labels * 2 <= old.labels)
+        )
+        chosen, other = (new, old) if is_sure else (old, new)
+        name, other_name = (DELIMITER_NAMES[s.delimiter] for s in (chosen, other))
+        return self._with_delimiter(chosen.delimiter).with_warning(
+            DELIMITER_GUESSED,
+            f"Rows were split at each {name}; {other.pairs:,} of the first {other.rows:,} can be "
+            f"split at a {other_name} too. Send 'delimiter' to be sure.",
+        )
+
+    def _find_columns(self, number: int, names: list[str]) -> None:
+        """Which columns hold text and label, and is the first row their header?"""
+        options, layout = self._options, self._layout
+        named = NamedColumns([], []) if options.header is False else find_named_columns(names)
+        asked = self._asked_columns(names, named)
+        width = self._width(names, is_wide=bool(asked or named.columns))
+        columns = (
+            asked
+            or named.columns
+            or (find_other_column(names) if options.header is not False else None)
+        )
+        if columns is None and width > 2:
+            raise _no_columns(names, named, width)
+        is_header = options.header
+        if is_header is None:
+            is_header = self._is_header(names, columns, width)
+        if not is_header:
+            columns = asked or Columns(0, 1)
+            if width > 2 and not asked:
+                raise _no_columns(names, NamedColumns([], []), width)
+        self._layout = replace(
+            layout,
+            text_at=(columns or Columns(0, 1)).text,
+            label_at=(columns or Columns(0, 1)).label,
+            width=max(width, len(names)) if is_header else width,
+            skipped=layout.skipped | ({number} if is_header else frozenset()),
+            header=tuple(names) if is_header else (),
+        )
+        is_documented = find_documented_columns(names) is not None
+        if is_header and options.header is None and not asked and not is_documented:
+            self._warn_of_header(number, names)
+        if width == 2 and not asked and not (is_header and columns):
+            self._find_swap(has_header=is_header)
+
+    def _warn_of_header(self, number: int, names: list[str]) -> None:
+        self._layout = self._layout.with_warning(
+            HEADER_GUESSED,
+            f"Row {number} was taken for the names of the columns: {_shown(names)}. Send "
+            "header=true to confirm it, header=false when it is an example.",
+            f"row {number}",
+        )
+
+    def _width(self, names: list[str], *, is_wide: bool) -> int:
+        """How many cells has a whole row?"""
+        survey = self._survey(self._layout.delimiter)
+        # Rows of two cells were always read; only columns that are named make them part of more.
+        if not is_wide:
+            return 2 if survey.pairs else max(survey.width, 2)
+        return max(survey.width, len(names), 2)
+
+    def _asked_columns(self, names: list[str], named: NamedColumns) -> Columns | None:
+        """Find the columns that the caller names."""
+        text, label = self._options.text_column, self._options.label_column
+        if not text and not label:
+            return None
+        text_at = self._asked(names, text, "textColumn") if text else None
+        label_at = self._asked(names, label, "labelColumn") if label else None
+        if text_at is None:
+            text_at = _only([at for at in named.texts if at != label_at])
+        if label_at is None:
+            label_at = _only([at for at in named.labels if at != text_at])
+        if len(names) == 2:
+            text_at = 1 - label_at if text_at is None and label_at in (0, 1) else text_at
+            label_at = 1 - text_at if label_at is None and text_at in (0, 1) else label_at
+        if text_at is None or label_at is None:
+            raise _no_columns(names, named, len(names))
+        if text_at == label_at:
+            raise InvalidUpload(
+                f"'textColumn' and 'labelColumn' both name column {text_at + 1}. Name two columns."
+            )
+        return Columns(text_at, label_at)
+
+    def _asked(self, names: list[str], wanted: str, field: str) -> int:
+        at = find_column(names, wanted)
+        if at is None:
+            raise InvalidUpload(
+                f"'{field}' is {wanted[:40]!r}, and the first row has no such column: "
+                f"{_shown(names)}. Send one of these names, or a position from 1."
+            )
+        return at
+
+    def _is_header(self, names: list[str], columns: Columns | None, width: int) -> bool:
+        """Is the first row a header?"""
+        asked = (self._options.text_column, self._options.label_column)
+        if any(wanted and (wanted in names or not wanted.isdecimal()) for wanted in asked):
+            return True
+        if find_documented_columns(names):
+            return True
+        found = find_named_columns(names)
+        if width > 2 and found.columns:
+            return True
+        texts, labels = self._facts(columns or Columns(0, 1))
+        if columns is not None and (found.is_sure or has_unnamed_header(texts, labels, 1)):
+            return labels.first_is_unlike
+        return has_unnamed_header(texts, labels) or (
+            columns is None
+            and has_unnamed_header(labels, texts)
+            and are_swapped(texts, labels, has_header=True)
+        )
+
+    def _facts(self, columns: Columns) -> list[ColumnFacts]:
+        if columns not in self._counted:
+            self._counted[columns] = count_columns((cells for _, cells in self._rows()), *columns)
+        return self._counted[columns]
+
+    def _find_swap(self, *, has_header: bool) -> None:
+        """Do the columns stand the other way round?"""
+        if are_swapped(*self._facts(Columns(0, 1)), has_header=has_header):
+            self._layout = replace(self._layout, text_at=1, label_at=0).with_warning(
+                COLUMNS_SWAPPED,
+                "The first column repeats few short values and the second one does not, so the "
+                "first was taken for the labels. Send textColumn=2 and labelColumn=1 to confirm "
+                "it, textColumn=1 and labelColumn=2 when it is wrong.",
+            )
+
+
+def _no_columns(names: list[str], named: NamedColumns, width: int) -> InvalidUpload:
+    """Make the refusal of a file whose columns nobody can tell."""
+    for found, what, parameter in (
+        (named.texts, "text", "textColumn"),
+        (named.labels, "label", "labelColumn"),
+    ):
+        if len(found) > 1:
+            shown = " or ".join(f"'{names[at][:40]}'" for at in found)
+            return InvalidUpload(
+                f"The {what} may stand in the columns {shown}. Say which one with the field "
+                f"'{parameter}'."
+            )
+    return InvalidUpload(
+        f"The rows have {width} columns, and the first row, {_shown(names)}, does not say which "
+        "of them holds the text and which the label. Name both with the fields 'textColumn' "
+        "and 'labelColumn', by name or position from 1."
+    )
+
+
+def _only(found: list[int]) -> int | None:
+    return found[0] if len(found) == 1 else None
+
+
+def _shown(names: list[str]) -> str:
+    """List the cells of a row, shortened."""
+    shown = ", ".join(f"'{name.strip()[:40]}'" for name in names[:10])
+    return shown + (", …" if len(names) > 10 else "")

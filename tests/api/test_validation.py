@@ -1,0 +1,119 @@
+"""Validation: what an upload would become, told without keeping anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pictures import label_folders, make_zip
+from tests.tricks import ROWS
+
+URL = "/v2/language/datasets/validate"
+TYPE = ("type", b"text-intent", None)
+TICKETS = b"Subject,Category\n" + b"".join(
+    f"where is parcel {n},shipping\nplease pay back order {n},refund\n".encode() for n in range(5)
+)
+
+
+def _labels(labels):
+    return {label["name"]: label["numExamples"] for label in labels}
+
+
+def test_file_is_described_and_not_kept(call, world):
+    """The answer has format, counts, labels and warnings; no dataset and no file is left."""
+    before = call("GET", "/v2/language/datasets").json, world.contents("datasets/")
+    answer = call.form("POST", URL, ("data", TICKETS, "tickets.csv"), TYPE)
+
+    shown = answer.json
+    assert list(shown) == [
+        *("format", "seen", "kept", "duplicates", "rejected", "rejections", "warnings"),
+        *("labels", "isTrainable", "reasons", "object"),
+    ]
+    assert shown["format"] == {
+        "kind": "csv",
+        "encoding": "utf-8",
+        "delimiter": ",",
+        "header": True,
+        "textColumn": "Subject",
+        "labelColumn": "Category",
+    }
+    assert (shown["seen"], shown["kept"], shown["duplicates"], shown["rejected"]) == (10, 10, 0, 0)
+    assert _labels(shown["labels"]) == {"shipping": 5, "refund": 5}
+    assert [w["code"] for w in shown["warnings"]] == ["headerGuessed"]
+    assert (shown["isTrainable"], shown["reasons"], shown["object"]) == (True, [], "validation")
+    after = call("GET", "/v2/language/datasets").json, world.contents("datasets/")
+    assert after == before
+    assert world.sent() == []
+
+
+def test_upload_of_the_same_file_agrees(call, world):
+    """The upload has the labels of the validation, and the receipt its warnings."""
+    told = call.form("POST", URL, ("data", TICKETS, "tickets.csv"), TYPE).json
+    made = call.form(
+        "POST", "/v2/language/datasets/upload/sync", ("data", TICKETS, "tickets.csv"), TYPE
+    ).json
+
+    assert _labels(made["labelSummary"]["labels"]) == _labels(told["labels"])
+    [receipt] = call("GET", f"/v2/language/datasets/{made['id']}/receipts").json["data"]
+    assert receipt["warnings"] == told["warnings"]
+
+
+def test_strict_makes_a_warning_a_refusal(call):
+    """With strict the same file is refused, with the warning; named columns make it certain."""
+    file = ("data", TICKETS, "tickets.csv")
+    refused = call.form("POST", URL, file, TYPE, ("strict", b"true", None))
+    named = (("textColumn", b"subject", None), ("labelColumn", b"2", None))
+    taken = call.form("POST", URL, file, TYPE, ("strict", b"true", None), *named)
+
+    assert (refused.status, refused.json["code"]) == (400, "invalid_upload")
+    assert "'strict' allows none" in refused.json["message"]
+    assert "headerGuessed" in refused.json["message"]
+    assert (taken.status, taken.json["warnings"]) == (200, [])
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ([("format", b"docx", None)], "'format' parameter is not valid: 'docx' is none of csv"),
+        ([("delimiter", b"-", None)], "'delimiter' parameter is not valid"),
+        ([("textColumn", b"0", None)], "'textColumn' parameter is not valid: positions count"),
+        ([("textColumn", b"Betreff", None)], "has no such column: 'Subject', 'Category'"),
+        ([("strict", b"perhaps", None)], "'strict' parameter is not valid: expected true or false"),
+    ],
+)
+def test_fields_are_checked(call, fields, words):
+    """A field that says something impossible is refused with what is possible."""
+    answer = call.form("POST", URL, ("data", TICKETS, "tickets.csv"), TYPE, *fields)
+
+    assert answer.status == 400
+    assert words in answer.json["message"]
+
+
+def test_path_is_looked_at_and_left(call, world):
+    """A file behind a URL is validated, too."""
+    url = world.tricks.url("/honest.csv")
+
+    answer = call.json("POST", URL, path=url, type="text-intent")
+
+    assert answer.status == 200, answer.text
+    assert answer.json["kept"] == ROWS.count(b"\n")
+
+
+def test_pictures_are_described(call):
+    """An archive is described by the same record; texts' members are null."""
+    content = make_zip(label_folders({"cat": 1, "dog": 1}))
+    answer = call.form("POST", URL.replace("language", "vision"), ("data", content, "pets.zip"))
+
+    assert answer.json["format"]["kind"] == "zipFolders"
+    assert _labels(answer.json["labels"]) == {"cat": 1, "dog": 1}
+    assert answer.json["isTrainable"]
+    assert {warning["code"] for warning in answer.json["warnings"]} == {"fewExamples"}
+
+
+def test_what_cannot_be_trained_says_why(call):
+    """Labels that are short are named with limit and remedy."""
+    answer = call.form("POST", URL, ("data", b"a,x\nb,y\n", "a.csv"), TYPE)
+
+    assert not answer.json["isTrainable"]
+    assert answer.json["reasons"] == [
+        "Each label needs at least 5 examples: 'x' has 1, 'y' has 1. Add examples to them."
+    ]
