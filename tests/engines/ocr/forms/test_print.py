@@ -117,3 +117,65 @@ def test_pounds_are_read_as_they_are_written() -> None:
     form.write(60, 100, "WGT 185 Ib")
 
     assert _read(form, TemplateKey("weight", ("WGT",))) == {"weight": "185 lb"}
+
+
+def test_caption_at_the_bottom_of_its_box_names_what_stands_above() -> None:
+    """Some boxes have a caption at the top and another at the bottom, each with its own lines."""
+    form = DrawnForm()
+    form.box(60, 100, 700, 360)
+    form.write(66, 104, "Employee's name", 14)
+    form.write(90, 130, "Mary Keller")
+    form.write(90, 260, "12 Elm Street")
+    form.write(90, 290, "Phoenix, AZ 85001")
+    form.write(66, 338, "Employee's address and ZIP code", 14)
+    name = TemplateKey("name", ("Employee's name",))
+    address = TemplateKey("address", ("Employee's address and ZIP code",))
+
+    assert _read(form, name, address) == {
+        "name": "Mary Keller",
+        "address": "12 Elm Street Phoenix, AZ 85001",
+    }
+
+
+def test_number_inside_a_longer_one_is_no_caption() -> None:
+    """The caption `5` is not the five of a height."""
+    form = DrawnForm()
+    form.write(60, 100, "Height 5-08")
+    keys = (TemplateKey("height", ("Height",)), TemplateKey("fifth", ("5",)))
+
+    assert _read(form, *keys) == {"height": "5-08"}
+
+
+def test_short_captions_in_one_line_have_their_own_values() -> None:
+    """A caption of three letters is one behind another caption and its value, too."""
+    form = DrawnForm()
+    form.write(60, 100, "HGT 5-05 WGT 125")
+    keys = (TemplateKey("height", ("HGT",)), TemplateKey("weight", ("WGT",)))
+
+    assert _read(form, *keys) == {"height": "5-05", "weight": "125"}
+
+
+def test_name_ends_where_the_address_of_another_key_begins() -> None:
+    """A template that has the firm's address as well does not want it in the firm's name."""
+    form = DrawnForm()
+    for place, line in enumerate(("COMPANY", "Larkmoor Dairy Inc.", "12 Elm Street")):
+        form.write(60, 100 + 26 * place, line)
+    firm = TemplateKey("firm", ("Company",))
+
+    assert _read(form, firm)["firm"] == "Larkmoor Dairy Inc. 12 Elm Street"
+    assert _read(form, firm, TemplateKey("firm_address", ("Where",)))["firm"] == (
+        "Larkmoor Dairy Inc."
+    )
+
+
+def test_whole_row_of_a_box_is_its_value() -> None:
+    """A code and an amount far from it in one box belong together."""
+    form = DrawnForm()
+    form.box(60, 100, 460, 170)
+    form.write(66, 104, "12a See instructions", 14)
+    form.write(90, 135, "DD")
+    form.write(350, 135, "6,939.68")
+
+    found = _read(form, TemplateKey("code", ("12a See instructions",)))
+
+    assert found == {"code": "DD 6,939.68"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels, Singles
     from chalicelib.engines.ocr.forms.keys.units import Unit
 
+    Parts = tuple[tuple[int, int, int], ...]
     Chains = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 
 
@@ -148,6 +150,7 @@ def _make_codes() -> npt.NDArray[np.intp]:
 _CODES = _make_codes()
 
 
+_NUMBER_BEFORE, _NUMBER_BEHIND = re.compile(r"\w[-/.,]$"), re.compile(r"[-/.,]\w")
 _MAX_LOOKS = 20_000
 """Pairs of key and line that are looked at closely, the likeliest first."""
 _MAX_WORK = 30_000_000
@@ -207,6 +210,15 @@ def search_keys(
     check()
     for window in (*_search_short(wanted, units), *_search_long(wanted, units, check)):
         places.setdefault(window[0], []).append(window)
+    return _matches(places, wanted, segments)
+
+
+def _matches(
+    places: Mapping[str, list[Window]],
+    wanted: Mapping[str, Wanted],
+    segments: Sequence[LineSegment],
+) -> list[KeyMatch]:
+    """Return the keys at some places, so many of each text and of all together as may be of use."""
     found: list[KeyMatch] = []
     for folded, windows in places.items():
         windows.sort(key=lambda each: -each[4])
@@ -214,7 +226,8 @@ def search_keys(
             if len(found) >= _MAX_READINGS:
                 return found
             parts = _parts(unit, segments, first, last)
-            found += [KeyMatch(number, text, parts, score) for number, text in wanted[folded]]
+            if not _is_in_number(segments, parts):
+                found += [KeyMatch(number, text, parts, score) for number, text in wanted[folded]]
     return found
 
 
@@ -229,6 +242,15 @@ def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterat
                     break
                 if text in short and _covers(unit, first, last):
                     yield text, unit, first, last, 1.0
+
+
+def _is_in_number(segments: Sequence[LineSegment], parts: Parts) -> bool:
+    """Return whether a caption that is a number alone is a part of a longer one: 5 in 5-08."""
+    number, start, end = parts[0]
+    text = segments[number].text
+    return text[start:end].isdecimal() and bool(
+        _NUMBER_BEFORE.search(text[:start]) or _NUMBER_BEHIND.match(text[end:])
+    )
 
 
 def _search_long(

@@ -22,6 +22,8 @@ _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
 _NUMBER_AT_END = re.compile(r"(?:^|\s)\d{1,2}[a-z]?\s*$")
 _COLON = re.compile(r"\s*[:：]")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}$")
+_BEHIND_VALUE = 0.7
+"""Weight of a short key that stands behind another one and its value: HGT 5-05 WGT 125."""
 _PROSE = word_set(
     "has have is are was were been be will would must may should shall that which who"
 )
@@ -130,14 +132,12 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
 def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
     """Return whether a place looks almost as much like a key as one that was taken.
 
-    It reads like that one, or is another of the key's texts and stands alone, as captions do.
+    It reads like that one, or is another of the key's texts and begins its line, as captions do.
     """
-    (_, start, end), *others = key.parts
-    line = key.segments[0].line.text
-    is_alone = not others and end - start == len(line.strip()) and not is_short(line)
+    is_first = key.parts[0][1] == 0 and key.text[:1].isalpha()
     return any(
         key.score >= _AS_GOOD * each.score
-        and (is_alone or similarity(fold(each.text), fold(key.text)) > 0)
+        and (is_first or similarity(fold(each.text), fold(key.text)) > 0)
         for each in found
     )
 
@@ -218,7 +218,7 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
     if has_colon or stripped.endswith("."):
         return 0.85
     if few_letters:
-        return 0.3
+        return _BEHIND_VALUE if is_next and len(stripped.split()) <= _FEW_WORDS / 2 else 0.3
     return 0.6 if len(stripped.split()) <= _FEW_WORDS / 2 else 0.45
 
 

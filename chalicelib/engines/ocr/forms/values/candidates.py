@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isinf
@@ -182,6 +183,10 @@ _ROOM = 0.7
 """Heights of its key that a box has below it at the least when a value is to be written there."""
 _TALLEST_BOX = 12.0
 """Heights of its key that it has there at the most."""
+_BLOCK_LINES = 2
+"""Lines of a block in a tall box at the least."""
+_PART_OF_CAPTION = 0.5
+_WORD_BEHIND = re.compile(r"[ -][A-Za-z]{2}")
 _CAPTION = 0.4
 """Factor of a text beside a key that has a number below it, as the key has."""
 _RIGHT_BELOW = 0.8
@@ -270,7 +275,9 @@ class Neighbourhood:
             if line_number is not None:
                 places = list(self._behind(line_number.rect))
             elif is_row:
-                places = [] if own is None else [(CROSSED, own, 1.0)]
+                places = [] if own is None else [(CROSSED, own, _share_of_caption(key))]
+            elif (first := self._columns.below_header(key.rect)) is not None:
+                places = [(CROSSED, first, 1.0)]
             else:
                 places = [(INLINE, owned[number], 1.0)] if number in owned else []
                 places += self._around(key, types) if len(self.pieces) else []
@@ -317,6 +324,9 @@ class Neighbourhood:
         A value does not leave the box that its key labels.
         """
         box = None if key.has_colon else self._own_box(key)
+        if box is None and not key.has_colon and (lines := self._above_caption(key)):
+            yield BOXED, lines[0], 1.0
+            return
         if box is not None:
             inside = _is_inside(self._rects, box) & ~self._is_owned & ~self._is_labelled
             if not inside.any():
@@ -345,6 +355,30 @@ class Neighbourhood:
         is_first = texts[:, 1].min(initial=np.inf) >= rect.min_y - height / 2
         has_row = bool(np.isfinite(right_gaps(texts, rect, height)).any())
         return box if is_first and not has_row else None
+
+    def _above_caption(self, key: FoundKey) -> list[int]:
+        """Return the lines of the block above a caption that stands at the bottom of its box.
+
+        A box with two captions holds what belongs to the upper one first: a wide blank parts them.
+        """
+        rect, height = key.rect, key.height
+        box = self._rulings.box(rect)
+        row = self._rects[_is_inside(self._rects, box)]
+        has_row = bool(np.isfinite(right_gaps(row, rect, height)).any())
+        if not isfinite(box.area) or box.max_y - rect.max_y > _ROOM * height or has_row:
+            return []
+        inside = _is_inside(self._rects, box) & ~self._is_owned & ~self._is_labelled
+        inside &= (self._rects[:, 3] <= rect.min_y + height / 2) & (
+            np.abs(self._rects[:, 0] - rect.min_x) < _INDENT * height
+        )
+        block: list[int] = []
+        for number in sorted(np.flatnonzero(inside), key=lambda each: -self._rects[each, 1]):
+            last = self._rects[block[0]] if block else None
+            if last is not None and last[1] - self._rects[number, 3] > last[3] - last[1]:
+                break
+            block.insert(0, int(number))
+        is_single = len(block) < _BLOCK_LINES and rect.min_y - box.min_y > _TALLEST_BOX * height
+        return [] if is_single else block
 
     def _first_inside(self, inside: Bools, key: FoundKey) -> int:
         """Return the piece of a box that is nearest to its key."""
@@ -400,6 +434,16 @@ class Neighbourhood:
             else self._rulings.between_lines(place, key.segments[0].rect)
         )
         yield relation, piece, near * _weigh(relation, is_ruled)
+
+
+def _share_of_caption(key: FoundKey) -> float:
+    """Return a factor: less when a key is one word of the longer label of its row.
+
+    `Tax` in "State tax 12.00" may be meant, and `FICA` in "FICA medical tax" may not.
+    """
+    last = key.segments[-1]
+    is_part = _WORD_BEHIND.match(last.line.text, last.end)
+    return _PART_OF_CAPTION if is_part else 1.0
 
 
 def _is_inside(rects: Rects, box: Rect | None) -> Bools:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from math import isfinite
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.addresses import normalized_address
@@ -137,29 +138,46 @@ class Continuation:
         self._by_top = sorted(range(len(places)), key=lambda number: places[number].min_y)
         self._tops = [places[number].min_y for number in self._by_top]
 
-    def extend(self, key: FoundKey, chosen: Candidate, types: Sequence[str]) -> list[int]:
+    def extend(
+        self, key: FoundKey, chosen: Candidate, types: Sequence[str], *, has_address: bool
+    ) -> list[int]:
         """Return the pieces of a value in reading order.
 
         Args:
             key: the key.
             chosen: its first piece.
             types: entity types of the key.
+            has_address: whether an address below it is the value of another key.
         """
         if is_one_line(types) and has_span(types, self._segment(chosen.piece).text):
             return [chosen.piece]
         blank = self._rect(chosen.piece).min_x - key.rect.max_x
-        reach = max(0.0, _SHARE * blank) if chosen.relation == RIGHT else 0.0
+        height = self._segment(chosen.piece).height
+        reach = min(_SHARE * blank, _FAR_GAP * height) if chosen.relation == RIGHT else 0.0
+        if chosen.relation == BOXED:
+            reach = self._rest_of_box(key.rect, self._rect(chosen.piece))
         first = [chosen.piece, *self._rest_of_line(chosen.piece, reach)]
         if is_one_line(types):
             return first
         lines = [first]
         while len(lines) < _MAX_LINES and self._is_open(lines[-1]):
             below = self._next_line(key, chosen, lines[-1], types)
-            if below is None:
+            if below is None or (
+                has_address and address_confidence(self._segment(below).text) >= _STREET
+            ):
                 break
             self._used.add(below)
             lines.append([below, *self._rest_of_line(below)])
         return [piece for line in lines for piece in line]
+
+    def _rest_of_box(self, key: Rect, value: Rect) -> float:
+        """Return how far right of a value its box reaches, where the box has one caption alone."""
+        box = self._rulings.box(key)
+        inside = sum(
+            box.min_x < label.center[0] < box.max_x and box.min_y < label.center[1] < box.max_y
+            for label in self._labels
+        )
+        return box.max_x - value.max_x if isfinite(box.area) and inside == 1 else 0.0
 
     def _is_open(self, line: Sequence[int]) -> bool:
         """Return whether a value may go on below a line: no amount, date or number does."""
@@ -179,7 +197,6 @@ class Continuation:
         segment = self._segment(number)
         rect, height = segment.rect, segment.height
         word_gap = (_CLOSED_GAP if is_closed(segment.text) else _WORD_GAP) * height
-        reach = min(reach, _FAR_GAP * height)
         near = [
             (self._rect(other).min_x, other)
             for other in self._between(rect.min_y - _TALLEST * height, rect.max_y)

@@ -22,7 +22,7 @@ CARD = frozenset(("license_number", "first_name", "last_name", "address"))
 """Entities of a template that is one of a card with a holder."""
 PAY = frozenset(("employer", "employer_address", "employee_name", "employee_address"))
 """Entities of a template that is one of a statement of pay."""
-_TOWN = re.compile(r"(?=.{0,80}[A-Za-z]{2}).{2,80}?\d{5,6}(?:-\d{4})?\.?")
+_TOWN = re.compile(r"(?=.{0,80}[A-Za-z]{2}).{2,80}?\b\d{5,6}(?:-\d{4})?\.?")
 """The last line of a block: a town or state, and a postcode."""
 _NAME = re.compile(r"[^\W\d_][\w .,'’&/()-]{1,60}")
 _DIGITS = re.compile(r"\d")
@@ -44,14 +44,14 @@ class HolderBlock:
     """A name above an address."""
 
     names: tuple[LineSegment, ...]
-    """The lines of the name, from the top."""
+    """The lines of the name, from the top; none where captions name the holder."""
     address: tuple[LineSegment, ...]
     """The lines below it."""
 
     @property
     def name(self) -> str:
         """Its last line, which is all of it but on cards."""
-        return self.names[-1].text
+        return self.names[-1].text if self.names else ""
 
 
 def find_holders(
@@ -81,19 +81,18 @@ def _find_blocks(pieces: Sequence[FormPiece]) -> list[HolderBlock]:
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
     if len(towns) > _MOST_TOWNS:
         return []
-    blocks = [_block_above(number, segments) for number in towns]
-    return [block for block in blocks if block is not None]
+    return [_block_above(number, segments) for number in towns]
 
 
-def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock | None:
-    """Return the block that ends with a town; None when no name stands above it."""
+def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
+    """Return the block that ends with a town."""
     lines = [segments[town]]
     for segment in reversed(segments[:town]):
         if len(lines) < _MOST_LINES and _is_next(segment, lines[0]):
             lines.insert(0, segment)
     street = _street(lines)
     names = [each for each in lines[max(0, street - _NAME_LINES) : street] if _is_name(each.text)]
-    return HolderBlock(tuple(names), tuple(lines[street:])) if names else None
+    return HolderBlock(tuple(names), tuple(lines[street:]))
 
 
 def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
@@ -104,12 +103,20 @@ def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
 
 
 def _street(lines: Sequence[LineSegment]) -> int:
-    """Return which line the address begins with: the first street, or what stands above a town."""
-    for number, line in enumerate(lines[:-1]):
-        if _DIGITS.search(line.text) or address_confidence(line.text) >= _STREET:
-            return number
-    last = len(lines) - 1
-    return last - 1 if last and lines[last - 1].text.rstrip().endswith(",") else last
+    """Return which line the address begins with: the lines above a town that are of one."""
+    first = len(lines) - 1
+    while first and _is_of_address(lines[first - 1].text):
+        first -= 1
+    return first
+
+
+def _is_of_address(text: str) -> bool:
+    """Return whether a line above a town is a street, a box or a building."""
+    return (
+        bool(_DIGITS.search(text))
+        or text.rstrip().endswith(",")
+        or address_confidence(text) >= _STREET
+    )
 
 
 def _is_name(text: str) -> bool:
@@ -130,6 +137,8 @@ def _card(
         rest = names[-1:] if len(block.names) > 1 else []
         missing = "first_name" if values.get("last_name") else "last_name"
         return {missing: tuple(rest), "address": block.address}
+    if not names:
+        return {"address": block.address}
     if len(names) > 1:
         return {"last_name": (names[0],), "first_name": (names[1],), "address": block.address}
     first, last = _parts_of_name(names[0])
@@ -156,7 +165,8 @@ def _pay(
     """Tell the firm's block from the person's."""
     distinct: dict[str, HolderBlock] = {}
     for block in blocks:
-        distinct.setdefault(block.name.casefold(), block)
+        if block.names:
+            distinct.setdefault(block.name.casefold(), block)
     person = distinct.get(values.get("employee_name", "").casefold())
     firm = distinct.get(values.get("employer", "").casefold())
     others = [each for each in distinct.values() if each not in (person, firm)]

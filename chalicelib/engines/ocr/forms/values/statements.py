@@ -36,6 +36,8 @@ _OF_YEAR = (fold("ytd"), fold("year to date"))
 _NUMERIC = frozenset(("NUMBER", "CURRENCY"))
 _BESIDE = 1.0
 """Heights by which a number may stand beside its column's header."""
+_FIRST_ROW = 3.5
+"""Heights from a header to the first row at the most."""
 _MOST_HEADERS, _MOST_LABELS = 60, 20
 """Headers of a page, and labels of one text, above which a page is no statement."""
 
@@ -99,6 +101,21 @@ class StatementColumns:
         if any(word in fold(text) for word in _OF_YEAR):
             wanted = SUM
         return bool(kinds), kinds.get(wanted)
+
+    def below_header(self, header: Rect) -> int | None:
+        """Return the first number in the column of a header; None when it heads no column."""
+        own = next((each for each in self._headers if each.rect.center == header.center), None)
+        if own is None:
+            return None
+        below = [
+            (piece.segment.rect.min_y, number)
+            for number, piece in enumerate(self._pieces)
+            if 0 < piece.segment.rect.min_y - header.min_y < _FIRST_ROW * header.height
+            and has_span(("NUMBER",), piece.segment.text)
+            and self._kind(piece.segment.rect) == own.kind
+            and _offset(piece.segment.rect, header) < _BESIDE * header.height
+        ]
+        return min(below)[1] if below else None
 
     def crossings(self, key: TemplateKey) -> Iterator[Crossing]:
         """Yield the numbers whose row and column together read like a key.

@@ -151,10 +151,11 @@ def find_values(
     chosen = _assign(candidates)
     continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])
     order = sorted(chosen, key=lambda number: -chosen[number].score)
-    values = {}
+    values, entities = {}, {template.entity for template in templates}
     for number in order:
-        types = templates[keys[number].number].types
-        pieces = continuation.extend(keys[number], chosen[number], types)
+        template = templates[keys[number].number]
+        types, has_address = template.types, f"{template.entity}_address" in entities
+        pieces = continuation.extend(keys[number], chosen[number], types, has_address=has_address)
         segments = [remains.pieces[piece].segment for piece in pieces]
         values[number] = Value(_cut(segments, types), min(1.0, chosen[number].score))
     return values

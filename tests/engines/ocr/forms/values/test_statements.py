@@ -52,3 +52,22 @@ def test_row_and_column_name_a_number_together() -> None:
     assert found["ytd_gross"] == "33,954.80"
     assert found["hours"] == "80.00"
     assert found["pay_rate"] == "31.25"
+
+
+def test_word_of_a_longer_row_label_yields_to_the_row_that_is_meant() -> None:
+    """`FICA` stands in the label of the medical tax as well."""
+    form = DrawnForm()
+    for text, x in (("CURRENT", 400), ("YTD", 560)):
+        form.write(x, 100, text)
+    for place, (label, *numbers) in enumerate(
+        (("FICA MED TAX", "26.10", "261.00"), ("FICA SS TAX", "111.60", "1,116.00"))
+    ):
+        form.write(60, 140 + 40 * place, label)
+        for number, x in zip(numbers, (400, 560), strict=True):
+            form.write(x, 140 + 40 * place, number)
+
+    fields = find_fields(form.read(), standard_template("paystub"))
+    found = {each.entity: each.value_text for each in fields}
+
+    assert found["social_security_tax"] == "111.60"
+    assert found["medicare_tax"] == "26.10"
