@@ -51,7 +51,7 @@ from chalicelib.services.uploads.uploads import UploadService
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores
 
-FAST_ENCODERS = ("minilm", "use")
+FAST_ENCODERS = ("bge", "use")
 """Encoders of the fast profile; the service's start installs them."""
 ACCURATE_ENCODERS = ("mpnet", "e5")
 """Encoders that the accurate profile adds; loaded when a model needs them."""

@@ -120,7 +120,7 @@ class World:
         self.settings, self.clock = settings, clock
         self.container = Container(settings, clock)
         self.stores = self.container.stores
-        for name in ("minilm", "use"):
+        for name in ("bge", "use"):
             self.container.encoders._encoders[name] = TinyEncoder(name)
         self.account = self.new_account("me@example.com")
 

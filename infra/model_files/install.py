@@ -164,8 +164,9 @@ def _lazily(module: str, function: str = "build") -> Build:
 _BUILDS: dict[str, Build] = {
     "use": _lazily("conversion.text_encoders", "build_use"),
     "minilm": _lazily("conversion.text_encoders", "build_minilm"),
-    "mpnet": _lazily("conversion.text_encoders", "build_accurate"),
-    "e5": _lazily("conversion.text_encoders", "build_accurate"),
+    "bge": _lazily("conversion.text_encoders", "build_transformer"),
+    "mpnet": _lazily("conversion.text_encoders", "build_transformer"),
+    "e5": _lazily("conversion.text_encoders", "build_transformer"),
     "lite2": _lazily("conversion.backbones"),
     "nanodet": _lazily("conversion.backbones"),
     "ppocr": _lazily("conversion.ocr_models"),

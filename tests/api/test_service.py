@@ -17,7 +17,7 @@ def test_health_names_the_engines(call, world):
     engines = world.container.engines()
     assert record == {"status": "ok", "version": "0.2.0", "engines": engines}
     assert list(engines) == ["text-fast", "text-accurate", "vision", "ocr"]
-    assert {"minilm", "use", "lite2", "nanodet"} <= {part["name"] for part in parts}
+    assert {"bge", "use", "lite2", "nanodet"} <= {part["name"] for part in parts}
     for part in parts:
         assert set(part) <= {"name", "state", "title", "sha256"}
         assert part["state"] in ("loaded", "installed", "missing", "damaged")

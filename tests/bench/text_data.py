@@ -27,8 +27,8 @@ from tests.bench.report import say
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "bench"
 PROFILES: Mapping[str, tuple[str, ...]] = {
-    "fast": ("minilm", "use"),
-    "accurate": ("mpnet", "minilm", "use"),
+    "fast": ("bge",),
+    "accurate": ("bge", "mpnet"),
 }
 """Encoders of English models."""
 LANGUAGES: Mapping[str, tuple[str, ...]] = {"fast": ("use",), "accurate": ("e5", "use")}

@@ -103,7 +103,10 @@ def test_usage_is_counted_on(kept: Kept) -> None:
 
 
 def test_models_are_trained_again(kept: Kept) -> None:
-    """The same trainings of what was stored, examples and feedback, give the same answers."""
+    """The same trainings of what was stored, examples and feedback, give the same answers.
+
+    Texts are learnt anew with the encoders of today, so their probabilities are others.
+    """
     models = [training["fields"]["modelId"] for training in kept.answers["trainings"]]
     for training in kept.answers["trainings"]:
         assert kept.client.json("POST", training["path"], training["fields"]).ok
@@ -111,5 +114,13 @@ def test_models_are_trained_again(kept: Kept) -> None:
         assert kept.client.wait_model(model)["status"] == "SUCCEEDED"
 
     for prediction in kept.answers["predictions"]:
-        answer = kept.client.json("POST", prediction["path"], prediction["fields"])
-        assert nearly_equal(lasting(answer), prediction["answer"])
+        answer = lasting(kept.client.json("POST", prediction["path"], prediction["fields"]))
+        if "/language/" in prediction["path"]:
+            assert first_label(answer) == first_label(prediction["answer"])
+        else:
+            assert nearly_equal(answer, prediction["answer"])
+
+
+def first_label(answer: Any) -> str:
+    """Return the most probable label of an answer."""
+    return str(answer["data"]["probabilities"][0]["label"])

@@ -30,7 +30,7 @@ from tests.policies.recorder import Recorder
 
 SECRET = "signing-key"
 MODEL_FILES = {
-    "minilm": {"model.onnx": b"minilm"},
+    "bge": {"model.onnx": b"bge"},
     "use": {"model.onnx": b"use"},
     "prebuilt/OCRModel": {"card.json": b'{"object": "card"}'},
     "prebuilt/CommunitySentiment": {"card.json": b'{"object": "card"}', "artifact.npz": b"npz"},

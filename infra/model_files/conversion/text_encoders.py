@@ -9,7 +9,13 @@ import onnx
 
 from chalicelib.engines.text.encoding.encoders import FACTS_FILE, load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder
-from infra.model_files.conversion import convert_e5, convert_minilm, convert_mpnet, convert_use
+from infra.model_files.conversion import (
+    convert_bge,
+    convert_e5,
+    convert_minilm,
+    convert_mpnet,
+    convert_use,
+)
 from infra.model_files.installed import model_facts, write_facts
 from infra.model_files.manifest import InstallableModel, Progress
 from infra.model_files.verification import text_references
@@ -65,12 +71,18 @@ def build(
     text_references.check_vectors(load(result), model.name, text_references.QUANTISED)
 
 
-_ACCURATE: dict[str, Conversion] = {"mpnet": convert_mpnet, "e5": convert_e5}
+_CONVERSIONS: dict[str, Conversion] = {
+    "bge": convert_bge,
+    "mpnet": convert_mpnet,
+    "e5": convert_e5,
+}
 
 
-def build_accurate(model: InstallableModel, source: Path, result: Path, progress: Progress) -> None:
-    """Write the files of an encoder of the accurate profile; see `build`."""
-    build(model, _ACCURATE[model.name], source, result, progress)
+def build_transformer(
+    model: InstallableModel, source: Path, result: Path, progress: Progress
+) -> None:
+    """Write the files of an encoder whose graph is authored here; see `build`."""
+    build(model, _CONVERSIONS[model.name], source, result, progress)
 
 
 def build_use(model: InstallableModel, source: Path, result: Path, progress: Progress) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import onnx
@@ -38,13 +39,24 @@ class Shape:
     """Added to variances."""
     has_bias: bool = False
     """Whether attention takes a bias from the distance of two tokens."""
+    is_first_taken: bool = False
+    """Whether the vector is the first token's last state, not the mean of all."""
+
+
+class Tokens(NamedTuple):
+    """What a layer works on, both float32 (1, tokens, width)."""
+
+    rows: str
+    """States of the tokens that it gives new ones to."""
+    states: str
+    """States of all tokens, which those attend to."""
 
 
 def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
     """Author an encoder.
 
     Input is `ids`, int64 (tokens,), at most 128 with begin and end; output is `vector`, float32
-    (1, width), the mean of the last states scaled to length 1.
+    (1, width), the mean of the last states or the first of them, scaled to length 1.
 
     Args:
         shape: sizes.
@@ -56,7 +68,12 @@ def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
     states = _add_embedding(graph, shape, weights)
     bias = _add_bias(graph, weights) if shape.has_bias else None
     for number in range(shape.layers):
-        states = _add_layer(graph, shape, weights, states, bias, number)
+        rows = states
+        if shape.is_first_taken and number == shape.layers - 1:
+            # Nobody asks for the other tokens' last states.
+            ends = [graph.integers(0), graph.integers(1), graph.integers(1)]
+            rows = graph.add("Slice", [states, *ends], "first_state")
+        states = _add_layer(graph, shape, weights, Tokens(rows, states), bias, number)
     _add_pool(graph, states)
     inputs = [tensor("ids", onnx.TensorProto.INT64, ["tokens"])]
     outputs = [tensor("vector", onnx.TensorProto.FLOAT, [1, shape.width])]
@@ -103,13 +120,13 @@ def _add_dense(graph: Graph, weights: Weights, rows: str, name: str) -> str:
 
 
 def _add_layer(
-    graph: Graph, shape: Shape, weights: Weights, states: str, bias: str | None, number: int
+    graph: Graph, shape: Shape, weights: Weights, tokens: Tokens, bias: str | None, number: int
 ) -> str:
     """Add one layer: attention and a pair of dense layers, each with the states added to it."""
     name = f"layer{number}"
-    context = _add_attention(graph, shape, weights, states, bias, name)
+    context = _add_attention(graph, shape, weights, tokens, bias, name)
     mixed = _add_dense(graph, weights, context, f"{name}_attention_output")
-    total = graph.add("Add", [mixed, states], f"{name}_attention_sum")
+    total = graph.add("Add", [mixed, tokens.rows], f"{name}_attention_sum")
     states = _add_normalisation(graph, shape, weights, total, f"{name}_attention")
     inner = _add_dense(graph, weights, states, f"{name}_ffn_input")
     active = _add_gelu(graph, inner, f"{name}_gelu")
@@ -119,12 +136,16 @@ def _add_layer(
 
 
 def _add_attention(
-    graph: Graph, shape: Shape, weights: Weights, states: str, bias: str | None, name: str
+    graph: Graph, shape: Shape, weights: Weights, tokens: Tokens, bias: str | None, name: str
 ) -> str:
     """Add the attention of all heads: float32 (1, tokens, width)."""
     query, key, value = (
         _add_heads(graph, shape, weights, states, f"{name}_{part}")
-        for part in ("query", "key", "value")
+        for part, states in (
+            ("query", tokens.rows),
+            ("key", tokens.states),
+            ("value", tokens.states),
+        )
     )
     turned = graph.add("Transpose", [key], f"{name}_key_turned", perm=[0, 1, 3, 2])
     scores = graph.add("MatMul", [query, turned], f"{name}_scores")
@@ -160,7 +181,7 @@ def _add_gelu(graph: Graph, rows: str, name: str) -> str:
 
 
 def _add_pool(graph: Graph, states: str) -> None:
-    """Average the tokens and scale to length 1: output `vector`."""
+    """Average the tokens, or the one that is left, and scale to length 1: output `vector`."""
     mean = graph.add("ReduceMean", [states], "mean", axes=[1], keepdims=0)
     norm = graph.add("ReduceL2", [mean], "norm", axes=[-1], keepdims=1)
     graph.add("Div", [mean, norm], "vector")

@@ -4,7 +4,8 @@ The vectors lie in text_references.json as float16: the Universal Sentence Encod
 package's own forward pass, all-MiniLM-L6-v2's from its unquantised graph. Those of
 all-mpnet-base-v2 and multilingual-e5-small come from the same weights in torch 2.13.0 with
 transformers 5.23.0 (MPNetModel, BertModel): the mean of the last states of one text at a time,
-stripped, behind "query: " for the latter, cut to 128 tokens.
+stripped, behind "query: " for the latter, cut to 128 tokens. bge-small-en-v1.5's come from a plain
+computation in numpy with the weights of its package: the first of the last states.
 """
 
 from __future__ import annotations

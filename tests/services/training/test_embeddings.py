@@ -19,7 +19,7 @@ def _encoder(world: World, name: str = "use") -> TinyEncoder:
 
 
 def test_parts_of_an_upload_are_embedded(world: World) -> None:
-    """Each part of an upload becomes one shard of each encoder, and disappears."""
+    """Each part of an upload becomes one shard of its language's encoder, and disappears."""
     view, parts = world.unembedded(some_rows({"a": PART_TEXTS, "b": 1}))
     prefix = f"datasets/{view.dataset.dataset_id}/"
     assert len(world.objects(f"{prefix}parts/")) == len(parts) == 2
@@ -28,8 +28,8 @@ def test_parts_of_an_upload_are_embedded(world: World) -> None:
         world.deliver(part)
 
     assert world.objects(f"{prefix}parts/") == []
-    assert len(world.objects(f"{prefix}embeddings/")) == 4
-    assert _encoder(world).texts == _encoder(world, "minilm").texts == PART_TEXTS + 1
+    assert len(world.objects(f"{prefix}embeddings/")) == 2
+    assert (_encoder(world, "bge").texts, _encoder(world).texts) == (PART_TEXTS + 1, 0)
 
 
 def test_part_that_arrives_twice(world: World) -> None:
@@ -39,7 +39,7 @@ def test_part_that_arrives_twice(world: World) -> None:
     world.deliver(part)
     world.deliver(part)
 
-    assert _encoder(world).texts == 3
+    assert _encoder(world, "bge").texts == 3
 
 
 def test_vectors_in_the_order_of_the_texts(world: World) -> None:
@@ -100,7 +100,7 @@ def test_other_languages_use_one_encoder(world: World) -> None:
     """A dataset that is not English is embedded by the multilingual encoder alone."""
     world.dataset(some_rows({"a": 2}), fields=UploadFields("f", "text-intent", "fr"))
 
-    assert (_encoder(world, "minilm").texts, _encoder(world).texts) == (0, 2)
+    assert (_encoder(world, "bge").texts, _encoder(world).texts) == (0, 2)
 
 
 def test_training_and_queue_share_the_parts_of_an_upload(world: World) -> None:
@@ -120,7 +120,7 @@ def test_training_and_queue_share_the_parts_of_an_upload(world: World) -> None:
     for part in parts:
         world.deliver(part)
 
-    assert _encoder(world).texts == _encoder(world, "minilm").texts == total
+    assert _encoder(world, "bge").texts == total
     assert shown[:2] == [(0, 3), (1, 3)]
     assert world.objects(f"datasets/{dataset.dataset_id}/parts/") == []
 
@@ -136,4 +136,4 @@ def test_parts_of_later_uploads_are_left_to_the_queue(world: World) -> None:
     )
 
     assert world.objects(f"datasets/{dataset.dataset_id}/parts/") == [later]
-    assert _encoder(world).texts == 3
+    assert _encoder(world, "bge").texts == 3

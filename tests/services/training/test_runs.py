@@ -79,7 +79,7 @@ def test_training_uses_what_was_there_when_it_began(world: World) -> None:
 def test_embeddings_of_the_upload_are_used(world: World) -> None:
     """Texts that the ingest has embedded are not embedded again by a training."""
     view = world.dataset(ROWS)
-    encoder = world.container.encoders.get("use")
+    encoder = world.container.encoders.get("bge")
     assert isinstance(encoder, TinyEncoder)
     assert encoder.texts == len(ROWS)
 
@@ -92,7 +92,7 @@ def test_embeddings_of_the_upload_are_used(world: World) -> None:
 def test_training_embeds_what_is_missing(world: World) -> None:
     """A training that comes before the embedding jobs does their work, and leaves them none."""
     view, [part] = world.unembedded(ROWS)
-    encoder = world.container.encoders.get("use")
+    encoder = world.container.encoders.get("bge")
     assert isinstance(encoder, TinyEncoder)
 
     model = world.model(view)
@@ -195,7 +195,7 @@ def test_missing_encoder_fails_the_run(world: World, tmp_path: Path) -> None:
 
     model = world.model(view)
 
-    assert (model.status, model.failure) == (FAILED, str(EncoderNotInstalled("minilm")))
+    assert (model.status, model.failure) == (FAILED, str(EncoderNotInstalled("bge")))
 
 
 def test_stalled_owner_writes_nothing(world: World) -> None:

@@ -26,7 +26,7 @@ def test_a_fit_that_would_not_end_is_left_to_the_next_function(
     view, _ = world.unembedded(ROWS)
     model_id = world.train(view).model.model_id
     [first] = world.messages()
-    encoder = world.container.encoders.get("use")
+    encoder = world.container.encoders.get("bge")
     assert isinstance(encoder, TinyEncoder)
 
     world.deliver(first, lambda: 400.0)
@@ -62,7 +62,7 @@ def test_slow_steps_need_more_time_in_reserve(
 def test_more_texts_than_fit_are_drawn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A set beyond the memory of a training is drawn from, and the card says so."""
     monkeypatch.setattr(cost, "LEAST_EXAMPLES", 1)
-    monkeypatch.setattr(cost, "MOST_NUMBERS", 32 * 120)
+    monkeypatch.setattr(cost, "MOST_NUMBERS", 16 * 120)
 
     model = world.model(world.dataset(ROWS))
 

@@ -54,8 +54,8 @@ def test_best_installed_encoders_are_taken(world: World) -> None:
     _add(world, "mpnet")
     after = world.model(view)
 
-    assert _engine(world, before) == {"profile": "fast", "encoders": ["minilm", "use"]}
-    assert _engine(world, after) == {"profile": "accurate", "encoders": ["minilm", "mpnet", "use"]}
+    assert _engine(world, before) == {"profile": "fast", "encoders": ["bge"]}
+    assert _engine(world, after) == {"profile": "accurate", "encoders": ["bge", "mpnet"]}
     assert (_predict(world, before), _predict(world, after)) == ("book", "book")
 
 
@@ -65,7 +65,7 @@ def test_fast_profile_is_forced(world: World) -> None:
 
     model = world.model(world.dataset(ROWS), TrainRequest(params={"profile": "fast"}))
 
-    assert _engine(world, model)["encoders"] == ["minilm", "use"]
+    assert _engine(world, model)["encoders"] == ["bge"]
     assert world.container.encoders._encoders["mpnet"].texts == 0  # type: ignore[attr-defined]
 
 

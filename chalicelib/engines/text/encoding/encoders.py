@@ -17,7 +17,7 @@ FACTS_FILE = "encoder.json"
 """Written by the installation, last of an encoder's files."""
 FAST, ACCURATE = "fast", "accurate"
 """Profiles: the encoders that every installation has, and one more that costs ten times as much."""
-_PREFIXES = {"mpnet": "", "e5": "query: "}
+_PREFIXES = {"bge": "", "mpnet": "", "e5": "query: "}
 """What stands before every text, as the makers of these encoders trained them."""
 _MINILM = ("minilm", "minilm-sentiment")
 """The encoder, and the one fine-tuned for CommunitySentiment, which no training takes."""
@@ -46,11 +46,11 @@ def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> 
     """Return the encoders a text model of this language, algorithm and profile uses.
 
     English models get encoders of English, every other and every `multilingual-*` one the
-    multilingual ones; the accurate profile adds its large one to those of the fast profile.
+    multilingual ones; the accurate profile adds large ones to that of the fast profile.
     """
     is_english = language.lower().split("_")[0].split("-")[0] == "en"
     if is_english and not (algorithm or "").startswith("multilingual-"):
-        return ("minilm", "mpnet", "use") if profile == ACCURATE else ("minilm", "use")
+        return ("bge", "mpnet") if profile == ACCURATE else ("bge",)
     return ("e5", "use") if profile == ACCURATE else ("use",)
 
 
@@ -95,7 +95,7 @@ def load_encoder(directory: Path, name: str) -> Encoder:
 
     Args:
         directory: the model directory, with one folder for each encoder.
-        name: `use`, `minilm`, `minilm-sentiment`, `mpnet` or `e5`.
+        name: `bge`, `use`, `minilm`, `minilm-sentiment`, `mpnet` or `e5`.
 
     Raises:
         EncoderNotInstalled: its files are missing, or no encoder has this name.

@@ -15,7 +15,7 @@ class EncoderFacts:
     """What a model card says of an encoder."""
 
     name: str
-    """Short name, also the folder's name: `use`, `minilm`, `mpnet` or `e5`."""
+    """Short name, also the folder's name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
     title: str
     """Name under which its makers published it."""
     sha256: str
@@ -35,7 +35,7 @@ class Encoder(Protocol):
 
     @property
     def name(self) -> str:
-        """Short name: `use`, `minilm`, `mpnet` or `e5`."""
+        """Short name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
 
     @property
     def sha256(self) -> str:

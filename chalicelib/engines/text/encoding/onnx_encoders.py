@@ -1,4 +1,4 @@
-"""The encoders that run a graph of ONNX Runtime, one text a run: MiniLM, mpnet, e5, USE.
+"""The encoders that run a graph of ONNX Runtime, one text a run.
 
 Their files are made by infra/model_files/conversion.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 2_000
 """Longer texts are cut here: tokenisers take seconds for a megabyte."""
 MAX_TOKENS = 128
-"""Longer texts are cut here by MiniLM, mpnet and e5, begin and end included."""
+"""Longer texts are cut here by all but USE, begin and end included."""
 _BEGIN, _END = 1, 2  # token ids around every text of USE
 _CHUNKS = 17  # the rows of USE's table are scaled by id modulo 17
 
@@ -52,7 +52,7 @@ class OnnxEncoder:
 
     @property
     def name(self) -> str:
-        """Short name: `use`, `minilm`, `mpnet` or `e5`."""
+        """Short name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
         return self.facts.name
 
     @property
@@ -119,7 +119,7 @@ class MiniLmEncoder(OnnxEncoder):
 
 
 class TransformerEncoder(OnnxEncoder):
-    """mpnet and e5: the graph takes the tokens of one text and gives its vector."""
+    """bge, mpnet and e5: the graph takes the tokens of one text and gives its vector."""
 
     def __init__(self, folder: Path, facts: EncoderFacts, prefix: str = "") -> None:
         """Load an encoder.

@@ -10,7 +10,7 @@ from chalicelib.engines.text.encoding.profiles import (
     embedding_seconds,
 )
 
-INSTALLED = {"minilm", "use", "mpnet", "e5"}
+INSTALLED = {"bge", "use", "mpnet", "e5"}
 TEXTS = ["when will my card arrive"] * 1000
 
 
@@ -24,8 +24,8 @@ def chosen(language="en_US", algorithm="intent", asked=None, texts=TEXTS, instal
 @pytest.mark.parametrize(
     ("language", "algorithm", "encoders"),
     [
-        ("en_US", "intent", ("minilm", "mpnet", "use")),
-        ("en_GB", None, ("minilm", "mpnet", "use")),
+        ("en_US", "intent", ("bge", "mpnet")),
+        ("en_GB", None, ("bge", "mpnet")),
         ("en_US", "multilingual-intent", ("e5", "use")),
         ("en_US", "multilingual-intent-ood", ("e5", "use")),
         ("fr", "intent", ("e5", "use")),
@@ -41,18 +41,18 @@ def test_what_is_asked_for_is_taken():
     """A wish is never changed, whatever is installed and however much it costs."""
     many = TEXTS * 2000
 
-    assert chosen(asked="fast") == ("fast", ("minilm", "use"))
+    assert chosen(asked="fast") == ("fast", ("bge",))
     assert chosen(asked="accurate", texts=many, installed=set()) == (
         "accurate",
-        ("minilm", "mpnet", "use"),
+        ("bge", "mpnet"),
     )
 
 
-@pytest.mark.parametrize("missing", ["mpnet", "minilm", "use"])
+@pytest.mark.parametrize("missing", ["mpnet", "bge"])
 def test_a_profile_is_taken_whole(missing):
     """With one encoder missing the accurate profile is none."""
     assert chosen(installed=INSTALLED - {missing})[0] == "fast"
-    assert chosen("fr", installed=INSTALLED - {"mpnet", "minilm"})[0] == "accurate"
+    assert chosen("fr", installed=INSTALLED - {"mpnet", "bge"})[0] == "accurate"
 
 
 def test_many_texts_go_without_the_large_encoder():

@@ -37,6 +37,18 @@ def test_graph_computes_the_encoder(has_bias, length):
     assert found[0] == pytest.approx(expected_vector(weights, ids, has_bias), abs=2e-5)
 
 
+@pytest.mark.parametrize("length", [1, 17])
+def test_graph_takes_the_first_state_where_it_is_asked_to(length):
+    """The last layer works on one token alone, and gives what it would give among all."""
+    weights = random_weights()
+    ids = np.random.default_rng(length).integers(0, 50, length)
+
+    found = run(build_graph(shape(is_first_taken=True), weights.__getitem__), ids)
+
+    expected = expected_vector(weights, ids, is_first_taken=True)
+    assert found[0] == pytest.approx(expected, abs=2e-5)
+
+
 def test_graph_is_the_same_every_time():
     """Converting twice gives the same bytes, so that the digest names the encoder."""
     first, second = (build_graph(shape(True), random_weights().__getitem__) for _ in range(2))

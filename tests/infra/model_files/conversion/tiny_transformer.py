@@ -9,9 +9,9 @@ from infra.model_files.conversion.transformer_graph import MAX_TOKENS, Shape
 WIDTH, HEADS, LAYERS, WORDS = 64, 4, 2, 50
 
 
-def shape(has_bias=False):
+def shape(has_bias=False, is_first_taken=False):
     """Sizes of the transformer."""
-    return Shape("tiny", LAYERS, HEADS, WIDTH, 1e-5, has_bias)
+    return Shape("tiny", LAYERS, HEADS, WIDTH, 1e-5, has_bias, is_first_taken)
 
 
 def random_weights(seed=0):
@@ -37,7 +37,7 @@ def random_weights(seed=0):
     return weights
 
 
-def expected_vector(weights, ids, has_bias=False):
+def expected_vector(weights, ids, has_bias=False, is_first_taken=False):
     """The encoder's answer in float64."""
     weights = {name: value.astype(np.float64) for name, value in weights.items()}
 
@@ -67,5 +67,5 @@ def expected_vector(weights, ids, has_bias=False):
         inner = dense(states, f"{name}_ffn_input")
         inner *= (1 + np.vectorize(math.erf)(inner / math.sqrt(2))) / 2
         states = normalised(dense(inner, f"{name}_ffn_output") + states, name)
-    mean = states.mean(0)
+    mean = states[0] if is_first_taken else states.mean(0)
     return mean / np.linalg.norm(mean)
