@@ -69,7 +69,8 @@ class BgeWeights:
     def _matrix(self, name: str) -> Floats:
         steps = self._constant(f"{name}_quantized").astype(np.float32)
         steps -= self._constant(f"{name}_zero_point")
-        return steps * self._constant(f"{name}_scale")
+        values: Floats = steps * self._constant(f"{name}_scale")
+        return values
 
     def _constant(self, name: str) -> Floats:
         values: Floats = numpy_helper.to_array(self._constants[name])

@@ -28,6 +28,9 @@ STRONGEST_PENALTY_INVERSE = 1.0
 """Tried as well when the first of them is the best."""
 CHOOSING_EXAMPLES = 2_000
 """Above this many examples one fold chooses the penalty for all, which is enough to tell."""
+EQUAL_LOSS = 0.005
+"""By so little of itself a loss may rise before it counts as risen: of equals the weakest penalty
+is taken, since the served head learns from more examples than those that are compared."""
 NEGLIGIBLE_LOSS = 1e-3
 """A mean log-loss at which nothing is left to gain: the search ends."""
 _DEFAULT_PENALTY_INVERSE = 10.0
@@ -105,9 +108,9 @@ def _choose(
     for place, penalty_inverse in enumerate(RISING_PENALTY_INVERSES):
         loss, parts = tried(penalty_inverse)
         on_progress((place + 1) / (len(RISING_PENALTY_INVERSES) + 1))
-        if loss >= best_loss:
+        if loss > best_loss * (1.0 + EQUAL_LOSS):
             break
-        best, best_loss, best_parts = penalty_inverse, loss, parts
+        best, best_loss, best_parts = penalty_inverse, min(loss, best_loss), parts
         if loss < NEGLIGIBLE_LOSS:
             return best, best_parts
     if best == RISING_PENALTY_INVERSES[0]:

@@ -39,6 +39,15 @@ def test_the_penalty_follows_the_data(noise: float, penalty_inverse: float) -> N
     assert result.penalty_inverse == penalty_inverse
 
 
+def test_of_equal_penalties_the_weakest_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loss that hardly rises does not end the search: more examples bear a weaker penalty."""
+    monkeypatch.setattr(cross_validation, "EQUAL_LOSS", 10.0)
+
+    result = cross_validate(_layout(0.26), 2, (0, 1, 2), GridArithmetic(), [].append)
+
+    assert result.penalty_inverse == cross_validation.RISING_PENALTY_INVERSES[-1]
+
+
 def test_every_example_is_held_out_once() -> None:
     """Logits and truth come for each example, and progress rises to one."""
     shares: list[float] = []
