@@ -52,7 +52,8 @@ class BgeWeights:
         if name == "positions":
             rows = self._matrix("embeddings.position_embeddings.weight")
             # Every token is of the first type, so its vector goes with the positions'.
-            return rows[:MAX_TOKENS] + self._matrix("embeddings.token_type_embeddings.weight")[0]
+            rows[:MAX_TOKENS] += self._matrix("embeddings.token_type_embeddings.weight")[0]
+            return rows[:MAX_TOKENS]
         owner, _, kind = name.rpartition("_")
         suffix = "bias" if kind in ("shift", "bias") else "weight"
         if owner == "embedding":

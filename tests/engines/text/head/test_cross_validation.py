@@ -41,9 +41,9 @@ def test_the_penalty_follows_the_data(noise: float, penalty_inverse: float) -> N
 
 def test_of_equal_penalties_the_weakest_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loss that hardly rises does not end the search: more examples bear a weaker penalty."""
-    monkeypatch.setattr(cross_validation, "EQUAL_LOSS", 10.0)
+    monkeypatch.setattr(cross_validation, "EQUAL_LOSS", 1e3)
 
-    result = cross_validate(_layout(0.26), 2, (0, 1, 2), GridArithmetic(), [].append)
+    result = cross_validate(_layout(0.5), 2, (0, 1, 2), GridArithmetic(), [].append)
 
     assert result.penalty_inverse == cross_validation.RISING_PENALTY_INVERSES[-1]
 
