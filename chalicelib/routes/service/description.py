@@ -8,8 +8,9 @@ from urllib.parse import quote
 
 from chalicelib import __version__
 from chalicelib.domain.common.clock import date_text
+from chalicelib.errors import RouteNotFound
 from chalicelib.web.openapi.document import document
-from chalicelib.web.openapi.page import page
+from chalicelib.web.openapi.page import HEADERS, TYPES, page, text_of
 from chalicelib.web.operations.operation import Call, Operation, TextAnswer
 from chalicelib.web.records import records
 
@@ -38,7 +39,15 @@ def get_document(call: Call) -> dict[str, Any]:
 
 def get_docs(call: Call) -> TextAnswer:
     """Show the description as a page. Contract section 5."""
-    return TextAnswer(page(document(call.catalogue)), HTML)
+    return TextAnswer(page(), HTML, HEADERS)
+
+
+def get_docs_file(call: Call) -> TextAnswer:
+    """Return a file of that page."""
+    name = call.request.parameters["file"]
+    if name not in TYPES:
+        raise RouteNotFound
+    return TextAnswer(text_of(name), TYPES[name], {**HEADERS, "Cache-Control": "max-age=3600"})
 
 
 def get_root(call: Call) -> TextAnswer:
@@ -82,8 +91,18 @@ OPERATIONS = (
         method="GET",
         path=DOCS,
         view=get_docs,
-        summary="This description as a page.",
+        summary="This description as a page with a search, and calls to try and to copy.",
         media_type=HTML,
         is_public=True,
+    ),
+    Operation(
+        name="get_docs_file",
+        method="GET",
+        path=f"{DOCS}/{{file}}",
+        view=get_docs_file,
+        summary="A script or style of that page.",
+        media_type="text/javascript",
+        is_public=True,
+        statuses=(404,),
     ),
 )

@@ -18,6 +18,8 @@ from chalicelib.domain.datasets.dataset import FAMILY_TYPES
 from chalicelib.web.http.request import JSON, MULTIPART, URLENCODED, VERSION_1
 from chalicelib.web.http.responses import RATE_LIMIT_HEADERS, ErrorRecord
 from chalicelib.web.openapi import words
+from chalicelib.web.openapi.examples import example
+from chalicelib.web.openapi.page import TYPES
 from chalicelib.web.operations.operation import FAMILY, GROUPS, Operation
 from chalicelib.web.records import ocr_records, records
 
@@ -168,7 +170,8 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
         "tags": [operation.group],
         "parameters": _parameters(operation, path),
         "responses": {
-            str(status): _response(operation, status, schemas) for status in statuses(operation)
+            str(status): _response(operation, family, status, schemas)
+            for status in statuses(operation)
         },
         "security": [] if operation.is_public else [{"bearer": []}],
     }
@@ -203,6 +206,12 @@ def _body(operation: Operation, family: str, schemas: _Schemas) -> Schema:
     types = [*getattr(operation.form, "media_types", (MULTIPART, JSON))]
     types += [URLENCODED] if operation.takes_urlencoded else []
     content = {kind: {"schema": schemas.form(operation, family, kind)} for kind in types}
+    request = example(operation.name, family).get("request", {})
+    for kind, body in content.items():
+        if request and not (
+            kind == JSON and operation.files and set(operation.files) & set(request)
+        ):
+            body["example"] = request
     return {"required": True, "content": content}
 
 
@@ -237,6 +246,8 @@ def _variable(name: str) -> Schema:
     """Describe a variable of the path by its name."""
     if name in ("dataset_id", "label_id"):
         return {"type": "integer", "minimum": 0}
+    if name == "file":
+        return {"type": "string", "enum": [*TYPES]}
     if name == "token":
         return {"type": "string", "minLength": 1}
     return {"type": "string", "pattern": "^[A-Za-z0-9]{1,64}$"}
@@ -258,7 +269,7 @@ def _query(owner: str, name: str, schema: Schema, *, required: bool = False) -> 
     return {**described, "schema": schema}
 
 
-def _response(operation: Operation, status: int, schemas: _Schemas) -> Schema:
+def _response(operation: Operation, family: str, status: int, schemas: _Schemas) -> Schema:
     """Describe what one status carries."""
     described: Schema = {"description": DESCRIPTIONS[status]}
     headers = _headers(operation, status)
@@ -268,6 +279,8 @@ def _response(operation: Operation, status: int, schemas: _Schemas) -> Schema:
         described["content"] = {JSON: {"schema": schemas.ref(ErrorRecord)}}
     elif operation.answer is not None:
         described["content"] = {JSON: {"schema": _answer(operation, schemas)}}
+        if answer := example(operation.name, family).get("answer"):
+            described["content"][JSON]["example"] = answer
     elif operation.media_type != JSON or status != 204:
         described["content"] = {operation.media_type: {"schema": {"type": "string"}}}
     return described

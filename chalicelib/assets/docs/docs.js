@@ -1,0 +1,82 @@
+// Starts the page of the API: the document of this very service, a search, and code to copy.
+
+const PLACE = location.pathname.replace(/\/v2\/docs\/?$/, "");
+
+/** Shows the operations whose path, summary or description has every word that is searched for. */
+const search = () => ({
+  fn: {
+    opsFilter: (groups, phrase) => {
+      const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
+      const fits = (item) => {
+        const operation = item.get("operation");
+        const text = [item.get("method"), item.get("path"), operation.get("summary"), operation.get("description")];
+        const said = text.join(" ").toLowerCase();
+        return words.every((word) => said.includes(word));
+      };
+      return groups
+        .map((group) => group.set("operations", group.get("operations").filter(fits)))
+        .filter((group) => group.get("operations").size);
+    },
+  },
+});
+
+/** Writes a call in Python. */
+function pythonCall(request) {
+  const headers = request.get("headers")?.toJS() ?? {};
+  const body = request.get("body");
+  const lines = ["import httpx", ""];
+  const sent = [`    "${request.get("method")}"`, `    "${request.get("url")}"`];
+  delete headers["Content-Type"];
+  delete headers.accept;
+  if (Object.keys(headers).length) sent.push(`    headers=${pythonValue(headers)}`);
+  if (typeof body === "string") {
+    sent.push(`    json=${pythonValue(JSON.parse(body))}`);
+  } else if (body?.entrySeq) {
+    const fields = {};
+    const files = [];
+    for (const [name, value] of body.entrySeq()) {
+      const plain = name.replace(/_\*\*\[\]\d+$/, "");
+      if (value instanceof File) files.push(`"${plain}": open("${value.name}", "rb")`);
+      else fields[plain] = value;
+    }
+    if (Object.keys(fields).length) sent.push(`    data=${pythonValue(fields)}`);
+    if (files.length) sent.push(`    files={${files.join(", ")}}`);
+  }
+  lines.push(`answer = httpx.request(`, `${sent.join(",\n")},`, `)`, `print(answer.json())`);
+  return lines.join("\n");
+}
+
+/** Writes a JSON value as Python does. */
+function pythonValue(value) {
+  if (value === null || value === undefined) return "None";
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (Array.isArray(value)) return `[${value.map(pythonValue).join(", ")}]`;
+  if (typeof value !== "object") return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${pythonValue(item)}`);
+  return `{${members.join(", ")}}`;
+}
+
+const python = () => ({ fn: { requestSnippetGenerator_python: pythonCall } });
+
+const answer = await fetch(`${PLACE}/v2/openapi.json`);
+const spec = await answer.json();
+spec.servers = [{ ...spec.servers[0], url: `${PLACE}/` }];
+
+SwaggerUIBundle({
+  spec,
+  dom_id: "#docs",
+  deepLinking: true,
+  filter: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  requestSnippetsEnabled: true,
+  requestSnippets: {
+    generators: { curl_bash: { title: "curl", syntax: "bash" }, python: { title: "Python", syntax: "python" } },
+    defaultExpanded: true,
+    languages: null,
+  },
+  persistAuthorization: false,
+  validatorUrl: null,
+  plugins: [search, python],
+});

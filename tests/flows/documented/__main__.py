@@ -1,0 +1,27 @@
+"""`python -m tests.flows.documented` tells the story and writes its answers as examples."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from tests.flows.documented.story import ENVIRONMENT, Teller, write
+from tests.flows.documented.test_documented import beginning
+from tests.flows.world import World
+from tests.local_stack import LocalStack
+
+
+def main() -> None:
+    """Start a stack, tell, write."""
+    stack = LocalStack(
+        arguments=("--no-demo", "--forget"), environment=ENVIRONMENT, ready_seconds=240
+    )
+    with stack, tempfile.TemporaryDirectory() as folder:
+        world = World(stack, Path(folder))
+        client, known = beginning(world)
+        write(Teller(client, known).tell())
+        world.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,293 @@
+"""One story that makes every call of the interface once, in an order in which one would."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.routes import OPERATIONS
+from chalicelib.web.openapi.examples import EXAMPLES, key
+from tests.flows.client import FORM, Client, encode_multipart
+from tests.flows.pictures import fruit_scenes, scenes_zip
+from tests.pictures import draw
+
+ENVIRONMENT = {"PRESAGE_TEXT_PROFILE": "fast"}
+"""Of the stack: the same encoders on every machine."""
+SAMPLES = Path(__file__).parents[3] / "chalicelib" / "assets" / "samples"
+LONGEST_LIST = 2
+"""Items of a list that an example shows."""
+LONGEST_TEXT = 200
+"""Characters of a text that an example shows."""
+VOLATILE = re.compile(
+    r"(^id|Id|At|_token|^token|^url|^path|^location|^policy|^key|sha256|Sha256|^credential"
+    r"|^version|^message|[Tt]ime|^queuePosition|^predictions\w+|^progress|^fields|^title|^state|^engines|^engineParts|^expires_in)$"
+)
+"""Members whose values differ from run to run."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call."""
+
+    operation: str
+    """Its name."""
+    family: str = ""
+    """`language`, `vision` or empty."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the path by name; `$x` stands for what a call before kept as x."""
+    query: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Files by field, by their names in `_files`."""
+    keeps: Mapping[str, str] = field(default_factory=dict)
+    """What later calls need: name, and the dotted way to it in the answer."""
+    until: tuple[str, str] | None = None
+    """A member and a pattern of it: the call is repeated until the answer has it."""
+
+
+def _files() -> dict[str, bytes]:
+    """Everything that the story sends."""
+    named = ("shop_intents.csv", "road_signs.zip", "stop_sign.jpg", "sample_page.png")
+    found = {name: (SAMPLES / name).read_bytes() for name in named}
+    found["more_intents.csv"] = b"Can I change my address?,change-address\n"
+    found["scenes.zip"] = scenes_zip(fruit_scenes(12))
+    found["sign.png"] = draw("circle", "red", (64, 64), at=(8, 8, 40, 40), salt=4)
+    return found
+
+
+L, V = LANGUAGE, VISION
+_DATASET, _MODEL = {"dataset_id": "$data"}, {"model_id": "$model"}
+_SIGNS, _SIGN_MODEL = {"dataset_id": "$signs"}, {"model_id": "$sign_model"}
+_ENDED = ("status", "SUCCEEDED")
+_READ = ("statusMsg", "SUCCEEDED")
+_TEXT = "Where is my parcel?"
+STORY: Sequence[Step] = (
+    Step("create_token", fields={"grant_type": "$grant", "assertion": "$assertion",
+         "scope": "offline"}, keeps={"refresh": "refresh_token", "token": "access_token"}),
+    Step("list_usage"),
+    Step("get_health"),
+    # texts
+    Step("create_dataset", L, fields={"name": "tickets", "labels": "refund,delivery",
+         "type": "text-intent"}),
+    Step("validate_dataset", L, fields={"type": "text-intent"}, files={"data": "shop_intents.csv"}),
+    Step("upload_dataset", L, fields={"type": "text-intent", "name": "shop"},
+         files={"data": "shop_intents.csv"}, keeps={"queued": "id"}),
+    Step("upload_dataset_sync", L, fields={"type": "text-intent", "name": "shop"},
+         files={"data": "shop_intents.csv"},
+         keeps={"data": "id", "label": "labelSummary.labels.0.id"}),
+    Step("get_dataset", L, variables=_DATASET, until=_READ),
+    Step("list_datasets", L, query={"count": 2}),
+    Step("add_to_dataset", L, variables=_DATASET, files={"data": "more_intents.csv"}),
+    Step("get_dataset", L, variables=_DATASET, until=_READ),
+    Step("list_receipts", L, variables=_DATASET),
+    Step("add_example", L, variables=_DATASET,
+         fields={"document": "My parcel never came", "label": "delivery-date"}),
+    Step("list_dataset_examples", L, variables=_DATASET, query={"count": 2}),
+    Step("list_label_examples", L, variables={**_DATASET, "label_id": "$label"},
+         query={"count": 2}),
+    Step("list_label_examples_deprecated", L, query={"labelId": "$label", "count": 2}),
+    Step("train", L, fields={"name": "shop", "datasetId": "$data"}, keeps={"model": "modelId"}),
+    Step("get_training", L, variables=_MODEL, until=_ENDED),
+    Step("get_metrics", L, variables=_MODEL),
+    Step("list_learning_curve", L, variables=_MODEL),
+    Step("get_card", L, variables=_MODEL),
+    Step("list_models", L, variables=_DATASET),
+    Step("list_account_models", L, query={"status": "SUCCEEDED"}),
+    Step("browse_examples", L, variables=_DATASET, query={"count": 2, "contains": "parcel"}),
+    Step("predict_intent", L, fields={"modelId": "$model", "document": _TEXT, "numResults": 2}),
+    Step("predict_sentiment", L, fields={"modelId": "CommunitySentiment",
+         "document": "The parcel came early and nothing was broken. Lovely!"}),
+    Step("add_feedback", L, fields={"modelId": "$model", "document": "It has not come yet",
+         "expectedLabel": "delivery-date"}),
+    Step("retrain", L, fields={"modelId": "$model", "trainParams": {"withFeedback": True}}),
+    Step("get_training", L, variables=_MODEL, until=_ENDED),
+    # pictures
+    Step("create_dataset", V, fields={"name": "signs", "labels": "stop,yield", "type": "image"}),
+    Step("issue_upload", fields={"name": "signs.zip"}),
+    Step("validate_pictures", V, fields={"type": "image"}, files={"data": "road_signs.zip"}),
+    Step("upload_pictures", V, fields={"type": "image-detection", "name": "scenes"},
+         files={"data": "scenes.zip"}, keeps={"scenes": "id"}),
+    Step("upload_pictures_sync", V, fields={"type": "image", "name": "signs"},
+         files={"data": "road_signs.zip"},
+         keeps={"signs": "id", "sign_label": "labelSummary.labels.0.id",
+                "sign": "labelSummary.labels.0.name"}),
+    Step("get_dataset", V, variables={"dataset_id": "$scenes"}, until=_READ),
+    Step("list_datasets", V, query={"count": 2}),
+    Step("add_to_dataset", V, variables=_SIGNS, files={"data": "road_signs.zip"}),
+    Step("get_dataset", V, variables=_SIGNS, until=_READ),
+    Step("list_receipts", V, variables=_SIGNS),
+    Step("add_picture", V, variables=_SIGNS, fields={"labelId": "$sign_label"},
+         files={"data": "sign.png"}),
+    Step("list_dataset_examples", V, variables=_SIGNS, query={"count": 2}),
+    Step("list_label_examples", V, variables={**_SIGNS, "label_id": "$sign_label"},
+         query={"count": 2}),
+    Step("list_label_examples_deprecated", V, query={"labelId": "$sign_label", "count": 2}),
+    Step("train", V, fields={"name": "scenes", "datasetId": "$scenes", "epochs": 1},
+         keeps={"finder": "modelId"}),
+    Step("train", V, fields={"name": "signs", "datasetId": "$signs"},
+         keeps={"sign_model": "modelId"}),
+    Step("get_training", V, variables=_SIGN_MODEL, until=_ENDED),
+    Step("get_metrics", V, variables=_SIGN_MODEL),
+    Step("list_learning_curve", V, variables=_SIGN_MODEL, query={"count": 1}),
+    Step("get_card", V, variables=_SIGN_MODEL),
+    Step("list_models", V, variables=_SIGNS),
+    Step("list_account_models", V, query={"name": "signs"}),
+    Step("browse_examples", V, variables=_SIGNS, query={"labelId": "$sign_label", "count": 2}),
+    Step("predict_image", V, fields={"modelId": "$sign_model", "numResults": 2},
+         files={"sampleContent": "stop_sign.jpg"}),
+    Step("run_ocr", V, fields={"modelId": "OCRModel", "task": "contact"},
+         files={"sampleContent": "sample_page.png"}),
+    Step("add_picture_feedback", V, files={"data": "sign.png"},
+         fields={"modelId": "$sign_model", "expectedLabel": "$sign", "name": "again.png"}),
+    Step("retrain", V, fields={"modelId": "$sign_model"}),
+    Step("get_training", V, variables={"model_id": "$finder"}, until=_ENDED),
+    Step("detect_objects", V, fields={"modelId": "$finder"},
+         files={"sampleContent": "stop_sign.jpg"}),
+    Step("add_bulk_feedback", V, fields={"modelId": "$finder"}, files={"data": "scenes.zip"}),
+    # the end
+    Step("delete_failed_datasets", L, query={"status": "FAILED"}),
+    Step("delete_failed_datasets", V, query={"status": "FAILED"}),
+    Step("get_training", V, variables=_SIGN_MODEL, until=_ENDED),
+    Step("delete_model", L, variables=_MODEL),
+    Step("delete_model", V, variables=_SIGN_MODEL),
+    Step("delete_dataset", V, variables=_SIGNS, keeps={"gone_signs": "id"}),
+    Step("delete_dataset", L, variables=_DATASET, keeps={"gone": "id"}),
+    Step("get_deletion", V, variables={"deletion_id": "$gone_signs"}),
+    Step("get_deletion", L, variables={"deletion_id": "$gone"}),
+    Step("revoke_token", variables={"token": "$refresh"}),
+)  # fmt: skip
+UNSHOWN = {"get_root", "get_document", "get_docs", "get_docs_file", "predict_entities"}
+"""Calls without an answer that could be shown: pages, the document itself, and a refusal."""
+
+
+class Teller:
+    """Tells the story to a service, and keeps request and answer of each call.
+
+    Args:
+        client: a caller; its token is replaced by the one that the story gets.
+        known: variables that the first call needs: `grant` and `assertion`.
+    """
+
+    def __init__(self, client: Client, known: Mapping[str, Any]) -> None:
+        self._client = client
+        self._known = dict(known)
+        self._files = _files()
+        self._operations = {operation.name: operation for operation in OPERATIONS}
+
+    def tell(self) -> dict[str, dict[str, Any]]:
+        """Make all calls; returns the example of each, of repeated ones the last."""
+        found = {}
+        for step in STORY:
+            answer = self._answer(step)
+            found[key(step.operation, step.family)] = self._shown(step, answer)
+        return found
+
+    def _answer(self, step: Step) -> Any:
+        deadline = time.monotonic() + 240
+        while True:
+            answer = self._send(step)
+            assert answer.status in (200, 204), (step.operation, answer.status, answer.body[:500])
+            data = answer.data if answer.body else None
+            if step.until is None or re.match(step.until[1], str(data[step.until[0]])):
+                break
+            assert time.monotonic() < deadline, (step, data)
+            time.sleep(0.2)
+        for name, way in step.keeps.items():
+            self._known[name] = _walk(data, way)
+        if "token" in step.keeps:
+            self._client.token = self._known["token"]
+        return data
+
+    def _send(self, step: Step) -> Any:
+        operation = self._operations[step.operation]
+        path = operation.path.replace(":family", step.family)
+        for name, value in step.variables.items():
+            path = path.replace(f"{{{name}}}", str(self._value(value)))
+        if step.query:
+            query = {name: self._value(value) for name, value in step.query.items()}
+            path += f"?{urlencode(query)}"
+        fields = {name: self._value(value) for name, value in step.fields.items()}
+        if step.files:
+            files = {name: (file, self._files[file]) for name, file in step.files.items()}
+            kind, body = encode_multipart(fields.items(), files)
+            return self._client.send(operation.method, path, body, {"Content-Type": kind})
+        if operation.takes_urlencoded:
+            return self._client.send(
+                operation.method, path, urlencode(fields), {"Content-Type": FORM}
+            )
+        if fields:
+            return self._client.json(operation.method, path, fields)
+        return self._client.send(operation.method, path)
+
+    def _value(self, value: Any) -> Any:
+        return self._known[value[1:]] if isinstance(value, str) and value[:1] == "$" else value
+
+    def _shown(self, step: Step, answer: Any) -> dict[str, Any]:
+        """Put an example together as the document has it."""
+        known = {name: self._value(value) for name, value in step.fields.items()}
+        request = {name: _short(value, name) for name, value in known.items()}
+        request |= {name: f"@{file}" for name, file in step.files.items()}
+        return {"request": request, "answer": shortened(answer)}
+
+
+def _walk(data: Any, way: str) -> Any:
+    for part in way.split("."):
+        data = data[int(part) if part.isdigit() else part]
+    return data
+
+
+def _short(value: Any, name: str) -> Any:
+    """Shorten a text that nobody would read on."""
+    if name.endswith(("token", "assertion")):
+        return f"{value[:12]}…"
+    is_long = isinstance(value, str) and len(value) > LONGEST_TEXT
+    return f"{value[:LONGEST_TEXT]}…" if is_long else value
+
+
+def shortened(value: Any, name: str = "") -> Any:
+    """Leave out of an answer what an example need not show: long lists, long texts."""
+    if isinstance(value, dict):
+        kept = {member: shortened(item, member) for member, item in value.items()}
+        return dict(list(kept.items())[:6]) if name == "fields" else kept
+    if isinstance(value, list):
+        return [shortened(item, name) for item in value[:LONGEST_LIST]]
+    return _short(value, name)
+
+
+def differences(expected: Any, found: Any, name: str = "", place: str = "") -> list[str]:
+    """Name the places at which an answer is not like its example.
+
+    Ids, dates and addresses are of the same kind; numbers that a training makes are close.
+    """
+    if VOLATILE.search(name) and expected is not None:
+        return [] if type(found) is type(expected) else [f"{place}: {expected!r}, {found!r}"]
+    if isinstance(expected, dict) and isinstance(found, dict):
+        inner = [
+            item
+            for member in expected
+            if member in found
+            for item in differences(expected[member], found[member], member, f"{place}.{member}")
+        ]
+        missing = expected.keys() ^ found.keys()
+        return [*inner, *(f"{place}.{member}: only in one" for member in sorted(missing))]
+    if isinstance(expected, list) and isinstance(found, list):
+        pairs = enumerate(zip(expected, found, strict=False))
+        inner = [i for n, (a, b) in pairs for i in differences(a, b, name, f"{place}[{n}]")]
+        return inner if len(expected) == len(found) else [*inner, f"{place}: other length"]
+    if isinstance(expected, float) or isinstance(found, float):
+        return [] if abs(expected - found) < 0.15 else [f"{place}: {expected}, {found}"]
+    return [] if expected == found else [f"{place}: {expected!r}, {found!r}"]
+
+
+def write(examples: Mapping[str, Any]) -> None:
+    """Write the file of examples."""
+    text = json.dumps(copy.deepcopy(examples), indent=1, ensure_ascii=False)
+    EXAMPLES.write_text(f"{text}\n", encoding="utf-8")
