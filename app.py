@@ -6,8 +6,7 @@ Nothing is read or created at import. Chalice deploys only handlers that stand i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chalice.app import CloudWatchEvent, SQSEvent
 
@@ -17,8 +16,6 @@ from chalicelib.web.app import PresageApp
 
 if TYPE_CHECKING:
     from chalicelib.container import Container
-
-Handler = Callable[["Container", dict[str, Any], Callable[[], float]], None]
 
 
 def make_container() -> Container:
@@ -33,60 +30,55 @@ def make_container() -> Container:
 app = PresageApp("presage", OPERATIONS, make_container)
 
 
-def _run(handler: Handler, event: SQSEvent) -> None:
-    """Hand each message of an event to its handler."""
-    from chalicelib.workers import handle
+def _run(handler: str, event: SQSEvent) -> None:
+    """Hand each message of an event to its handler in chalicelib/workers.py."""
+    from chalicelib import workers
 
     for record in event:
-        handle(handler, app.container, record.to_dict(), event.context)
+        run = getattr(workers, handler)
+        workers.handle(run, app.container, record.to_dict(), event.context)
 
 
 @app.on_sqs_message(queue="presage-ingest", batch_size=1, name="ingest_upload")
 def ingest_upload(event: SQSEvent) -> None:
     """Read an upload into examples."""
-    from chalicelib.workers import run_ingest
-
-    _run(run_ingest, event)
+    _run("run_ingest", event)
 
 
 @app.on_sqs_message(queue="presage-embed", batch_size=1, name="embed_texts")
 def embed_texts(event: SQSEvent) -> None:
     """Turn a part of an upload into vectors, on a queue that no upload waits behind."""
-    from chalicelib.workers import run_ingest
-
-    _run(run_ingest, event)
+    _run("run_ingest", event)
 
 
 @app.on_sqs_message(queue="presage-train-paid", batch_size=1, name="train_paid")
 def train_paid(event: SQSEvent) -> None:
     """Train a model of a paid plan."""
-    from chalicelib.workers import run_train
-
-    _run(run_train, event)
+    _run("run_train", event)
 
 
 @app.on_sqs_message(queue="presage-train-free", batch_size=1, name="train_free")
 def train_free(event: SQSEvent) -> None:
     """Train a model of a free plan."""
-    from chalicelib.workers import run_train
-
-    _run(run_train, event)
+    _run("run_train", event)
 
 
 @app.on_sqs_message(queue="presage-delete", batch_size=1, name="delete_object")
 def delete_object(event: SQSEvent) -> None:
     """Delete a dataset or model."""
-    from chalicelib.workers import run_delete
+    _run("run_delete", event)
 
-    _run(run_delete, event)
+
+@app.on_sqs_message(queue="presage-export", batch_size=1, name="export_dataset")
+def export_dataset(event: SQSEvent) -> None:
+    """Write the examples of a dataset as a file."""
+    _run("run_export", event)
 
 
 @app.on_sqs_message(queue="presage-incoming", batch_size=1, name="receive_upload")
 def receive_upload(event: SQSEvent) -> None:
     """Note that a file has arrived in the bucket."""
-    from chalicelib.workers import run_receive
-
-    _run(run_receive, event)
+    _run("run_receive", event)
 
 
 @app.schedule("rate(1 minute)", name="sweep")

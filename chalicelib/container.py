@@ -29,6 +29,8 @@ from chalicelib.services.datasets.datasets import DatasetService
 from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
 from chalicelib.services.datasets.receipts import ReceiptService
+from chalicelib.services.exports.requests import ExportService
+from chalicelib.services.exports.runs import ExportRunService
 from chalicelib.services.maintenance.deletion_runs import DeletionRunService
 from chalicelib.services.maintenance.deletions import DeletionService
 from chalicelib.services.maintenance.health import HealthService
@@ -261,6 +263,16 @@ class Container:
     def deletion_runs(self) -> DeletionRunService:
         """Runs deletions."""
         return DeletionRunService(self.stores, self.clock)
+
+    @cached_property
+    def exports(self) -> ExportService:
+        """Accepts exports."""
+        return ExportService(self.stores, self.clock)
+
+    @cached_property
+    def export_runs(self) -> ExportRunService:
+        """Writes exports."""
+        return ExportRunService(self.stores, self.settings)
 
     @cached_property
     def sweeping(self) -> SweepService:

@@ -234,6 +234,15 @@ class DeletionNotFound(NotFound):
         super().__init__(f"Unable to find deletion {deletion_id}.")
 
 
+class ExportNotFound(NotFound):
+    """The caller's dataset has no export of this id, or not any more."""
+
+    code = "export_not_found"
+
+    def __init__(self, export_id: object) -> None:
+        super().__init__(f"Unable to find export {export_id}.")
+
+
 class TokenNotFound(NotFound):
     """No refresh token of the caller is this one."""
 
@@ -347,10 +356,8 @@ class SuspectsNotKept(Conflict):
     code = "suspects_not_kept"
 
     def __init__(self, model_id: str) -> None:
-        super().__init__(
-            f"The examples that model {model_id} doubts are not kept: it has not SUCCEEDED yet, or "
-            "it was trained before they were. Train it again."
-        )
+        cause = "it has not SUCCEEDED yet, or was trained before they were"
+        super().__init__(f"What model {model_id} doubts is not kept: {cause}. Train it again.")
 
 
 class EncoderMissing(Conflict):

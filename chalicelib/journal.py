@@ -48,11 +48,16 @@ def training_failed(model_id: str, kind: str) -> None:
     log.record("training_failed", model=model_id, type=kind, **figures)
 
 
+def export_done(export_id: str, kind: str, examples: int, size: int) -> None:
+    """An export was written; the size is in bytes."""
+    log.record("export_done", export=export_id, format=kind, examples=examples, bytes=size)
+
+
 def job_given_up(what: str, object_id: str | int) -> None:
     """A job has ended as FAILED because it was out of attempts.
 
     Args:
-        what: `dataset` or `model`.
+        what: `dataset`, `model` or `export`.
         object_id: its id.
     """
     facts = {what: object_id, **metrics.embedded({metrics.JOBS_GIVEN_UP: 1})}

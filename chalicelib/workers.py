@@ -23,6 +23,7 @@ IDS = {
     "dataset_id": "dataset",
     "model_id": "model",
     "deletion_id": "deletion",
+    "export_id": "export",
     "job": "job",
 }
 """Members of a job that every line of its handler has, and what they are called there."""
@@ -134,6 +135,13 @@ def run_delete(
         container.allowances.settle(job)
     else:
         container.deletion_runs.run(job)
+
+
+def run_export(
+    container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
+) -> None:
+    """Write an export."""
+    container.export_runs.run(job, remaining_seconds)
 
 
 def run_receive(

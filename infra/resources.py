@@ -19,6 +19,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.jobs.queues import (
     DELETE,
     EMBED,
+    EXPORT,
     INCOMING,
     INGEST,
     TRAIN_FREE,
@@ -76,7 +77,7 @@ def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueR
     """Describe every queue that a handler reads."""
     return tuple(
         QueueResource(queue_name(settings, short), visibility_seconds)
-        for short in (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, INCOMING)
+        for short in (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT, INCOMING)
     )
 
 

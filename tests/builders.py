@@ -28,7 +28,15 @@ from chalicelib.domain.models.prediction import Ranked
 from chalicelib.engines.text.encoding.encoders import EncoderFacts
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.tables import ROWS, DeletionRow, TableRow, table_name
-from chalicelib.stores.jobs.queues import DELETE, EMBED, INGEST, TRAIN_FREE, TRAIN_PAID, queue_name
+from chalicelib.stores.jobs.queues import (
+    DELETE,
+    EMBED,
+    EXPORT,
+    INGEST,
+    TRAIN_FREE,
+    TRAIN_PAID,
+    queue_name,
+)
 from infra.resources import provision
 from tests.conftest import MovableClock
 from tests.pictures import make_zip
@@ -40,6 +48,7 @@ WORKERS = {
     TRAIN_PAID: workers.run_train,
     TRAIN_FREE: workers.run_train,
     DELETE: workers.run_delete,
+    EXPORT: workers.run_export,
 }
 ONE_RESULT: dict[tuple[str, ...], Any] = {}
 """What the quick engine has learnt, by labels. See tests/faults/conftest.py."""

@@ -32,6 +32,7 @@ from chalicelib.stores.fetching.model_downloads import ModelDownloads
 from chalicelib.stores.fetching.sample_files import SampleFiles
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from chalicelib.stores.jobs.deletions import DeletionStore
+from chalicelib.stores.jobs.exports import ExportStore
 from chalicelib.stores.jobs.guards import GuardStore
 from chalicelib.stores.jobs.ingest_queue import IngestQueue
 from chalicelib.stores.jobs.queues import Queues
@@ -69,6 +70,7 @@ class Stores:
         self.contents = DatasetContents(self.examples, self.labels, self.receipts, self.artifacts)
         self._add_models(settings, clock)
         self.deletions = DeletionStore(clients, clock, settings)
+        self.exports = ExportStore(clients, self.artifacts, clock, settings)
         self._add_queues(settings, clock)
         self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
         self.downloads = Downloader(settings.download_allow)

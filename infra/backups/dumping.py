@@ -15,6 +15,8 @@ from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
 _LAST = ("deletions", "counters")
+_LEFT_OUT = ("exports",)
+"""What is gone in a day, and its files with it."""
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 """Takes the clients that go on and gives a context in which nobody else changes anything."""
 
@@ -71,7 +73,8 @@ def dump(
 
 def _in_order(settings: Settings) -> list[TableResource]:
     """Return the tables, those last that tell what became of the others' rows."""
-    return sorted(table_resources(settings), key=lambda table: _LAST.count(_short(table, settings)))
+    kept = (t for t in table_resources(settings) if _short(t, settings) not in _LEFT_OUT)
+    return sorted(kept, key=lambda table: _LAST.count(_short(table, settings)))
 
 
 def _dump_table(

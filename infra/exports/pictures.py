@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -13,29 +12,8 @@ from pathlib import Path, PurePosixPath
 from chalicelib.container import Container
 from chalicelib.domain.datasets.dataset import DETECTION, DatasetView
 from chalicelib.domain.datasets.example import Example
-from chalicelib.formats.archives.zip_directory import find_path_problem, is_junk
+from chalicelib.formats.exports.names import as_step
 from infra.exports.examples import Labelled, Notes, labelled
-
-_LOOK_ALIKES = str.maketrans(
-    {"/": "\N{DIVISION SLASH}", "\\": "\N{SET MINUS}"}
-    | dict.fromkeys(map(chr, (*range(0x20), *range(0x7F, 0xA0))), "\N{REPLACEMENT CHARACTER}")
-)
-_DRIVE = re.compile(r"(?<=\A[A-Za-z]):")
-
-
-def as_step(name: str) -> str:
-    """Return a name that a folder or file of an archive may have; the name itself when it may.
-
-    Args:
-        name: label or file name as it is stored, not empty.
-    """
-    step = _DRIVE.sub("\N{MODIFIER LETTER COLON}", name.translate(_LOOK_ALIKES))
-    if step.startswith("."):
-        step = "\N{ONE DOT LEADER}" + step[1:]
-    if is_junk(step) or find_path_problem(step):
-        step = f"_{step}_"
-    return step
-
 
 ANNOTATIONS = "annotations.csv"
 _EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from chalicelib.stores.jobs.queues import DELETE, EMBED, INCOMING, INGEST, TRAIN_FREE, TRAIN_PAID
+from chalicelib.stores.jobs.queues import (
+    DELETE,
+    EMBED,
+    EXPORT,
+    INCOMING,
+    INGEST,
+    TRAIN_FREE,
+    TRAIN_PAID,
+)
 from infra.template.names import camel
 
 FUNCTION_TYPE = "AWS::Serverless::Function"
@@ -83,6 +91,8 @@ FUNCTIONS = (
         _TWO_THREADS,
     ),
     Function("delete_object", 512, _LONG_SECONDS, 512, DELETE, 5),
+    # An archive of 2 GB is written in /tmp.
+    Function("export_dataset", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EXPORT, 5),
     Function("receive_upload", 512, 30, 512, INCOMING, 5),
     # A minute, while it counts what waits, and what it may still take after that.
     Function("sweep", 512, 90, 512),

@@ -5,6 +5,7 @@ No update of the service touches it, and it stays when the service is removed.
 
 from __future__ import annotations
 
+from chalicelib.stores.aws.objects import EXPORTS
 from chalicelib.stores.jobs.queues import INCOMING
 from chalicelib.web.http.cors import MAX_AGE_SECONDS
 from infra import resources
@@ -28,7 +29,7 @@ from infra.template.parameters import data_parameters, has_origins
 from infra.template.queues import queues
 
 _INCOMING_POLICY = "IncomingQueuePolicy"
-SHORT_LIVED = ("incoming/", "tmp/")
+SHORT_LIVED = ("incoming/", "tmp/", EXPORTS)
 """Prefixes whose objects are deleted after a day."""
 VERSION_DAYS = 7
 """How long an object can be brought back that was deleted or written over."""

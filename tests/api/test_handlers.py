@@ -58,6 +58,12 @@ def delete(world: Prepared) -> None:
     world.container.deletions.delete_dataset(world.account, "language", DATASET_ID)
 
 
+def export(world: Prepared) -> None:
+    """Ask for an export of a dataset."""
+    view = world.container.datasets.get(world.account.account_id, "language", DATASET_ID)
+    world.container.exports.create(world.account, view, "csv", "upload")
+
+
 def examples(world: Prepared, dataset_id: int) -> int:
     """Count the examples of a dataset."""
     return world.container.datasets.get(
@@ -76,6 +82,7 @@ def version(world: Prepared) -> str:
         ("ingest_upload", upload, lambda world: examples(world, NEXT_ID) == 1),
         ("train_paid", retrain, lambda world: version(world) != "r1-1"),
         ("train_free", retrain, lambda world: version(world) != "r1-1"),
+        ("export_dataset", export, lambda world: bool(world.objects("exports/"))),
         ("delete_object", delete, lambda world: not world.objects(f"datasets/{DATASET_ID}/")),
     ],
 )

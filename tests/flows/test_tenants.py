@@ -32,6 +32,7 @@ def writes(dataset_id, label_id, model_id):
         (f"{LANGUAGE}/sentiment", text),
         (f"{LANGUAGE}/feedback", {**text, "expectedLabel": "current-weather"}),
         (f"{dataset}/examples", {"document": "rain", "labelId": label_id}),
+        (f"{dataset}/exports", {"format": "csv"}),
     ]
 
 

@@ -79,6 +79,8 @@ def texts(caller: Caller) -> None:
     count("intent or sentiment", lambda: caller.json("POST", f"{LANGUAGE}/intent", **asked))
     count("dataset record", lambda: caller.get(dataset))
     count("list of examples", lambda: caller.get(f"{dataset}/examples"))
+    exported(caller, dataset, "csv")
+    forgotten(caller, dataset)
     caller.json("POST", f"{LANGUAGE}/feedback", **asked, expectedLabel="book")
     looked_at(caller, LANGUAGE, data["id"], model)
     retrained(caller, LANGUAGE, model)
@@ -138,6 +140,8 @@ def pictures(caller: Caller) -> None:
     looked_at(caller, VISION, data["id"], model)
     retrained(caller, VISION, model)
     work()
+    exported(caller, dataset, "zip")
+    outlived(caller)
     deleted(caller, VISION, data["id"], model)
 
 
@@ -382,6 +386,41 @@ def looked_at(caller: Caller, family: str, dataset_id: int, model: str) -> None:
         *reads(family.split("/")[-1], dataset_id=dataset_id, label_id=label, model_id=model),
     ):
         caller.get(path)
+
+
+def exported(caller: Caller, dataset: str, kind: str) -> None:
+    """Have a dataset written as a file, and look where it can be fetched."""
+    made = caller.json("POST", f"{dataset}/exports", format=kind)
+    caller.deployed.work()
+    assert "url" in caller.get(f"{dataset}/exports/{made['id']}")
+
+
+def forgotten(caller: Caller, dataset: str) -> None:
+    """An export whose message was lost is announced again; after a day all of them are gone."""
+    deployed = caller.deployed
+    made = caller.json("POST", f"{dataset}/exports", format="jsonl")
+    deployed.take("export")
+    deployed.sweep()
+    assert deployed.work_once("export") == 1
+    deployed.clock.advance(hours=25)
+    deployed.sweep()
+    assert caller.send("GET", f"{dataset}/exports/{made['id']}").status == 404
+
+
+def outlived(caller: Caller) -> None:
+    """A dataset is gone before its export is written: the file goes as well."""
+    deployed = caller.deployed
+    data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
+    deployed.work()
+    caller.json("POST", f"{LANGUAGE}/datasets/{data['id']}/exports", format="csv")
+    owner = f"{caller.account.account_id}#language"
+    deployed.recorder.before(
+        "export_dataset",
+        "objects/exports",
+        "s3:PutObject",
+        lambda: deployed.lose(DatasetRow, owner, data["id"]),
+    )
+    deployed.work()
 
 
 def deleted(caller: Caller, family: str, dataset_id: int, model: str | None = None) -> None:

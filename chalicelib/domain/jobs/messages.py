@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import Deletion
+from chalicelib.domain.jobs.export import Export
 from chalicelib.domain.models.model import Model
 
 Job = dict[str, object]
@@ -51,6 +52,11 @@ def settle_job(account_id: str, kind: str, month: str, token: str, tries: int) -
         "token": token,
         "tries": tries,
     }
+
+
+def export_job(export: Export) -> Job:
+    """Name an export."""
+    return {"job": "export", "account_id": export.account_id, "export_id": export.export_id}
 
 
 def _dataset_job(kind: str, dataset: Dataset, **members: object) -> Job:

@@ -4,6 +4,7 @@ from chalicelib.routes.datasets import (
     browsing,
     datasets,
     examples,
+    exports,
     feedback,
     receipts,
     upload_forms,
@@ -16,6 +17,7 @@ OPERATIONS = (
     *upload_forms.OPERATIONS,
     *examples.OPERATIONS,
     *browsing.OPERATIONS,
+    *exports.OPERATIONS,
     *feedback.OPERATIONS,
     *receipts.OPERATIONS,
 )

@@ -13,9 +13,9 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, FAMILY_TYPES, Dataset
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
-from chalicelib.domain.jobs.messages import delete_job, ingest_job, train_job
+from chalicelib.domain.jobs.messages import delete_job, export_job, ingest_job, train_job
 from chalicelib.domain.models.model import OPEN
-from chalicelib.stores.jobs.queues import DELETE
+from chalicelib.stores.jobs.queues import DELETE, EXPORT
 from chalicelib.stores.jobs.turns import INGEST_LANES
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class SweepService:
         sent = self._announce_uploads(dead_before, announced_before)
         sent += self._announce_trainings(dead_before, announced_before)
         sent += self._deletions(dead_before) + self._closed_accounts()
-        sent += self._stores.deletions.end_waiting()
+        sent += self._announce_exports(dead_before, announced_before)
+        sent += self._stores.deletions.end_waiting() + self._stores.exports.delete_expired()
         if sent:
             log.info("swept", sent=sent)
         return sent
@@ -68,6 +69,13 @@ class SweepService:
         lost = self._stores.models.claim_lost(dead_before, announced_before)
         for model in lost:
             self._stores.training_queue.announce(train_job(model))
+        return len(lost)
+
+    def _announce_exports(self, dead_before: int, announced_before: int) -> int:
+        """Announce exports again that seem to be forgotten."""
+        lost = self._stores.exports.claim_lost(dead_before, announced_before)
+        for export in lost:
+            self._stores.queues.send(EXPORT, export_job(export))
         return len(lost)
 
     def _deletions(self, older_than: int) -> int:

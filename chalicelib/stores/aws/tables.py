@@ -278,6 +278,42 @@ class DeletionRow(TableRow):
     open_index = OpenDeletionIndex()
 
 
+class OpenExportIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """Exports that are OPEN or ENDED, by the time at which they are gone, for the sweep."""
+
+    Meta = _meta(index_name="open", projection=AllProjection())
+    open = UnicodeAttribute(hash_key=True)
+    due_at = NumberAttribute(range_key=True)
+
+
+class ExportRow(TableRow):
+    """An export of a dataset; its file lies in the bucket under its fence."""
+
+    Meta = _meta(table_name="exports")
+    account_id = UnicodeAttribute(hash_key=True)
+    export_id = UnicodeAttribute(range_key=True)
+    family = UnicodeAttribute()
+    dataset_id = NumberAttribute()
+    format = UnicodeAttribute()
+    source = UnicodeAttribute()
+    status = UnicodeAttribute()
+    examples = NumberAttribute(default=0)
+    size_bytes = NumberAttribute(default=0)
+    message = UnicodeAttribute(null=True)
+    created_at = NumberAttribute()
+    updated_at = NumberAttribute()
+    due_at = NumberAttribute()
+    expires_at = NumberAttribute()
+    lease_until = NumberAttribute(default=0)
+    lease_owner = UnicodeAttribute(null=True)
+    nudged_at = NumberAttribute(default=0)
+    fence = NumberAttribute(default=0)
+    attempts = NumberAttribute(default=0)
+    last_error = UnicodeAttribute(null=True)
+    open = UnicodeAttribute(null=True)
+    open_index = OpenExportIndex()
+
+
 class ReceiptRow(TableRow):
     """What happened to the rows of one upload; the sort key begins with the time."""
 
@@ -319,6 +355,7 @@ ROWS: tuple[type[TableRow], ...] = (
     ExampleChunkRow,
     ModelRow,
     DeletionRow,
+    ExportRow,
     ReceiptRow,
     UploadFormRow,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from chalicelib.domain.datasets.dataset import SOURCES
-from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix, exports_prefix
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.receipts import ReceiptStore
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
@@ -45,6 +45,7 @@ class DatasetContents:
                 self._examples.delete(ExampleSequence(dataset_id, source, label_id))
             report(number / (len(ids) + 1))
         self._artifacts.delete_prefix(dataset_prefix(dataset_id))
+        self._artifacts.delete_prefix(exports_prefix(dataset_id))
         self._receipts.delete_all(dataset_id)
         # Last: until here a repeated deletion reads the same labels.
         self._labels.delete(ids)

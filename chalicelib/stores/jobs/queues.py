@@ -13,6 +13,7 @@ EMBED = "embed"
 TRAIN_PAID = "train-paid"
 TRAIN_FREE = "train-free"
 DELETE = "delete"
+EXPORT = "export"
 INCOMING = "incoming"
 """The bucket itself sends here when a file has arrived."""
 CAPPED_SECONDS = 3
@@ -37,7 +38,7 @@ class Queues:
         """Send one job.
 
         Args:
-            short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE or DELETE.
+            short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE or EXPORT.
             job: ids, as JSON members.
             delay_seconds: how long it stays hidden, 0 to 900.
         """

@@ -16,6 +16,7 @@ from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.domain.datasets.validation import Validation
 from chalicelib.domain.jobs.deletion import Deletion
+from chalicelib.domain.jobs.export import SUCCEEDED, Export
 from chalicelib.domain.models.model import Model, ModelView, TrainStats
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.domain.models.training import shown_epochs, shown_learning_rate
@@ -30,6 +31,7 @@ from chalicelib.web.records.records import (
     DetectedRecord,
     DetectionRecord,
     ExampleRecord,
+    ExportRecord,
     FormatRecord,
     FoundLabelRecord,
     LabelRecord,
@@ -210,6 +212,25 @@ def deletion(row: Deletion) -> DeletionRecord:
         row.message,
         "deletion",
         row.object_id,
+    )
+
+
+def export(row: Export, url: str | None = None) -> ExportRecord:
+    """Describe an export."""
+    is_done = row.status == SUCCEEDED
+    return ExportRecord(
+        id=row.export_id,
+        dataset_id=row.dataset_id,
+        format=row.format,
+        source=row.source,
+        status=row.status,
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
+        expires_at=date_text(row.expires_at),
+        examples=row.examples if is_done else UNSET,
+        bytes=row.size_bytes if is_done else UNSET,
+        url=url or UNSET,
+        failure_msg=row.message or UNSET,
     )
 
 

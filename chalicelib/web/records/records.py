@@ -14,10 +14,12 @@ from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.datasets.upload_format import PICTURE_KINDS, TEXT_KINDS
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
+from chalicelib.domain.jobs.export import FORMATS, STATUSES
 from chalicelib.domain.models.model_files import STATES
 from chalicelib.domain.models.suspects import EXTRA_LABEL, MISSING_LABEL, OTHER_LABEL
 
 Number = int | float
+ALL_FORMATS = tuple(dict.fromkeys(name for names in FORMATS.values() for name in names))
 SINCE_2 = Meta(
     description="Not below /v1.", extra={"since": "2.0"}, extra_json_schema={"x-since": "2.0"}
 )
@@ -349,6 +351,24 @@ class ValidationRecord(msgspec.Struct, rename="camel"):
     is_trainable: bool
     reasons: list[str]
     object: Literal["validation"] = "validation"
+
+
+class ExportRecord(msgspec.Struct, rename="camel"):
+    """An export of a dataset, as a file to fetch once it SUCCEEDED."""
+
+    id: str
+    dataset_id: int
+    format: Annotated[str, Meta(extra_json_schema={"enum": [*ALL_FORMATS]})]
+    source: Annotated[str, Meta(extra_json_schema={"enum": ["upload", "feedback", "all"]})]
+    status: Annotated[str, Meta(extra_json_schema={"enum": [*STATUSES]})]
+    created_at: str
+    updated_at: str
+    expires_at: str
+    examples: int | UnsetType
+    bytes: int | UnsetType
+    url: str | UnsetType
+    failure_msg: str | UnsetType
+    object: Literal["export"] = "export"
 
 
 class PlanRecord(msgspec.Struct):

@@ -303,6 +303,24 @@ class Validation(Record, kw_only=True):
     object: str = "validation"
 
 
+class Export(Record, kw_only=True):
+    """An export of a dataset, as a file to fetch once it SUCCEEDED."""
+
+    id: str
+    dataset_id: int
+    format: str
+    source: str
+    status: str
+    created_at: str
+    updated_at: str
+    expires_at: str
+    examples: int | None = None
+    bytes: int | None = None
+    url: str | None = None
+    failure_msg: str | None = None
+    object: str = "export"
+
+
 class Plan(Record, kw_only=True):
     """A plan of an account."""
 

@@ -119,7 +119,7 @@ def test_both_ways_make_the_same(made_by: Any) -> None:
         for table in (part["Properties"] for part in storage().values())
         if (ttl := table.get("TimeToLiveSpecification"))
     }
-    assert len(local["ttl"]) == 2
+    assert len(local["ttl"]) == 3
     [(arn, events, filter_)] = local["told"]
     [told] = storage()[BUCKET]["Properties"]["NotificationConfiguration"]["QueueConfigurations"]
     assert arn.endswith(":shop-incoming")
@@ -151,11 +151,12 @@ def test_bucket_is_closed_and_tidy() -> None:
     assert {rule["Id"]: rule.get("ExpirationInDays") for rule in rules} == {
         "incoming": 1,
         "tmp": 1,
+        "exports": 1,
         "versions": None,
         "parts": None,
     }
-    assert rules[2]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 7}
-    assert rules[2]["ExpiredObjectDeleteMarker"] is True
+    assert rules[3]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 7}
+    assert rules[3]["ExpiredObjectDeleteMarker"] is True
     assert rules[-1]["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}
     [refusal] = parts[f"{BUCKET}Policy"]["Properties"]["PolicyDocument"]["Statement"]
     assert (refusal["Effect"], refusal["Condition"]) == (

@@ -105,3 +105,19 @@ def test_objects_that_refuse_to_go(world: World, monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(StorageUnavailable):
         world.stores.artifacts.delete_prefix("datasets/1/")
+
+
+@pytest.mark.parametrize("size", [0, 999, 5_242_880, 11_000_000])
+def test_a_whole_object_of_any_length(
+    world: World, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """A long file is one object all the same, which is there when its last part is."""
+    monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 5_242_880)
+    artifacts, content = world.stores.artifacts, bytes(range(256)) * 43_000
+    checks: list[int] = []
+    artifacts.put_whole(
+        "a", io.BytesIO(content[:size]), lambda: checks.append(len(world.objects("a")))
+    )
+
+    assert artifacts.get("a") == content[:size]
+    assert checks == [0] * (-(-size // 5_242_880) if size >= 5_242_880 else 0)

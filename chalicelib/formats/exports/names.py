@@ -1,0 +1,68 @@
+"""Names that labels and files get in an archive, so that any program unpacks it and no two meet."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from chalicelib.formats.archives.zip_directory import find_path_problem, is_junk
+
+_LOOK_ALIKES = str.maketrans(
+    {"/": "\N{DIVISION SLASH}", "\\": "\N{SET MINUS}"}
+    | dict.fromkeys(map(chr, (*range(0x20), *range(0x7F, 0xA0))), "\N{REPLACEMENT CHARACTER}")
+)
+_DRIVE = re.compile(r"(?<=\A[A-Za-z]):")
+
+
+def as_step(name: str) -> str:
+    """Return a name that a folder or file of an archive may have; the name itself when it may.
+
+    Args:
+        name: label or file name as it is stored, not empty.
+    """
+    step = _DRIVE.sub("\N{MODIFIER LETTER COLON}", name.translate(_LOOK_ALIKES))
+    if step.startswith("."):
+        step = "\N{ONE DOT LEADER}" + step[1:]
+    if is_junk(step) or find_path_problem(step):
+        step = f"_{step}_"
+    return step
+
+
+class FreeNames:
+    """Gives out file names, each once; one that is taken gets a number behind it."""
+
+    def __init__(self, *, by_stem: bool = False) -> None:
+        """Begin without any.
+
+        Args:
+            by_stem: whether `a.png` and `a.jpg` may not stand together, because a file of their
+                boxes is named by what stands before the point.
+        """
+        self._by_stem = by_stem
+        self._taken: set[str] = set()
+        self._last: dict[str, int] = {}
+
+    def take(self, name: str) -> str:
+        """Return a free name like this one; names that differ in case alone are the same."""
+        first, extension = _split(name)
+        chosen, number = name, self._last.get(self._key(name), 1)
+        while self._key(chosen) in self._taken:
+            number += 1
+            chosen = f"{first}-{number}{extension}"
+        self._last[self._key(name)] = number
+        self._taken.add(self._key(chosen))
+        return chosen
+
+    def _key(self, name: str) -> str:
+        return (_split(name)[0] if self._by_stem else name).casefold()
+
+
+def stem(name: str) -> str:
+    """Return a file name without its extension."""
+    return _split(name)[0]
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Part a file name before its extension."""
+    extension = PurePosixPath(name).suffix
+    return name.removesuffix(extension), extension

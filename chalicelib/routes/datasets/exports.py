@@ -1,0 +1,71 @@
+"""Exports of datasets: ask for one, and see how far it is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.jobs.export import Export
+from chalicelib.errors import ExportNotFound
+from chalicelib.web.operations.locate import dataset_in_path, text_id
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, records
+
+
+class ExportForm(msgspec.Struct):
+    """Fields of an export."""
+
+    format: Annotated[
+        Literal["csv", "jsonl", "zip", "coco", "yolo", "voc"], msgspec.Meta(examples=["csv"])
+    ]
+    source: Annotated[Literal["upload", "feedback", "all"], msgspec.Meta(examples=["upload"])] = (
+        "upload"
+    )
+
+
+def create_export(call: Call) -> records.ExportRecord:
+    """Have the examples of a dataset written as a file, in the background."""
+    form: ExportForm = call.form
+    exports = call.container.exports
+    return describe.export(exports.create(call.account, call.located, form.format, form.source))
+
+
+def locate_export(call: Call) -> tuple[DatasetView, Export]:
+    """Load dataset and export of the path."""
+    view = dataset_in_path(call)
+    export_id = text_id(call.request.parameters["export_id"], ExportNotFound)
+    return view, call.container.exports.get(view, export_id)
+
+
+def get_export(call: Call) -> records.ExportRecord:
+    """Show how far an export is, and where its file can be fetched."""
+    view, export = call.located
+    return describe.export(export, call.container.exports.url(view, export))
+
+
+OPERATIONS = (
+    Operation(
+        name="create_export",
+        method="POST",
+        path="/v2/:family/datasets/{dataset_id}/exports",
+        families=BOTH,
+        view=create_export,
+        locate=dataset_in_path,
+        summary="Write the examples of a dataset as a file that uploads again.",
+        form=ExportForm,
+        answer=records.ExportRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="get_export",
+        method="GET",
+        path="/v2/:family/datasets/{dataset_id}/exports/{export_id}",
+        families=BOTH,
+        view=get_export,
+        locate=locate_export,
+        summary="Show how far an export is, and where its file can be fetched.",
+        answer=records.ExportRecord,
+    ),
+)

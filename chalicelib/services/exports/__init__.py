@@ -1,0 +1,1 @@
+"""Exports of datasets: asking for one, and writing it."""

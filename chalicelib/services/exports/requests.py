@@ -1,0 +1,127 @@
+"""Accepts exports, and shows how far they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib import log
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.common.ids import STRING_ID, new_string_id
+from chalicelib.domain.common.limits import IMAGE_URL_SECONDS
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView
+from chalicelib.domain.jobs.export import KEPT, MAX_KEPT, SUCCEEDED, Export, checked_format
+from chalicelib.domain.jobs.messages import export_job
+from chalicelib.errors import (
+    BadRequest,
+    DatasetBeingDeleted,
+    ExportNotFound,
+    StorageUnavailable,
+    TooManyOpen,
+)
+from chalicelib.stores.jobs.queues import EXPORT
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+
+class ExportService:
+    """The exports of an account's datasets."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._exports = stores.exports
+        self._datasets = stores.datasets
+        self._queues = stores.queues
+        self._clock = clock
+
+    def create(self, account: Account, view: DatasetView, kind: str, source: str) -> Export:
+        """Ask for an export of what the dataset holds when the job is done.
+
+        Args:
+            account: who asks.
+            view: the dataset.
+            kind: format.
+            source: `upload`, `feedback` or `all`.
+
+        Raises:
+            InvalidParameter: a dataset of this type has no such format.
+            BadRequest: there is nothing to export.
+            DatasetBeingDeleted: it is being deleted.
+            TooManyOpen: the account has as many exports as it may.
+        """
+        dataset = view.dataset
+        checked_format(dataset.type, kind)
+        if dataset.status == DELETION_PENDING:
+            raise DatasetBeingDeleted(dataset.dataset_id)
+        now = self._clock()
+        export = Export(
+            export_id=new_string_id(),
+            account_id=account.account_id,
+            family=dataset.family,
+            dataset_id=dataset.dataset_id,
+            format=kind,
+            source=source,
+            created_at=now,
+            updated_at=now,
+            expires_at=now + KEPT,
+        )
+        if not any(c.count(one) for c in dataset.counts for one in export.sources):
+            raise BadRequest(
+                f"Dataset {dataset.dataset_id} has no examples of source {source} to export. "
+                "Upload some, or name another 'source'.",
+                code="nothing_to_export",
+            )
+        self._check_room(account)
+        self._exports.create(export)
+        try:
+            self._queues.send(EXPORT, export_job(export))
+        except StorageUnavailable:
+            # The row is there: the sweep sends the job.
+            log.warning("enqueue_failed", job="export", export=export.export_id)
+        return export
+
+    def get(self, view: DatasetView, export_id: str) -> Export:
+        """Read an export.
+
+        Raises:
+            ExportNotFound: the dataset has no such export, or not any more.
+        """
+        owner, is_id = view.dataset.account_id, STRING_ID.fullmatch(export_id) is not None
+        found = self._exports.find(owner, export_id) if is_id else None
+        is_gone = view.dataset.status == DELETION_PENDING
+        if found is None or is_gone or found.dataset_id != view.dataset.dataset_id:
+            raise ExportNotFound(export_id[:100])
+        return found
+
+    def url(self, view: DatasetView, export: Export) -> str | None:
+        """Make a URL that gives out the file for 30 minutes; None while there is none.
+
+        Raises:
+            ExportNotFound: the dataset is being deleted, and its exports with it.
+        """
+        if export.status != SUCCEEDED:
+            return None
+        url = self._exports.url(export)
+        # After it was made: it does not live longer than what the row says.
+        until = to_milliseconds(self._clock()) + 1000 * IMAGE_URL_SECONDS
+        if not self._datasets.note_urls(view.dataset, until):
+            raise ExportNotFound(export.export_id)
+        return url
+
+    def _check_room(self, account: Account) -> None:
+        """Refuse one export too many.
+
+        Raises:
+            TooManyOpen: names the limit, and when the next one fits.
+        """
+        kept = self._exports.kept(account.account_id)
+        if len(kept) < MAX_KEPT:
+            return
+        first = min(export.expires_at for export in kept)
+        seconds = max(1, round((first - self._clock()).total_seconds()))
+        raise TooManyOpen(
+            f"The account has {len(kept)} exports that are under way or can be fetched; at most "
+            f"{MAX_KEPT} are allowed, each for {KEPT.total_seconds() / 3600:.0f} hours. Fetch one "
+            f"of them, or try again after {first:%Y-%m-%d %H:%M:%S} UTC.",
+            seconds,
+        )

@@ -1,0 +1,203 @@
+"""Writes exports: a worker reads the dataset as it is then, and puts one file into the bucket.
+
+Every step may be repeated, so the job may be delivered twice or taken up by another worker.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+
+from chalicelib import journal, log
+from chalicelib.config import Settings
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, DETECTION, DatasetView, Label
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.jobs.export import CSV, JSONL, Export
+from chalicelib.domain.jobs.messages import Job
+from chalicelib.errors import BadRequest, LeaseLost, StorageUnavailable, TimedOut
+from chalicelib.formats.exports.archives import BOX_ARCHIVES, ExportedPicture, PictureFolders
+from chalicelib.formats.exports.box_groups import BoxGroups
+from chalicelib.formats.exports.texts import write_csv, write_jsonl
+from chalicelib.stores.jobs.heartbeats import Heartbeat
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+RESERVE_SECONDS = 60.0
+"""Time left of a function's run at which writing stops, in seconds."""
+Labelled = Iterator[tuple[Example, Label]]
+"""Examples with their labels."""
+Wanted = TypeVar("Wanted")
+_TEXT_FORMATS = {CSV: write_csv, JSONL: write_jsonl}
+
+
+class ExportRunService:
+    """Runs the jobs of the export queue."""
+
+    def __init__(self, stores: Stores, settings: Settings) -> None:
+        self._stores = stores
+        self._settings = settings
+
+    def run(self, job: Job, remaining_seconds: Callable[[], float]) -> None:
+        """Write one export; one that is over or owned by another is left alone.
+
+        Args:
+            job: as made by `export_job`.
+            remaining_seconds: time left of this function's run.
+        """
+        export = self._stores.exports.acquire(str(job["account_id"]), str(job["export_id"]))
+        if export is None:
+            return
+        try:
+            self._attempt(export, remaining_seconds)
+        except LeaseLost:
+            log.warning("export_lease_lost", export=export.export_id)
+
+    def _attempt(self, export: Export, remaining_seconds: Callable[[], float]) -> None:
+        """Write the export, and bring its row to where the outcome wants it.
+
+        Raises:
+            LeaseLost: another worker owns it.
+        """
+        exports = self._stores.exports
+        if export.attempts > self._settings.max_attempts:
+            self._give_up(export, export.last_error)
+            return
+        try:
+            self._write(export, remaining_seconds)
+        except (BadRequest, TimedOut) as refusal:
+            exports.fail(export, str(refusal))
+        except LeaseLost:
+            raise
+        except Exception as error:
+            log.error("export_interrupted", error, export=export.export_id)
+            cause = "the storage did not answer" if isinstance(error, StorageUnavailable) else ""
+            if export.attempts >= self._settings.max_attempts:
+                self._give_up(export, cause)
+            else:
+                exports.release(export, cause)
+            raise
+
+    def _write(self, export: Export, remaining_seconds: Callable[[], float]) -> None:
+        """Write the file under a heartbeat, then let it be seen.
+
+        Raises:
+            BadRequest: it cannot be written; says why, with the remedy.
+            TimedOut: the function's time is nearly up.
+            LeaseLost: another worker owns it.
+        """
+        exports = self._stores.exports
+        view = self._view(export)
+        heartbeat = Heartbeat(lambda: exports.renew(export), self._settings.lease_seconds)
+        with heartbeat, tempfile.TemporaryFile() as file:
+
+            def check() -> None:
+                heartbeat.check()
+                if remaining_seconds() < RESERVE_SECONDS:
+                    raise TimedOut(
+                        "The export was not written in the time of one run. Export uploads and "
+                        "feedback apart, or a smaller dataset."
+                    )
+
+            examples = self._write_file(export, view, file, check)
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            exports.put_file(export, file)
+            heartbeat.check()
+        exports.finish(export, examples, size)
+        journal.export_done(export.export_id, export.format, examples, size)
+        self._delete_with_dataset(export)
+
+    def _write_file(
+        self, export: Export, view: DatasetView, file: BinaryIO, check: Callable[[], None]
+    ) -> int:
+        """Write the examples in the export's format; return how many."""
+        labelled = self._labelled(export, view, check)
+        if export.format in _TEXT_FORMATS:
+            write = _TEXT_FORMATS[export.format]
+            rows = ((example.name, label.name) for example, label in labelled)
+            return write(file, rows, [label.name for label in view.labels])
+        if view.dataset.type == DETECTION:
+            return self._write_boxes(export, view, file, labelled)
+        return self._write_folders(export, file, labelled)
+
+    def _write_folders(self, export: Export, file: BinaryIO, labelled: Labelled) -> int:
+        """Write pictures into the folders of their labels."""
+        count = 0
+        wanted = ((pair, pair[0].picture) for pair in labelled)
+        with PictureFolders(file) as archive:
+            for (example, label), content in self._contents(export, wanted):
+                archive.add(label.name, example.name, content)
+                count += 1
+        return count
+
+    def _write_boxes(
+        self, export: Export, view: DatasetView, file: BinaryIO, labelled: Labelled
+    ) -> int:
+        """Write each picture once, with its boxes."""
+        places = {label.label_id: place for place, label in enumerate(view.labels)}
+        begin, names, count = BOX_ARCHIVES[export.format], [one.name for one in view.labels], 0
+        with BoxGroups() as groups, begin(file, names) as archive:
+            groups.fill(
+                (example.picture, example.name, places[label.label_id], example.box)
+                for example, label in labelled
+                if example.box is not None
+            )
+            wanted = ((group, group.picture) for group in groups)
+            for group, content in self._contents(export, wanted):
+                archive.add(ExportedPicture(group.name, content, group.boxes))
+                count += len(group.boxes)
+            archive.finish()
+        return count
+
+    def _contents(
+        self, export: Export, wanted: Iterable[tuple[Wanted, str]]
+    ) -> Iterator[tuple[Wanted, bytes]]:
+        """Read pictures, some ahead.
+
+        Raises:
+            StorageUnavailable: one is gone: the dataset was changed meanwhile, or the bucket.
+        """
+        for item, content in self._stores.pictures.read_ahead(export.dataset_id, wanted):
+            if content is None:
+                raise StorageUnavailable
+            yield item, content
+
+    def _labelled(self, export: Export, view: DatasetView, check: Callable[[], None]) -> Labelled:
+        """Yield the examples of the sources in list order."""
+        labels = {label.label_id: label for label in view.labels}
+        dataset = view.dataset
+        for source in export.sources:
+            examples = self._stores.examples.read_all(dataset.dataset_id, source, dataset.counts)
+            for example in examples:
+                check()
+                yield example, labels[example.label_id]
+
+    def _view(self, export: Export) -> DatasetView:
+        """Read the dataset.
+
+        Raises:
+            BadRequest: it was deleted.
+        """
+        stores = self._stores
+        dataset = stores.datasets.find(export.account_id, export.family, export.dataset_id)
+        if dataset is None or dataset.status == DELETION_PENDING:
+            raise BadRequest(f"Dataset {export.dataset_id} was deleted before it was exported.")
+        return stores.labels.view(dataset)
+
+    def _delete_with_dataset(self, export: Export) -> None:
+        """Delete the file if the dataset was deleted while it was written."""
+        try:
+            self._view(export)
+        except BadRequest:
+            self._stores.exports.delete(export)
+
+    def _give_up(self, export: Export, cause: str) -> None:
+        """End an export that is out of attempts."""
+        tries = self._settings.max_attempts
+        known = f" The last time {cause}." if cause else ""
+        message = f"The export was broken off {tries} times.{known} Ask for it again later."
+        self._stores.exports.fail(export, message)
+        journal.job_given_up("export", export.export_id)

@@ -1,0 +1,214 @@
+"""Exports: their rows, their files in the bucket, and who writes each.
+
+A file lies under the dataset's id, so that it goes with the dataset, and under the fence of the
+worker that wrote it, so that a stalled one overwrites nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import BinaryIO
+
+from pynamodb.expressions.update import Action
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.jobs.export import FAILED, QUEUED, RUNNING, SUCCEEDED, Export
+from chalicelib.errors import LeaseLost
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.objects import ArtifactStore, exports_prefix
+from chalicelib.stores.aws.tables import ExportRow
+
+OPEN, ENDED = "OPEN", "ENDED"
+"""Partitions of the index: what the sweep announces again, and what it deletes."""
+_ROW_KEPT_SECONDS = 24 * 3600
+
+
+@translate_errors
+class ExportStore:
+    """Reads exports and moves them forward by single conditional writes."""
+
+    def __init__(
+        self, clients: Clients, artifacts: ArtifactStore, clock: Clock, settings: Settings
+    ) -> None:
+        clients.bind_tables()
+        self._artifacts = artifacts
+        self._clock = clock
+        self._milliseconds = round(settings.lease_seconds * 1000)
+
+    def create(self, export: Export) -> None:
+        """Write a new export as QUEUED."""
+        now, until = to_milliseconds(export.created_at), to_milliseconds(export.expires_at)
+        row = ExportRow(
+            export.account_id,
+            export.export_id,
+            family=export.family,
+            dataset_id=export.dataset_id,
+            format=export.format,
+            source=export.source,
+            status=QUEUED,
+            created_at=now,
+            updated_at=now,
+            due_at=until,
+            nudged_at=now,
+            expires_at=until // 1000 + _ROW_KEPT_SECONDS,
+            open=OPEN,
+        )
+        # The id is random, so a refusal means that a repeated call met its own first write.
+        try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
+
+    def find(self, account_id: str, export_id: str) -> Export | None:
+        """Find an export that has not expired."""
+        try:
+            row = ExportRow.get(account_id, export_id, consistent_read=True)
+        except ExportRow.DoesNotExist:
+            return None
+        return _load(row) if row.due_at > to_milliseconds(self._clock()) else None
+
+    def kept(self, account_id: str) -> list[Export]:
+        """List the exports of an account that are under way or can be fetched."""
+        now = to_milliseconds(self._clock())
+        rows = ExportRow.query(account_id, consistent_read=True)
+        return [_load(row) for row in rows if row.due_at > now and row.status != FAILED]
+
+    def acquire(self, account_id: str, export_id: str) -> Export | None:
+        """Own the job and set it RUNNING; None when it is over, gone or owned by another."""
+        now, owner = to_milliseconds(self._clock()), secrets.token_hex(8)
+        free = (ExportRow.lease_until < now) | (ExportRow.lease_owner == owner)
+        actions: list[Action] = [
+            ExportRow.status.set(RUNNING),
+            ExportRow.updated_at.set(now),
+            ExportRow.lease_until.set(now + self._milliseconds),
+            ExportRow.lease_owner.set(owner),
+            ExportRow.attempts.add(1),
+            ExportRow.fence.add(1),
+        ]
+        row = ExportRow(account_id, export_id)
+        unfinished = ExportRow.status.is_in(QUEUED, RUNNING) & free
+        return _load(row) if try_update(row, actions, unfinished) else None
+
+    def renew(self, export: Export) -> None:
+        """Keep the job for another lease.
+
+        Raises:
+            LeaseLost: another worker owns it, or it is gone.
+        """
+        until = to_milliseconds(self._clock()) + self._milliseconds
+        self._change(export, [ExportRow.lease_until.set(until)])
+
+    def release(self, export: Export, cause: str) -> None:
+        """Give the job back to the queue, remembering what broke this attempt."""
+        self._change(export, [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)])
+
+    def put_file(self, export: Export, file: BinaryIO) -> None:
+        """Write the file of an attempt; nobody sees it before `finish`."""
+        self._artifacts.put_whole(_key(export), file, lambda: self.renew(export))
+
+    def finish(self, export: Export, examples: int, size_bytes: int) -> None:
+        """End the job as SUCCEEDED.
+
+        Raises:
+            LeaseLost: another worker owns it, or it is gone.
+        """
+        self._change(
+            export,
+            [
+                ExportRow.examples.set(examples),
+                ExportRow.size_bytes.set(size_bytes),
+                *self._ended(SUCCEEDED),
+            ],
+        )
+
+    def fail(self, export: Export, message: str) -> None:
+        """End the job as FAILED.
+
+        Raises:
+            LeaseLost: another worker owns it, or it is gone.
+        """
+        self._change(export, [ExportRow.message.set(message), *self._ended(FAILED)])
+
+    def url(self, export: Export) -> str:
+        """Make a URL that gives out the file for 30 minutes."""
+        return self._artifacts.url(_key(export), export.file_name)
+
+    def claim_lost(self, dead_before: int, announced_before: int) -> list[Export]:
+        """Claim exports whose message seems to be lost, to announce them again.
+
+        Args:
+            dead_before: of those whose worker is gone, what was announced before this moment, in
+                milliseconds since 1970.
+            announced_before: the same of those that nobody has begun.
+        """
+        now = to_milliseconds(self._clock())
+        died = (ExportRow.lease_until < now) & (ExportRow.attempts > 0)
+        waits = (ExportRow.attempts == 0) & (ExportRow.nudged_at < announced_before)
+        lost = waits | (died & (ExportRow.nudged_at < dead_before))
+        unfinished = lost & ExportRow.status.is_in(QUEUED, RUNNING)
+        actions: list[Action] = [ExportRow.nudged_at.set(now)]
+        rows = list(ExportRow.open_index.query(OPEN, filter_condition=lost))
+        return [_load(row) for row in rows if try_update(row, actions, unfinished)]
+
+    def delete_expired(self) -> int:
+        """Delete the exports whose time is over, with their files; return how many."""
+        now = to_milliseconds(self._clock())
+        rows = [
+            row
+            for partition in (OPEN, ENDED)
+            for row in ExportRow.open_index.query(partition, ExportRow.due_at < now)
+        ]
+        for row in rows:
+            self.delete(_load(row))
+        return len(rows)
+
+    def delete(self, export: Export) -> None:
+        """Delete an export and every file of its attempts; a missing one is fine."""
+        self._artifacts.delete_prefix(f"{exports_prefix(export.dataset_id)}{export.export_id}-")
+        ExportRow(export.account_id, export.export_id).delete()
+
+    def _ended(self, status: str) -> list[Action]:
+        return [
+            ExportRow.status.set(status),
+            ExportRow.updated_at.set(to_milliseconds(self._clock())),
+            ExportRow.lease_until.set(0),
+            ExportRow.open.set(ENDED),
+        ]
+
+    def _change(self, export: Export, actions: list[Action]) -> None:
+        """Write what the owner of the job says.
+
+        Raises:
+            LeaseLost: another worker owns it, or it is gone.
+        """
+        mine = (ExportRow.fence == export.fence) & ExportRow.status.is_in(
+            RUNNING, SUCCEEDED, FAILED
+        )
+        row = ExportRow(export.account_id, export.export_id)
+        if not try_update(row, actions, mine):
+            raise LeaseLost
+
+
+def _key(export: Export) -> str:
+    return f"{exports_prefix(export.dataset_id)}{export.export_id}-{export.fence}"
+
+
+def _load(row: ExportRow) -> Export:
+    """Make the domain export of a row."""
+    return Export(
+        export_id=row.export_id,
+        account_id=row.account_id,
+        family=row.family,
+        dataset_id=int(row.dataset_id),
+        format=row.format,
+        source=row.source,
+        created_at=from_milliseconds(row.created_at),
+        updated_at=from_milliseconds(row.updated_at),
+        expires_at=from_milliseconds(row.due_at),
+        status=row.status,
+        examples=int(row.examples),
+        size_bytes=int(row.size_bytes),
+        message=row.message or "",
+        fence=int(row.fence),
+        attempts=int(row.attempts),
+        last_error=row.last_error or "",
+    )

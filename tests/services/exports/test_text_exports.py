@@ -1,0 +1,256 @@
+"""Exports of texts: round trips, their life, and what ends them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.datasets.dataset import LANGUAGE, DatasetView
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.jobs.export import MAX_KEPT, Export
+from chalicelib.errors import (
+    BadRequest,
+    DatasetBeingDeleted,
+    ExportNotFound,
+    InvalidParameter,
+    LeaseLost,
+    StorageUnavailable,
+    TooManyOpen,
+)
+from chalicelib.stores.aws.tables import ExportRow
+from tests.builders import World, a_model, some_rows
+
+ROWS = [*some_rows({"b,ook": 130, "cancel": 7}), ('say "hi"\r\nthere', "cancel"), ("=1+1", "x")]
+
+
+@pytest.fixture
+def view(world: World) -> DatasetView:
+    """Texts with commas, quotes and line ends, and one of feedback."""
+    view = world.dataset(ROWS)
+    world.container.feedback.add_text(world.account, a_model(view), "late", "cancel")
+    return world.get(view)
+
+
+def _export(world: World, view: DatasetView, kind: str = "csv", source: str = "upload") -> Export:
+    """Ask for an export and have it written."""
+    made = world.container.exports.create(world.account, view, kind, source)
+    world.work()
+    return world.container.exports.get(view, made.export_id)
+
+
+def _content(world: World, export: Export) -> bytes:
+    """Read the file of an export."""
+    [key] = world.objects(f"exports/{export.dataset_id}/{export.export_id}-")
+    content = world.stores.artifacts.get(key)
+    assert content is not None
+    return content
+
+
+def _examples(world: World, view: DatasetView) -> list[tuple[str, str]]:
+    """List the texts and labels of a dataset's uploads."""
+    names = {label.label_id: label.name for label in view.labels}
+    row = view.dataset
+    found = world.stores.examples.read_all(row.dataset_id, "upload", row.counts)
+    return [(example.name, names[example.label_id]) for example in found]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_an_export_uploads_to_the_same_examples(world: World, view: DatasetView, kind: str) -> None:
+    """Export, upload and export again: the same examples, labels and bytes."""
+    export = _export(world, view, kind)
+    content = _content(world, export)
+    sent = UploadSource(content=content, file_name=export.file_name)
+    fields = UploadFields("again", "text-intent")
+    again = world.container.uploads.create(world.account, LANGUAGE, sent, fields)
+    world.work()
+    again = world.get(again)
+
+    assert _examples(world, again) == _examples(world, view) == ROWS
+    assert again.dataset.duplicates == 0
+    assert _content(world, _export(world, again, kind)) == content
+    facts = (export.status, export.examples, export.size_bytes, export.message)
+    assert facts == ("SUCCEEDED", len(ROWS), len(content), "")
+
+
+def test_sources_are_exported_as_lists_have_them(world: World, view: DatasetView) -> None:
+    """Feedback alone, or uploads before feedback."""
+    feedback = _content(world, _export(world, view, "jsonl", "feedback"))
+    everything = _content(world, _export(world, view, "csv", "all")).decode()
+
+    assert json.loads(feedback) == {"text": "late", "label": "cancel"}
+    rows = list(csv.reader(io.StringIO(everything, newline="")))
+    assert [tuple(row) for row in rows] == [("text", "label"), *ROWS, ("late", "cancel")]
+
+
+def test_what_cannot_be_exported_is_refused(world: World, view: DatasetView) -> None:
+    """Formats of other types, sources without examples, and datasets that are being deleted."""
+    create = world.container.exports.create
+    with pytest.raises(InvalidParameter, match="'coco' is none of csv, jsonl"):
+        create(world.account, view, "coco", "upload")
+    empty = world.dataset(some_rows({"a": 1}))
+    with pytest.raises(BadRequest, match="no examples of source feedback"):
+        create(world.account, empty, "csv", "feedback")
+    world.container.deletions.delete_dataset(world.account, LANGUAGE, empty.dataset.dataset_id)
+    with pytest.raises(DatasetBeingDeleted):
+        create(world.account, world.get(empty), "csv", "upload")
+    assert world.rows(ExportRow) == []
+
+
+def test_an_account_has_so_many_exports_and_no_more(world: World, view: DatasetView) -> None:
+    """The next one fits when the first is gone."""
+    create = world.container.exports.create
+    for _ in range(MAX_KEPT):
+        create(world.account, view, "csv", "upload")
+        world.clock.advance(seconds=60)
+
+    with pytest.raises(TooManyOpen, match="10 exports") as refused:
+        create(world.account, view, "csv", "upload")
+    world.clock.advance(seconds=refused.value.retry_after_seconds)
+    create(world.account, view, "csv", "upload")
+
+
+def test_an_export_is_gone_after_a_day(world: World, view: DatasetView) -> None:
+    """It cannot be fetched from the moment on that it tells; the sweep deletes row and file."""
+    export = _export(world, view)
+    find = world.container.exports.get
+    world.clock.advance(hours=23, minutes=59)
+    assert find(view, export.export_id).status == "SUCCEEDED"
+    assert world.container.sweeping.run() == 0
+    world.clock.advance(minutes=2)
+
+    with pytest.raises(ExportNotFound):
+        find(view, export.export_id)
+    world.container.sweeping.run()
+    assert (world.rows(ExportRow), world.objects("exports/")) == ([], [])
+
+
+def test_exports_go_with_their_dataset(world: World, view: DatasetView) -> None:
+    """From the deletion's answer on they are not found; afterwards no file is left."""
+    done = _export(world, view)
+    waiting = world.container.exports.create(world.account, view, "csv", "upload")
+    messages = world.messages()
+    assert world.container.exports.url(view, done) is not None
+    deletion = world.container.deletions.delete_dataset(
+        world.account, LANGUAGE, view.dataset.dataset_id
+    )
+
+    for export in (done, waiting):
+        with pytest.raises(ExportNotFound):
+            world.container.exports.get(world.get(view), export.export_id)
+    for message in messages:
+        world.deliver(message)
+    world.work()
+    assert world.objects("exports/") == []
+    # A URL was handed out, and may live for half an hour.
+    status = world.container.deletions.get(world.account.account_id, deletion.deletion_id).status
+    assert status == "SUCCEEDED_WAITING_FOR_CACHE_REMOVAL"
+
+
+def test_a_dataset_deleted_meanwhile_leaves_no_file(
+    world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is written while its dataset goes does not outlive it."""
+    world.container.exports.create(world.account, view, "csv", "upload")
+    put_file = world.stores.exports.put_file
+
+    def put_late(*given: Any) -> None:
+        world.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
+        [message] = [m for m in world.messages() if m[0] == "delete"]
+        world.deliver(message)
+        put_file(*given)
+
+    [job] = world.messages()
+    monkeypatch.setattr(world.stores.exports, "put_file", put_late)
+    world.deliver(job)
+
+    assert world.objects("exports/") == []
+
+
+def test_a_worker_that_died_is_replaced(world: World, view: DatasetView) -> None:
+    """The sweep sends the job again when its lease has ended; what the dead one says is refused."""
+    made = world.container.exports.create(world.account, view, "csv", "upload")
+    [job] = world.messages()
+    dead = world.stores.exports.acquire(made.account_id, made.export_id)
+    assert dead is not None
+    world.deliver(job)
+    assert world.container.exports.get(view, made.export_id).status == "RUNNING"
+    world.clock.advance(minutes=16)
+    world.container.sweeping.run()
+    world.work()
+
+    assert world.container.exports.get(view, made.export_id).status == "SUCCEEDED"
+    for late in (
+        lambda: world.stores.exports.fail(dead, ""),
+        lambda: world.stores.exports.renew(dead),
+    ):
+        with pytest.raises(LeaseLost):
+            late()
+
+
+def test_a_lost_message_is_sent_again(world: World, view: DatasetView) -> None:
+    """An export that nobody was told of is announced by the sweep."""
+    made = world.container.exports.create(world.account, view, "csv", "upload")
+    world.messages()
+    world.clock.advance(minutes=16)
+    world.container.sweeping.run()
+    world.work()
+
+    assert world.container.exports.get(view, made.export_id).status == "SUCCEEDED"
+
+
+def test_an_export_that_breaks_off_is_tried_again_then_failed(
+    world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three attempts; then it has FAILED with the cause, and leaves no file."""
+
+    def broken(*_: Any) -> None:
+        raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.exports, "put_file", broken)
+    made = world.container.exports.create(world.account, view, "csv", "upload")
+    [job] = world.messages()
+    for _ in range(3):
+        with pytest.raises(StorageUnavailable):
+            world.deliver(job)
+
+    failed = world.container.exports.get(view, made.export_id)
+    assert failed.status == "FAILED"
+    assert "broken off 3 times. The last time the storage did not answer" in failed.message
+    assert world.container.exports.url(view, failed) is None
+    world.deliver(job)
+    assert world.objects("exports/") == []
+
+
+def test_an_export_without_time_says_so(world: World, view: DatasetView) -> None:
+    """What a run cannot write in its time has FAILED with the remedy, and is not repeated."""
+    made = world.container.exports.create(world.account, view, "csv", "all")
+    [job] = world.messages()
+    world.deliver(job, lambda: 30.0)
+
+    failed = world.container.exports.get(view, made.export_id)
+    assert (failed.status, "Export uploads and feedback apart" in failed.message) == (
+        "FAILED",
+        True,
+    )
+
+
+def test_exports_of_others_are_not_found(world: World, view: DatasetView) -> None:
+    """An id of another dataset, of another account, or of none is the same."""
+    export = _export(world, view)
+    other = world.dataset(some_rows({"a": 1}))
+    foreign = world.dataset(some_rows({"a": 1}), account=world.new_account("o@example.com"))
+    disguised = replace(foreign, dataset=replace(foreign.dataset, dataset_id=export.dataset_id))
+
+    for where, export_id in (
+        (other, export.export_id),
+        (disguised, export.export_id),
+        (view, "A" * 26),
+        (view, "x"),
+    ):
+        with pytest.raises(ExportNotFound, match="Unable to find export"):
+            world.container.exports.get(where, export_id)
