@@ -88,9 +88,11 @@ class QuotaStore:
         if over := self._take_over(row, token):
             actions.append(others.delete(over))
         room = QuotaRow.used.does_not_exist() | (QuotaRow.used < limit)
+        # The first try cannot meet itself, and each clause of a condition costs.
+        conditions = [*[room & ~held.contains(token)] * len(PAUSES), room]
         try:
             is_done = _repeated(
-                lambda: row.update(actions=actions, condition=room & ~held.contains(token)),
+                lambda: row.update(actions=actions, condition=conditions.pop()),
                 lambda: _holds(row, token),
             )
         except _OutcomeUnknown as error:

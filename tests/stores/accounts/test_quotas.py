@@ -177,6 +177,16 @@ def test_lost_answer_is_found_out_by_asking_again(clients, store, monkeypatch):
     assert store.used("1", PREDICTIONS, "2026-11") == 0
 
 
+def test_first_try_does_not_look_for_itself(clients, store, monkeypatch):
+    """A call that was never sent cannot be in the row; one that is sent again is counted once."""
+    calls = break_after_call(clients, monkeypatch, times=1)
+
+    assert [reserve(store), reserve(store)] == [1, 2]
+
+    sent = [json.loads(call.body).get("ConditionExpression", "") for call in calls]
+    assert ["contains" in condition for condition in sent if condition] == [False, True, False]
+
+
 def test_lost_answer_at_the_limit_is_no_refusal(clients, store, monkeypatch):
     """The last call of a month whose answer was lost is not told that there is none left."""
     break_after_call(clients, monkeypatch, times=1)
