@@ -6,6 +6,8 @@ Only size and shape are judged here, within the call; the ingest reads the file.
 
 from __future__ import annotations
 
+import io
+
 from chalicelib.domain.common.limits import (
     MAX_ARCHIVE_BYTES_BY_PATH,
     MAX_ARCHIVE_BYTES_IN_CALL,
@@ -15,6 +17,7 @@ from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.errors import InvalidUpload, TooLarge, UnsupportedType
 from chalicelib.formats.archives.zip_archive import explain_foreign, looks_like_zip
 from chalicelib.formats.texts.encoding import HEAD_BYTES, explain_foreign_type
+from chalicelib.formats.texts.workbook import is_workbook, may_be_workbook
 
 _ZIP_END = b"PK\x05\x06"
 _ZIP_END_BYTES = 22 + 0xFFFF
@@ -49,7 +52,9 @@ def explain_head(family: str, head: bytes) -> str:
     Returns:
         A sentence for the caller; empty when the file may be one.
     """
-    return explain_foreign(head) if family == VISION else explain_foreign_type(head)
+    if family == VISION:
+        return explain_foreign(head)
+    return "" if may_be_workbook(head) else explain_foreign_type(head)
 
 
 def check_content(family: str, content: bytes) -> None:
@@ -76,6 +81,8 @@ def _check_text(content: bytes) -> None:
             f"The file has {size} bytes; at most {MAX_TEXT_FILE_BYTES} (25 MB) are allowed. "
             "Split it, and add the other parts with PUT."
         )
+    if is_workbook(io.BytesIO(content)):
+        return
     explanation = explain_foreign_type(content[:HEAD_BYTES])
     if explanation:
         raise UnsupportedType(explanation)

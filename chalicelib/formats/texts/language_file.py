@@ -6,7 +6,7 @@ Spec: Limits; contract section 5.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, TextIO
 
@@ -17,7 +17,7 @@ from chalicelib.domain.common.limits import (
 )
 from chalicelib.domain.datasets.dataset import SENTIMENTS
 from chalicelib.domain.datasets.label_names import INVISIBLE, is_visible, normal_form
-from chalicelib.domain.datasets.upload_format import ReadingOptions
+from chalicelib.domain.datasets.upload_format import RECOGNISED, XLSX
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.delimited import (
     drop_empty_end,
@@ -25,6 +25,7 @@ from chalicelib.formats.texts.delimited import (
 )
 from chalicelib.formats.texts.encoding import open_text
 from chalicelib.formats.texts.json_records import read_values
+from chalicelib.formats.texts.json_shapes import ObjectFault
 from chalicelib.formats.texts.layout import DELIMITER_NAMES, TextLayout
 from chalicelib.formats.texts.recognition import recognise
 
@@ -156,10 +157,6 @@ class LabelMerges:
         )
 
 
-_TEXT_KEYS = ("text", "document", "utterance")
-_LABEL_KEYS = ("label", "intent", "sentiment")
-
-
 def read_rows(
     file: BinaryIO, *, sentiment: bool = False, layout: TextLayout | None = None
 ) -> Iterator[TextRow | RejectedRow]:
@@ -181,7 +178,7 @@ def read_rows(
         InvalidUpload: the file as a whole cannot be read, has no row but a header, or more than
             1,000,000.
     """
-    layout = layout or recognise(file, ReadingOptions())
+    layout = layout or recognise(file, RECOGNISED)
     with open_text(file, layout.encoding) as stream:
         read = _read_json if layout.is_json else _read_delimited
         rows = read(stream, layout, sentiment)
@@ -222,6 +219,8 @@ def _read_delimited(
 def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
     """Say why the cells of a row cannot be told apart; nothing when they can."""
     count, name = len(cells), DELIMITER_NAMES[layout.delimiter]
+    if layout.kind == XLSX and count < 2:
+        return "the row has one cell; put text and label into two columns."
     if layout.header and tuple(map(str.strip, cells)) == layout.header:
         return "the row repeats the header; remove it."
     if count < 2:
@@ -235,43 +234,11 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
 def _read_json(
     stream: TextIO, layout: TextLayout, sentiment: bool
 ) -> Iterator[TextRow | RejectedRow]:
-    """Read objects; the first one tells whether the file has the right shape at all."""
+    """Read objects as the first one tells."""
     for number, value in enumerate(read_values(stream), start=1):
-        if number == 1:
-            _check_shape(value)
-        yield _read_object(number, value, sentiment)
-
-
-def _check_shape(value: object) -> None:
-    remedy = 'Send an array, or one object a line, of {"text": "…", "label": "…"}.'
-    if not isinstance(value, Mapping):
-        raise InvalidUpload(f"The JSON has the wrong shape: {_name_kind(value)} first. {remedy}")
-    if not any(key in value for key in (*_TEXT_KEYS, *_LABEL_KEYS)):
-        names = ", ".join(str(key)[:40] for key in list(value)[:5]) or "no members"
-        shown = names.encode("utf-8", "replace").decode()
-        raise InvalidUpload(f"The JSON has the wrong shape: an object of {shown}. {remedy}")
-
-
-def _read_object(number: int, value: object, sentiment: bool) -> TextRow | RejectedRow:
-    """Read one object; numbers came as the text they are written with."""
-    if not isinstance(value, Mapping):
-        return RejectedRow(number, f"{_name_kind(value)} stands where an object is expected.")
-    cells: list[str] = []
-    for keys in (_TEXT_KEYS, _LABEL_KEYS):
-        key = next((key for key in keys if key in value), None)
-        if key is None:
-            return RejectedRow(number, f"the object has no member {' or '.join(keys)}; add it.")
-        cell = value[key]
-        if not isinstance(cell, str):
-            return RejectedRow(number, f'"{key}" is {_name_kind(cell)}; make it a text in quotes.')
-        cells.append(cell)
-    return make_row(number, cells[0], cells[1], sentiment=sentiment)
-
-
-def _name_kind(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    kinds: tuple[tuple[type, str], ...] = ((list, "an array"), (dict, "an object"), (str, "a text"))
-    return next((name for kind, name in kinds if isinstance(value, kind)), "a number")
+        try:
+            text, label = layout.shape.pair(value)
+        except ObjectFault as fault:
+            yield RejectedRow(number, str(fault))
+        else:
+            yield make_row(number, text, label, sentiment=sentiment)

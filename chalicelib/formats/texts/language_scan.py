@@ -26,6 +26,7 @@ from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, read_rows
 from chalicelib.formats.texts.layout import TextLayout
 from chalicelib.formats.texts.recognition import recognise
+from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
 
 _CHECK_ROWS = 1_000
 
@@ -54,6 +55,8 @@ class TextScan(UploadScan):
 
     layout: TextLayout = field(default_factory=TextLayout)
     """How its rows are read."""
+    rows_file: BinaryIO | None = None
+    """Where its rows are read; None where that is the file itself."""
     merges: LabelMerges | None = None
     """Labels that cutting would merge; None while no label is long enough."""
 
@@ -79,11 +82,17 @@ def scan(
         InvalidUpload: the file cannot be read, has no usable row, breaks a dataset limit, or has
             a warning where none is allowed.
     """
-    result = _begin(file, rules, begin)
+    result = TextScan()
+    begin(result)
+    _recognise(file, rules, result, check)
     try:
         texts = _count_all(file, rules, result, check)
     except _LongLabel:
-        result = _begin(file, rules, begin, result.layout, _merges(file, rules, result, check))
+        merges = _merges(file, rules, result, check)
+        result = TextScan(
+            layout=result.layout, format=result.format, merges=merges, rows_file=result.rows_file
+        )
+        begin(result)
         texts = _count_all(file, rules, result, check)
     _check(result, rules)
     _warn(result, rules, texts)
@@ -129,19 +138,19 @@ class _Texts:
         return True
 
 
-def _begin(
-    file: BinaryIO,
-    rules: ScanRules,
-    begin: Callable[[UploadScan], object],
-    layout: TextLayout | None = None,
-    merges: LabelMerges | None = None,
-) -> TextScan:
-    """Hand out an empty decision, and find out how the file is read."""
-    result = TextScan(merges=merges)
-    begin(result)
-    result.layout = layout or recognise(file, rules.options)
+def _recognise(
+    file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
+) -> None:
+    """Find out how the file is read; a sheet of a workbook is turned into text before."""
+    has_sheets = is_workbook(file)
+    if has_sheets:
+        result.rows_file = convert_sheet(file, rules.options.sheet, check)
+    elif rules.options.sheet:
+        raise InvalidUpload("'sheet' names a sheet, and the file is no workbook. Leave it out.")
+    result.layout = recognise(
+        result.rows_file or file, rules.options, rules.language, is_workbook=has_sheets
+    )
     result.format = result.layout.described()
-    return result
 
 
 def _merges(
@@ -169,7 +178,9 @@ def _rows(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
     """Read the rows, checking now and then."""
-    rows = read_rows(file, sentiment=rules.is_sentiment, layout=decision.layout)
+    rows = read_rows(
+        decision.rows_file or file, sentiment=rules.is_sentiment, layout=decision.layout
+    )
     for number, row in enumerate(rows):
         if number % _CHECK_ROWS == 0:
             check()

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from chalicelib.domain.datasets.upload_format import CSV, JSON, FileFormat, UploadWarning
+from chalicelib.domain.datasets.upload_format import (
+    CSV,
+    JSON,
+    JSONL,
+    LABEL_STUDIO,
+    XLSX,
+    FileFormat,
+    UploadWarning,
+)
+from chalicelib.formats.texts.json_shapes import ObjectShape
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 """Words for what stands between cells."""
@@ -15,7 +24,7 @@ class TextLayout:
     """How the rows of a file are read."""
 
     kind: str = CSV
-    """csv, tsv, json or jsonl."""
+    """csv, tsv, xlsx, json, jsonl or labelStudio."""
     encoding: str = "utf-8-sig"
     """Name of the encoding, as Python knows it."""
     delimiter: str = ","
@@ -31,13 +40,15 @@ class TextLayout:
     """Position of the labels, from 0."""
     width: int = 2
     """Cells of a whole row."""
+    shape: ObjectShape = field(default_factory=ObjectShape)
+    """Where objects of JSON hold text and label."""
     warnings: tuple[UploadWarning, ...] = field(default=())
     """What was guessed."""
 
     @property
     def is_json(self) -> bool:
         """True when the file holds objects."""
-        return self.kind not in (CSV, "tsv")
+        return self.kind in (JSON, JSONL, LABEL_STUDIO)
 
     def with_warning(self, code: str, message: str, *places: str) -> TextLayout:
         """Return the same layout with a guess more."""
@@ -46,12 +57,14 @@ class TextLayout:
 
     def described(self) -> FileFormat:
         """Tell a caller how the file is read."""
-        if self.kind in (JSON, "jsonl", "labelStudio"):
-            return FileFormat(self.kind, self.encoding)
+        encoding = {"utf-8-sig": "utf-8"}.get(self.encoding, self.encoding)
+        if self.is_json:
+            return FileFormat(self.kind, encoding)
+        is_text = self.kind != XLSX
         return FileFormat(
             self.kind,
-            "utf-8" if self.encoding == "utf-8-sig" else self.encoding,
-            self.delimiter,
+            encoding if is_text else None,
+            self.delimiter if is_text else None,
             bool(self.header),
             self._column(self.text_at),
             self._column(self.label_at),

@@ -22,7 +22,9 @@ from chalicelib.domain.datasets.upload_format import (
     HEADER_GUESSED,
     JSON,
     JSONL,
+    LABEL_STUDIO,
     TSV,
+    XLSX,
     ReadingOptions,
 )
 from chalicelib.errors import InvalidUpload
@@ -42,33 +44,39 @@ from chalicelib.formats.texts.column_names import (
     find_other_column,
 )
 from chalicelib.formats.texts.delimited import (
+    Record,
     drop_empty_end,
     named_delimiter,
     read_records,
     score_separator,
 )
 from chalicelib.formats.texts.encoding import find_encoding, open_text
-from chalicelib.formats.texts.json_records import looks_like_json
+from chalicelib.formats.texts.json_records import looks_like_json, read_values
+from chalicelib.formats.texts.json_shapes import find_shape
 from chalicelib.formats.texts.layout import DELIMITER_NAMES, TextLayout
 
 _HEAD_CHARACTERS = 4096
 _SAMPLE_RECORDS = 500
+_FEW, _MOST = 0.1, 0.8
+_NOTHING = object()
 
 
-def recognise(file: BinaryIO, options: ReadingOptions) -> TextLayout:
+def recognise(
+    file: BinaryIO, options: ReadingOptions, language: str = "", *, is_workbook: bool = False
+) -> TextLayout:
     """Decide how a file is read.
 
     Args:
         file: seekable; read from its start.
         options: what the caller says about it.
+        language: language of the dataset, a hint for the encoding.
+        is_workbook: the file is a sheet that was turned into comma-separated text.
 
     Raises:
         InvalidUpload: it cannot be read as what the caller says, or has two readings.
     """
-    encoding = find_encoding(file)
-    with open_text(file, encoding) as stream:
-        head = stream.read(_HEAD_CHARACTERS)
-    layout = TextLayout(encoding=encoding)
+    encoding = find_encoding(file, language)
+    layout = TextLayout(kind=XLSX if is_workbook else CSV, encoding=encoding)
     if encoding not in ("utf-8-sig", "utf-16"):
         layout = layout.with_warning(
             ENCODING_GUESSED,
@@ -76,9 +84,39 @@ def recognise(file: BinaryIO, options: ReadingOptions) -> TextLayout:
             "other letters, and save the file as UTF-8 when it is wrong.",
             encoding,
         )
-    if looks_like_json(head):
-        return replace(layout, kind=JSON if head.lstrip("\ufeff \t\r\n").startswith("[") else JSONL)
+    if not is_workbook and _is_json(file, encoding, options.format):
+        return _recognise_json(file, layout, options)
+    if is_workbook != (options.format == XLSX) and options.format:
+        raise InvalidUpload(
+            f"'format' is {options.format}, and the file is {'a' if is_workbook else 'no'} "
+            "workbook. Leave 'format' out, or send another file."
+        )
     return _Delimited(file, layout, options).recognise()
+
+
+def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
+    """Is the file JSON?"""
+    if asked:
+        return asked in (JSON, JSONL, LABEL_STUDIO)
+    with open_text(file, encoding) as stream:
+        return looks_like_json(stream.read(_HEAD_CHARACTERS))
+
+
+def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions) -> TextLayout:
+    """Which members hold text and label?"""
+    with open_text(file, layout.encoding) as stream:
+        kind = JSON if stream.read(_HEAD_CHARACTERS).lstrip().startswith("[") else JSONL
+    with open_text(file, layout.encoding) as stream:
+        first = next(iter(read_values(stream)), _NOTHING)
+    if first is _NOTHING:
+        return replace(layout, kind=kind)
+    shape = find_shape(first, options)
+    if options.format == LABEL_STUDIO and shape.kind != LABEL_STUDIO:
+        raise InvalidUpload(
+            "'format' is labelStudio, and the first object is no task with 'data' and "
+            "'annotations'. Leave 'format' out, or export the tasks as JSON."
+        )
+    return replace(layout, kind=kind if shape.kind == JSON else shape.kind, shape=shape)
 
 
 @dataclass(frozen=True)
@@ -92,10 +130,8 @@ class _Survey:
     """Cells of most of them that have more than one."""
     share: float
     """How many have that width, of 1."""
-    pairs: int
-    """Rows of two cells."""
-    labels: int
-    """Different second cells of these."""
+    labels: list[str]
+    """Second cells of the rows of two."""
     is_named: bool
     """Whether the first row names text and label."""
 
@@ -103,6 +139,10 @@ class _Survey:
     def is_whole(self) -> bool:
         """True when nearly every row has the same number of cells, and more than one."""
         return self.width > 1 and self.share >= 0.95
+
+    def holding(self, delimiter: str) -> float:
+        """Share of the labels that hold another delimiter."""
+        return sum(delimiter in label for label in self.labels) / max(1, len(self.labels))
 
 
 class _Delimited:
@@ -125,18 +165,20 @@ class _Delimited:
         self._find_columns(number, [cell.strip() for cell in cells])
         return self._layout
 
-    def _rows(self, most: int = MAX_ROWS) -> Iterator[tuple[int, list[str]]]:
-        """Read numbers and cells of the rows that are neither blank, broken nor skipped."""
+    def _records(self, most: int) -> Iterator[Record]:
+        """Read the first records, but for those that are skipped."""
         layout = self._layout
         with open_text(self._file, layout.encoding) as stream:
             for record in islice(read_records(stream, layout.delimiter), most):
-                cells = drop_empty_end(record.cells)
-                if (
-                    not record.fault
-                    and record.number not in layout.skipped
-                    and any(map(str.strip, cells))
-                ):
-                    yield record.number, cells
+                if record.number not in layout.skipped:
+                    yield record
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Read numbers and cells of the rows that are neither blank, broken nor skipped."""
+        for record in self._records(MAX_ROWS):
+            cells = drop_empty_end(record.cells)
+            if not record.fault and any(map(str.strip, cells)):
+                yield record.number, cells
 
     def _survey(self, delimiter: str) -> _Survey:
         if delimiter not in self._surveys:
@@ -145,18 +187,20 @@ class _Delimited:
 
     def _make_survey(self, delimiter: str) -> _Survey:
         self._layout = replace(self._layout, delimiter=delimiter)
-        rows = [cells for _, cells in self._rows(_SAMPLE_RECORDS)]
-        widths = Counter(len(cells) for cells in rows if len(cells) > 1)
+        sample = [
+            drop_empty_end(record.cells)
+            for record in self._records(_SAMPLE_RECORDS)
+            if record.fault or any(map(str.strip, record.cells))
+        ]
+        widths = Counter(len(cells) for cells in sample if len(cells) > 1)
         width, count = widths.most_common(1)[0] if widths else (0, 0)
-        pairs = [cells for cells in rows if len(cells) == 2]
         return _Survey(
             delimiter,
-            len(rows),
+            len(sample),
             width,
-            count / len(rows) if rows else 0.0,
-            len(pairs),
-            len({cells[1].strip() for cells in pairs}),
-            bool(rows) and find_named_columns(rows[0]).columns is not None,
+            count / len(sample) if sample else 0.0,
+            [cells[1] for cells in sample if len(cells) == 2],
+            bool(sample) and find_named_columns(sample[0]).columns is not None,
         )
 
     def _find_delimiter(self) -> TextLayout:
@@ -165,14 +209,18 @@ class _Delimited:
             named = named_delimiter(stream)
         if named:
             self._layout = replace(self._layout, skipped=frozenset({1}))
+        if self._layout.kind == XLSX:
+            return self._layout
         asked = self._options.delimiter or named or {TSV: "\t"}.get(self._options.format, "")
         if asked:
             return self._with_delimiter(asked)
         old = self._documented_delimiter()
         surveys = {delimiter: self._survey(delimiter) for delimiter in DELIMITERS}
-        if not surveys[old].pairs:
+        if not surveys[old].labels:
             return self._first_reading(old, list(surveys.values()))
-        new = max((surveys[d] for d in (";", "|")), key=lambda s: (s.is_named, s.share, s.pairs))
+        new = max(
+            (surveys[d] for d in (";", "|")), key=lambda s: (s.is_named, s.share, len(s.labels))
+        )
         if not new.is_whole or (new.width > 2 and not new.is_named):
             return self._with_delimiter(old)
         return self._second_reading(surveys[old], new)
@@ -204,19 +252,24 @@ class _Delimited:
                     "which one with the field 'delimiter'."
                 )
         likely = max(surveys, key=lambda survey: survey.share)
-        return self._with_delimiter(likely.delimiter if likely.width > 1 else old)
+        return self._with_delimiter(likely.delimiter if likely.share >= _MOST else old)
 
     def _second_reading(self, old: _Survey, new: _Survey) -> TextLayout:
-        """Choose for a file of which a documented delimiter makes examples, and another one too."""
-        is_sure = (new.is_named and not old.is_named) or (
-            new.labels * 2 <= new.pairs and (old.share < 0.5 or new.labels * 2 <= old.labels)
-        )
-        chosen, other = (new, old) if is_sure else (old, new)
+        """Choose for a file of which a documented delimiter makes examples, and another one too.
+
+        What stands behind the wrong delimiter, its label, holds the right one.
+        """
+        holding = old.holding(new.delimiter)
+        if holding <= _FEW and not new.is_named:
+            return self._with_delimiter(old.delimiter)
+        is_sure = holding >= 1 - _FEW and new.holding(old.delimiter) <= _FEW
+        is_new = is_sure or (new.is_named and not old.is_named)
+        chosen, other = (new, old) if is_new else (old, new)
         name, other_name = (DELIMITER_NAMES[s.delimiter] for s in (chosen, other))
         return self._with_delimiter(chosen.delimiter).with_warning(
             DELIMITER_GUESSED,
-            f"Rows were split at each {name}; {other.pairs:,} of the first {other.rows:,} can be "
-            f"split at a {other_name} too. Send 'delimiter' to be sure.",
+            f"Rows were split at each {name}; {len(other.labels):,} of the first {other.rows:,} "
+            f"can be split at a {other_name} too. Send 'delimiter' to be sure.",
         )
 
     def _find_columns(self, number: int, names: list[str]) -> None:
@@ -266,7 +319,7 @@ class _Delimited:
         survey = self._survey(self._layout.delimiter)
         # Rows of two cells were always read; only columns that are named make them part of more.
         if not is_wide:
-            return 2 if survey.pairs else max(survey.width, 2)
+            return 2 if survey.labels else max(survey.width, 2)
         return max(survey.width, len(names), 2)
 
     def _asked_columns(self, names: list[str], named: NamedColumns) -> Columns | None:

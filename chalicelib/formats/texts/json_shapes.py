@@ -1,0 +1,220 @@
+"""Which members of an object hold text and label, in the exports of other tools too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.domain.datasets.upload_format import JSON, LABEL_STUDIO, ReadingOptions
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.column_names import find_column, find_named_columns
+
+TEXT_KEYS = ("text", "document", "utterance")
+LABEL_KEYS = ("label", "intent", "sentiment")
+_REMEDY = 'Send an array, or one object a line, of {"text": "…", "label": "…"}.'
+_ANSWERS = frozenset({"accept", "reject", "ignore"})
+# Ends of prompts and beginnings of completions in files for the tuning of language models.
+_PROMPT_ENDS = ("\n\n###\n\n", "\n\n->", " ->")
+
+
+class ObjectFault(ValueError):
+    """An object is no example; the text says why."""
+
+
+Pair = tuple[str, str]
+"""Text and label of an object."""
+
+
+@dataclass(frozen=True)
+class ObjectShape:
+    """Where objects hold text and label."""
+
+    kind: str = JSON
+    """json, or labelStudio."""
+    text_keys: tuple[str, ...] = TEXT_KEYS
+    """Members that may hold the text; the first that is there counts."""
+    label_keys: tuple[str, ...] = LABEL_KEYS
+    """The same of the label."""
+    read: Callable[[ObjectShape, Mapping[str, Any]], Pair] = lambda shape, value: _read_members(
+        shape, value
+    )
+    """Takes text and label out of an object."""
+
+    def pair(self, value: object) -> Pair:
+        """Return text and label of an object.
+
+        Raises:
+            ObjectFault: it is no example.
+        """
+        if not isinstance(value, Mapping):
+            raise ObjectFault(f"{name_kind(value)} stands where an object is expected.")
+        return self.read(self, value)
+
+
+def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
+    """Decide from the first object how all are read.
+
+    Raises:
+        InvalidUpload: it is no object, or nothing in it says which member is the text.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidUpload(f"The JSON has the wrong shape: {name_kind(value)} first. {_REMEDY}")
+    if options.text_column or options.label_column:
+        return _asked_shape(value, options)
+    tasks = value.get("annotations", value.get("completions"))
+    if isinstance(value.get("data"), Mapping) and isinstance(tasks, list):
+        return ObjectShape(LABEL_STUDIO, read=_read_task)
+    if isinstance(value.get("messages"), list):
+        return ObjectShape(read=_read_messages)
+    if value.get("answer") in _ANSWERS and isinstance(value.get("text"), str):
+        return ObjectShape(read=_read_prodigy)
+    return _named_shape(value)
+
+
+def name_kind(value: object) -> str:
+    """Name what a value of JSON is; numbers come as the text they are written with."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    kinds: tuple[tuple[type, str], ...] = ((list, "an array"), (dict, "an object"), (str, "a text"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "a number")
+
+
+def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
+    """Find the members by their names; the documented ones may change from object to object."""
+    names = list(value)
+    found = find_named_columns(names)
+    texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
+    has_text, has_label = (any(key in value for key in keys) for keys in (TEXT_KEYS, LABEL_KEYS))
+    if not (has_text or has_label) and not (texts and labels):
+        shown = (", ".join(str(key)[:40] for key in names[:5]) or "no members").encode(
+            "utf-8", "replace"
+        )
+        raise InvalidUpload(
+            f"The JSON has the wrong shape: an object of {shown.decode()}. {_REMEDY} Or name the "
+            "members with the fields 'textColumn' and 'labelColumn'."
+        )
+    for has_one, keys, parameter in (
+        (has_text, texts, "textColumn"),
+        (has_label, labels, "labelColumn"),
+    ):
+        if not has_one and len(keys) > 1:
+            shown_keys = " or ".join(f"'{key[:40]}'" for key in keys)
+            raise InvalidUpload(
+                f"The objects have the members {shown_keys}. Say which one is meant with the field "
+                f"'{parameter}'."
+            )
+    return ObjectShape(
+        text_keys=TEXT_KEYS if has_text else (*TEXT_KEYS, *texts),
+        label_keys=LABEL_KEYS if has_label else (*LABEL_KEYS, *labels),
+    )
+
+
+def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectShape:
+    """Take the members that the caller names."""
+    names = list(value)
+    shape = ObjectShape()
+    keys = {"textColumn": shape.text_keys, "labelColumn": shape.label_keys}
+    asked = {"textColumn": options.text_column, "labelColumn": options.label_column}
+    for parameter, wanted in asked.items():
+        if not wanted:
+            continue
+        at = find_column(names, wanted)
+        if at is None:
+            shown = ", ".join(f"'{name[:40]}'" for name in names[:10])
+            raise InvalidUpload(
+                f"'{parameter}' is {wanted[:40]!r}, and the first object has no such member: "
+                f"{shown}. Send one of these names."
+            )
+        keys[parameter] = (names[at],)
+    if not options.text_column or not options.label_column:
+        found = find_named_columns(names)
+        if not options.text_column:
+            keys["textColumn"] += tuple(names[at] for at in found.texts)
+        else:
+            keys["labelColumn"] += tuple(names[at] for at in found.labels)
+    return ObjectShape(text_keys=keys["textColumn"], label_keys=keys["labelColumn"])
+
+
+def _read_members(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
+    """Read the two members."""
+    text = _member(value, shape.text_keys, TEXT_KEYS)
+    label = _member(value, shape.label_keys, LABEL_KEYS)
+    if shape.text_keys != TEXT_KEYS and "prompt" in value:
+        text = next((text.removesuffix(end) for end in _PROMPT_ENDS if text.endswith(end)), text)
+    return text, label
+
+
+def _member(value: Mapping[str, Any], keys: Sequence[str], documented: Sequence[str]) -> str:
+    """Read one member as text."""
+    key = next((key for key in keys if key in value), None)
+    if key is None:
+        named = documented if len(keys) > 1 else keys
+        raise ObjectFault(f"the object has no member {' or '.join(named)}; add it.")
+    return _text(value[key], key)
+
+
+def _text(cell: object, key: str) -> str:
+    if not isinstance(cell, str):
+        raise ObjectFault(f'"{key}" is {name_kind(cell)}; make it a text in quotes.')
+    return cell
+
+
+def _read_task(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
+    """Read a task of Label Studio: the choice on which all its annotations agree."""
+    data = value.get("data")
+    texts = {k: v for k, v in data.items() if isinstance(v, str)} if isinstance(data, dict) else {}
+    found = find_named_columns(list(texts)).texts
+    key = list(texts)[found[0]] if found else next(iter(texts), None)
+    if key is None:
+        raise ObjectFault("the task has no text in its data.")
+    choices: list[str] = []
+    for annotation in value.get("annotations", value.get("completions")) or ():
+        if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
+            choices += _choices(annotation.get("result"))
+    labels = list(dict.fromkeys(choices))
+    if not labels:
+        raise ObjectFault("the task has no annotation with a choice; annotate it.")
+    if len(labels) > 1:
+        shown = ", ".join(f"'{label[:40]}'" for label in labels[:5])
+        raise ObjectFault(f"the task has several choices: {shown}; leave one.")
+    return texts[key], labels[0]
+
+
+def _choices(result: object) -> list[str]:
+    """List the choices of one annotation."""
+    found: list[str] = []
+    for item in result if isinstance(result, list) else ():
+        value = item.get("value") if isinstance(item, dict) else None
+        chosen = value.get("choices") if isinstance(value, dict) else None
+        found += [c for c in chosen if isinstance(c, str)] if isinstance(chosen, list) else []
+    return found
+
+
+def _read_messages(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
+    """Read a conversation for the tuning of a language model: one question, one answer."""
+    said: dict[str, list[object]] = {"user": [], "assistant": []}
+    for message in value.get("messages") or ():
+        if isinstance(message, dict) and message.get("role") in said:
+            said[str(message["role"])].append(message.get("content"))
+    if len(said["user"]) != 1 or len(said["assistant"]) != 1:
+        raise ObjectFault(
+            f"the conversation has {len(said['user'])} messages of a user and "
+            f"{len(said['assistant'])} of an assistant; one of each is text and label."
+        )
+    return _text(said["user"][0], "content"), _text(said["assistant"][0], "content")
+
+
+def _read_prodigy(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
+    """Read an annotation of Prodigy; only what was accepted tells a label."""
+    if value.get("answer") != "accept":
+        raise ObjectFault(f'"answer" is {str(value.get("answer"))[:40]!r}; only "accept" counts.')
+    text = _text(value.get("text"), "text")
+    chosen = value.get("accept")
+    if not isinstance(chosen, list):
+        return text, _member(value, LABEL_KEYS, LABEL_KEYS)
+    if len(chosen) != 1:
+        raise ObjectFault(f'"accept" has {len(chosen)} labels; an example has one.')
+    return text, _text(chosen[0], "accept")

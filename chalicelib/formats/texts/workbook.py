@@ -1,0 +1,261 @@
+"""Turns a sheet of an .xlsx workbook into comma-separated text, a row for each row.
+
+A workbook is a zip archive, and a small one may unpack to gigabytes or claim a cell at the far
+corner of the sheet. So its parts are unpacked within limits and looked at first; the library gets
+an archive that holds nothing but those.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import re
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.zip_archive import (
+    MemberProblem,
+    ZipArchive,
+    looks_like_zip,
+    open_archive,
+)
+from chalicelib.formats.archives.zip_directory import InvalidZip
+
+MAX_UNPACKED_BYTES = 100 * 1024 * 1024
+"""Most bytes of all parts that are read, unpacked."""
+MAX_CELLS = 5_000_000
+"""Most cells of a sheet: rows times columns, up to the last that is not empty."""
+MAX_STRING_BYTES = 50 * 1024 * 1024
+"""Most bytes of the texts of a sheet, each counted as often as a cell refers to it."""
+_PARTS = re.compile(r"\[Content_Types\]\.xml|xl/(?:_rels/)?[^/]+\.(?:xml|rels)|xl/worksheets/.+")
+_STRINGS = "xl/sharedStrings.xml"
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+# A cell with content; an empty one that is only formatted ends itself.
+_CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*[^>/])?>")
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
+_SHARED_CELL = re.compile(rb"""\bt\s*=\s*["']s["']""")
+_VALUE = re.compile(rb"<(?:\w+:)?v\b[^>]*>\s*([0-9]{1,9})\s*<")
+_ITEM = re.compile(rb"<(?:\w+:)?si\b")
+_FIRST_ENTRIES = (b"[Content_Types].xml", b"_rels/", b"docProps/", b"xl/", b"customXml/")
+_ROOT = (
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="rId1" Target="xl/workbook.xml" Type="http://schemas.openxmlformats.org/'
+    'officeDocument/2006/relationships/officeDocument"/></Relationships>'
+)
+_CHECK_ROWS = 1_000
+_REMEDY = "Save the sheet as csv in UTF-8, and send that."
+
+
+def may_be_workbook(head: bytes) -> bool:
+    """Tell from the first bytes of a file whether it may be a workbook: by its first entry."""
+    return looks_like_zip(head) and head[30:].startswith(_FIRST_ENTRIES)
+
+
+def is_workbook(file: BinaryIO) -> bool:
+    """Tell whether a file is a zip archive with the parts of a workbook."""
+    file.seek(0)
+    if not looks_like_zip(file.read(4)):
+        return False
+    try:
+        return any(member.path == "xl/workbook.xml" for member in open_archive(file).members())
+    except (InvalidZip, InvalidUpload):
+        return False
+
+
+def convert_sheet(file: BinaryIO, wanted: str, check: Callable[[], None]) -> BinaryIO:
+    """Write a sheet as comma-separated UTF-8, whose row numbers are those of the sheet.
+
+    Args:
+        file: the workbook, seekable.
+        wanted: name or position from 1 of the sheet; empty for the first one.
+        check: called now and then; raises to stop.
+
+    Returns:
+        The text.
+
+    Raises:
+        InvalidUpload: the workbook is broken, too large, has a password, or no such sheet.
+    """
+    import python_calamine
+
+    with tempfile.TemporaryFile() as parts:
+        _unpack(file, parts, check)
+        parts.seek(0)
+        try:
+            workbook = python_calamine.CalamineWorkbook.from_filelike(parts)
+            sheet = workbook.get_sheet_by_name(_sheet_name(workbook.sheet_names, wanted))
+            return _write(sheet, check)
+        except (python_calamine.CalamineError, ValueError, OSError) as problem:
+            raise InvalidUpload(f"The workbook cannot be read: {problem}. {_REMEDY}") from None
+
+
+def _sheet_name(names: list[str], wanted: str) -> str:
+    """Find the sheet that is meant."""
+    if not names:
+        raise InvalidUpload(f"The workbook has no sheet. {_REMEDY}")
+    if not wanted:
+        return names[0]
+    if wanted in names:
+        return wanted
+    if wanted.isdecimal() and int(wanted) <= len(names):
+        return names[int(wanted) - 1]
+    shown = ", ".join(f"'{name[:40]}'" for name in names[:10])
+    raise InvalidUpload(f"'sheet' is {wanted[:40]!r}, and the workbook has the sheets {shown}.")
+
+
+def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> None:
+    """Copy the parts that are read into an archive of their own, and look at the sheets."""
+    left = MAX_UNPACKED_BYTES
+    sizes: list[int] = []
+    try:
+        archive = open_archive(file)
+        members = [found for found in archive.members() if _PARTS.fullmatch(found.path)]
+        # What cells refer to is needed before they are looked at.
+        members.sort(key=lambda member: member.path != _STRINGS)
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as copy:
+            for member in members:
+                check()
+                content = _read_part(archive, member, left)
+                left -= len(content)
+                if member.path == _STRINGS:
+                    sizes = _string_sizes(content)
+                if _SHEET.fullmatch(member.path):
+                    _check_cells(content)
+                    _check_strings(content, sizes)
+                copy.writestr(member.path, content)
+            copy.writestr("_rels/.rels", _ROOT)
+    except InvalidZip as problem:
+        raise InvalidUpload(f"The workbook is damaged: {problem.cause}") from None
+
+
+def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
+    """Unpack one part, within what is left of the limit."""
+    if member.size > left:
+        raise InvalidUpload(
+            f"The workbook unpacks to more than {MAX_UNPACKED_BYTES:,} bytes. {_REMEDY}"
+        )
+    try:
+        content = archive.read(member, left)
+    except MemberProblem as problem:
+        raise InvalidUpload(f"The workbook is damaged: {problem}") from None
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff") or b"<!DOCTYPE" in content[:4096]:
+        raise InvalidUpload(f"The workbook holds XML that no spreadsheet writes. {_REMEDY}")
+    return content
+
+
+def _check_cells(sheet: bytes) -> None:
+    """Refuse a sheet whose last cell is so far away that the rectangle up to it is too large."""
+    rows = columns = unplaced = 0
+    for found in _CELL.finditer(sheet):
+        place = _PLACE.search(found[1] or b"")
+        if place is None:
+            unplaced += 1
+            continue
+        columns = max(columns, _column_number(place[1]))
+        rows = max(rows, int(place[2]))
+    if unplaced:
+        # Cells without a place follow each other; no more than these can stand in one row.
+        rows = max(rows, sheet.count(b"<row"), sheet.count(b":row"))
+        columns = max(columns, min(unplaced, 16_384))
+    if rows * columns > MAX_CELLS:
+        raise InvalidUpload(
+            f"The sheet has {rows:,} rows and {columns:,} columns up to its last cell that is not "
+            f"empty; at most {MAX_CELLS:,} cells are read. Delete cells that are far away. "
+            f"{_REMEDY}"
+        )
+
+
+def _string_sizes(strings: bytes) -> list[int]:
+    """Return how long the shared texts are, with their marks."""
+    starts = [found.start() for found in _ITEM.finditer(strings)]
+    return [end - start for start, end in zip(starts, [*starts[1:], len(strings)], strict=True)]
+
+
+def _check_strings(sheet: bytes, sizes: list[int]) -> None:
+    """Refuse a sheet whose cells repeat long texts until they fill the memory."""
+    numbers = Counter(int(found[1]) for found in _VALUE.finditer(sheet))
+    total = sum(sizes[number] * count for number, count in numbers.items() if number < len(sizes))
+    if len(_SHARED_CELL.findall(sheet)) > numbers.total():
+        raise InvalidUpload(f"The workbook holds XML that no spreadsheet writes. {_REMEDY}")
+    if total > MAX_STRING_BYTES:
+        raise InvalidUpload(
+            f"The texts of the sheet have {total:,} bytes; at most {MAX_STRING_BYTES:,} are read. "
+            "Split it, and add the other parts with PUT."
+        )
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + letter - 64
+    return number
+
+
+def _write(sheet: Any, check: Callable[[], None]) -> BinaryIO:
+    """Write the rows."""
+    raw = io.BytesIO()
+    text = io.TextIOWrapper(raw, encoding="utf-8", errors="surrogatepass", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    for number, cells in enumerate(_rows(sheet)):
+        if number % _CHECK_ROWS == 0:
+            check()
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            writer.writerow(cells)
+        else:
+            text.write("\n")
+    text.flush()
+    text.detach()
+    raw.seek(0)
+    return raw
+
+
+def _rows(sheet: Any) -> Iterator[list[str]]:
+    """Read rows as texts; a cell that was merged downwards counts for each of its rows."""
+    merged = _Merged(sheet)
+    for number, row in enumerate(sheet.iter_rows()):
+        cells = [_text(cell) for cell in row]
+        merged.fill(number, cells)
+        yield cells
+
+
+class _Merged:
+    """Cells that were merged with those below them."""
+
+    def __init__(self, sheet: Any) -> None:
+        first_column = sheet.start[1] if sheet.start else 0
+        self._begins: dict[int, list[tuple[int, int]]] = {}
+        for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+            if bottom > top and left >= first_column:
+                self._begins.setdefault(top, []).append((left - first_column, bottom))
+        self._going_on: dict[int, tuple[int, str]] = {}
+
+    def fill(self, number: int, cells: list[str]) -> None:
+        """Repeat what stands in the cell above, in a row that must come after the one above it."""
+        for column, (bottom, value) in list(self._going_on.items()):
+            if number > bottom:
+                del self._going_on[column]
+            elif column < len(cells):
+                cells[column] = cells[column] or value
+        for column, bottom in self._begins.get(number, ()):
+            if column < len(cells):
+                self._going_on[column] = bottom, cells[column]
+
+
+def _text(cell: object) -> str:
+    """Write a cell as a spreadsheet shows it."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+    if isinstance(cell, datetime.datetime):
+        return cell.isoformat(" ")
+    return str(cell)
