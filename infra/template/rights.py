@@ -147,7 +147,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "objects/exports": ("DeleteObject", "PutObject"),
         "table/datasets": ("GetItem",),
         "table/examples": ("BatchGetItem",),
-        "table/exports": ("DeleteItem", "UpdateItem"),
+        "table/exports": ("DeleteItem", "GetItem", "UpdateItem"),
         "table/labels": ("BatchGetItem",),
     },
     "receive_upload": {

@@ -61,6 +61,23 @@ def bench_archive(report: Report, stack: LocalStack, client: Client, archive: Pa
     # Moto keeps every object below 16 MB in memory, and so the pictures themselves.
     memory.before["aws"] += size
     add_memory(report, f"{kind}, reading", memory)
+    bench_export(report, stack, client, path)
+
+
+def bench_export(report: Report, stack: LocalStack, client: Client, dataset: str) -> None:
+    """Have the pictures written as an archive again."""
+    with watched(stack) as memory:
+        started = time.perf_counter()
+        made = client.json("POST", f"{dataset}/exports", {"format": "zip"}).ok
+        path = f"{dataset}/exports/{made['id']}"
+        over = client.wait(path, lambda e: e["status"] in ("SUCCEEDED", "FAILED"), READ_SECONDS)[-1]
+        seconds = time.perf_counter() - started
+    assert over["status"] == "SUCCEEDED", over
+    kind = f"{over['bytes'] / MEGABYTE:.0f} MB"
+    report.add(f"{kind}: written as an export", seconds, "s", ceiling(READ_SECONDS))
+    # Moto puts the parts of the file together in memory.
+    grown, bar = memory.grown("ingest"), ceiling(MEMORY_BARS["ingest"])
+    report.add(f"{kind}, exporting: memory of ingest on top", grown, "MB", bar)
 
 
 def add_memory(report: Report, what: str, memory: Memory) -> None:

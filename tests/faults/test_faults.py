@@ -6,6 +6,7 @@ end, and a caller that saw a 503 sends the request again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,13 @@ import pytest
 from chalicelib.domain.datasets.dataset import LANGUAGE, SOURCES, UPLOAD, DatasetView
 from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
 from chalicelib.errors import StorageUnavailable
-from chalicelib.stores.aws.tables import DatasetRow, ExampleChunkRow, LabelRow, ReceiptRow
+from chalicelib.stores.aws.tables import (
+    DatasetRow,
+    ExampleChunkRow,
+    ExportRow,
+    LabelRow,
+    ReceiptRow,
+)
 from tests.builders import Snapshot, World, a_source, some_rows
 from tests.faults.aws import Faults
 
@@ -246,6 +253,27 @@ class Feedback(Scenario):
         assert len({answer.example.example_id for answer in answers}) == 1
 
 
+class ExportTexts(Scenario):
+    """A dataset is written as a file."""
+
+    def prepare(self) -> None:
+        self.view = self.world.dataset(ROWS)
+
+    def ask(self) -> Any:
+        return self.services.exports.create(self.account, self.view, "jsonl", UPLOAD)
+
+    def check(self, answers: list[Any]) -> None:
+        found = self.services.exports.get(self.view, answers[0].export_id)
+        assert (found.status, found.examples, found.message) == (SUCCEEDED, len(ROWS), "")
+        # A call that failed may have asked all the same; no attempt's file is seen but one.
+        for row in self.world.rows(ExportRow):
+            assert row.status == SUCCEEDED
+        key = f"exports/{found.dataset_id}/{found.export_id}-{found.fence}"
+        content = self.services.stores.artifacts.get(key)
+        lines = [json.loads(line) for line in (content or b"").splitlines()]
+        assert [(line["text"], line["label"]) for line in lines] == ROWS
+
+
 def predict(scenario: Scenario, model: Model) -> Any:
     """Ask a model."""
     services = scenario.services
@@ -275,6 +303,7 @@ SCENARIOS = (
     DeleteModel,
     AddExample,
     Feedback,
+    ExportTexts,
 )
 
 

@@ -75,17 +75,23 @@ class ExportStore:
     def acquire(self, account_id: str, export_id: str) -> Export | None:
         """Own the job and set it RUNNING; None when it is over, gone or owned by another."""
         now, owner = to_milliseconds(self._clock()), secrets.token_hex(8)
-        free = (ExportRow.lease_until < now) | (ExportRow.lease_owner == owner)
+        row = ExportRow(account_id, export_id)
+        try:
+            row.refresh(consistent_read=True)
+        except ExportRow.DoesNotExist:
+            return None
+        free = (ExportRow.lease_until < now) & (ExportRow.fence == row.fence)
         actions: list[Action] = [
             ExportRow.status.set(RUNNING),
             ExportRow.updated_at.set(now),
             ExportRow.lease_until.set(now + self._milliseconds),
             ExportRow.lease_owner.set(owner),
-            ExportRow.attempts.add(1),
-            ExportRow.fence.add(1),
+            # Set, not added: a repeated call writes the same again.
+            ExportRow.attempts.set(row.attempts + 1),
+            ExportRow.fence.set(row.fence + 1),
         ]
-        row = ExportRow(account_id, export_id)
-        unfinished = ExportRow.status.is_in(QUEUED, RUNNING) & free
+        mine = free | (ExportRow.lease_owner == owner)
+        unfinished = ExportRow.status.is_in(QUEUED, RUNNING) & mine
         return _load(row) if try_update(row, actions, unfinished) else None
 
     def renew(self, export: Export) -> None:
@@ -118,6 +124,7 @@ class ExportStore:
                 ExportRow.size_bytes.set(size_bytes),
                 *self._ended(SUCCEEDED),
             ],
+            SUCCEEDED,
         )
 
     def fail(self, export: Export, message: str) -> None:
@@ -126,7 +133,7 @@ class ExportStore:
         Raises:
             LeaseLost: another worker owns it, or it is gone.
         """
-        self._change(export, [ExportRow.message.set(message), *self._ended(FAILED)])
+        self._change(export, [ExportRow.message.set(message), *self._ended(FAILED)], FAILED)
 
     def url(self, export: Export) -> str:
         """Make a URL that gives out the file for 30 minutes."""
@@ -174,15 +181,13 @@ class ExportStore:
             ExportRow.open.set(ENDED),
         ]
 
-    def _change(self, export: Export, actions: list[Action]) -> None:
-        """Write what the owner of the job says.
+    def _change(self, export: Export, actions: list[Action], ended: str = RUNNING) -> None:
+        """Write what the owner of the job says; an end may be written again, but not another.
 
         Raises:
             LeaseLost: another worker owns it, or it is gone.
         """
-        mine = (ExportRow.fence == export.fence) & ExportRow.status.is_in(
-            RUNNING, SUCCEEDED, FAILED
-        )
+        mine = (ExportRow.fence == export.fence) & ExportRow.status.is_in(RUNNING, ended)
         row = ExportRow(export.account_id, export.export_id)
         if not try_update(row, actions, mine):
             raise LeaseLost
