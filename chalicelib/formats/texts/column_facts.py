@@ -12,6 +12,8 @@ _MIN_ROWS_WITHOUT_NAMES = 10
 _MIN_SWAPPED_ROWS = 3
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
+_LONGEST_SHARE = 2 / 3
+"""How long the name of a column of texts may be, as a share of the texts' mean length."""
 
 
 @dataclass
@@ -28,6 +30,13 @@ class ColumnFacts:
     """Rows that are the first row again."""
     counts: Counter[int] = field(default_factory=Counter)
     """How often each value stands there, by its hash."""
+    own_words: set[str] = field(default_factory=set)
+    """Words of the first row's cell that stand in no other."""
+
+    def begin(self, cell: str) -> None:
+        """Take the cell of the first row."""
+        self.first = cell.strip()
+        self.own_words = set(self.first.casefold().split())
 
     def add(self, cell: str) -> None:
         """Count one cell."""
@@ -35,6 +44,8 @@ class ColumnFacts:
         self.rows += 1
         self.characters += len(value)
         self.counts[hash(value)] += 1
+        if self.own_words:
+            self.own_words.difference_update(value.casefold().split())
 
     @property
     def distinct(self) -> int:
@@ -75,7 +86,7 @@ def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) ->
             continue
         for fact, at in zip(facts, (text_at, label_at), strict=True):
             if first is None:
-                fact.first = cells[at].strip()
+                fact.begin(cells[at])
             elif cells == first:
                 fact.repeats += 1
             else:
@@ -87,11 +98,19 @@ def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) ->
 def has_unnamed_header(
     texts: ColumnFacts, labels: ColumnFacts, least_rows: int = _MIN_ROWS_WITHOUT_NAMES
 ) -> bool:
-    """Tell a header of unknown names: its cells occur once while every other label repeats."""
+    """Tell a header of unknown names: its cells occur once while every other label repeats.
+
+    A first row that could as well be an example is none: it would be lost. So each of its names
+    has a word that stands nowhere below, and that of the texts is shorter than these.
+    """
     return (
         texts.rows >= least_rows
         and not texts.repeats
-        and all(fact.looks_like_a_name and fact.first_is_unlike for fact in (texts, labels))
+        and all(
+            fact.looks_like_a_name and fact.first_is_unlike and fact.own_words
+            for fact in (texts, labels)
+        )
+        and len(texts.first) * texts.rows <= _LONGEST_SHARE * texts.characters
         and labels.all_repeat
         and labels.distinct * 2 <= labels.rows
         and texts.distinct * 5 >= texts.rows * 4

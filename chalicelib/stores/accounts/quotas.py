@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from pynamodb.exceptions import PynamoDBException
 from pynamodb.expressions.update import Action
@@ -41,6 +41,8 @@ _OLD_SECONDS = 600.0
 _MOST_OVER = 100
 _TAKEN_AT_ONCE = 10
 """Tokens of calls that are over which a write takes out: few enough for a row below 1 KB."""
+
+Result = TypeVar("Result")
 
 
 @translate_errors
@@ -144,11 +146,8 @@ class QuotaStore:
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Read how many calls are counted."""
-        try:
-            row = QuotaRow.get(account_id, _period(kind, month), consistent_read=True)
-        except QuotaRow.DoesNotExist:
-            return 0
-        return int(row.used)
+        row = QuotaRow(account_id, _period(kind, month))
+        return int(row.used) if _refresh(row) else 0
 
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
@@ -166,9 +165,8 @@ class QuotaStore:
             QuotaRow.expires_at.set(int(expires_at.timestamp())),
         ]
         room = QuotaRow.used.does_not_exist() | (QuotaRow.used <= limit - count)
-        return count <= limit and try_update(
-            QuotaRow(account_id, _period(kind, day)), actions, room
-        )
+        row = QuotaRow(account_id, _period(kind, day))
+        return count <= limit and _unthrottled(lambda: try_update(row, actions, room))
 
     def _release(self, account_id: str, kind: str, month: str, token: str) -> bool:
         """Take a call back if it is counted; tell whether it was."""
@@ -268,11 +266,28 @@ def _ask(is_done: Callable[[], bool]) -> bool:
 
 def _holds(row: QuotaRow, token: str) -> bool:
     """Tell whether a row holds a token, reading it anew."""
+    return _refresh(row) and token in ((row.held_a, row.held_b)[_side(token)] or ())
+
+
+def _refresh(row: QuotaRow) -> bool:
+    """Read a row anew; False when there is none."""
     try:
-        row.refresh(consistent_read=True)
+        _unthrottled(lambda: row.refresh(consistent_read=True))
     except QuotaRow.DoesNotExist:
         return False
-    return token in ((row.held_a, row.held_b)[_side(token)] or ())
+    return True
+
+
+def _unthrottled(call: Callable[[], Result]) -> Result:
+    """Make a call again while it is refused because there are too many."""
+    for pause in PAUSES:
+        try:
+            return call()
+        except PynamoDBException as error:
+            if not is_throttled(error):
+                raise
+            time.sleep(pause)
+    return call()
 
 
 def _sets(token: str) -> tuple[Any, Any]:

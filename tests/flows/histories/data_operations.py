@@ -94,8 +94,17 @@ def create_by_hand(actor: Actor) -> None:
 
 
 def file_request(method: str, path: str, fields: dict[str, object], rows: list[Row]) -> Request:
-    """Send rows as a csv file."""
+    """Send rows as a csv file, with a word about its first row where that could be a header."""
+    if may_begin_with_names(rows):
+        fields = {**fields, "header": "false"}
     return as_form(method, path, fields, {"data": ("rows.csv", csv_file(rows))})
+
+
+def may_begin_with_names(rows: list[Row]) -> bool:
+    """Tell whether the cells of a first row occur once, as those of a header do."""
+    text, label = rows[0]
+    below = [cell for row in rows[1:] for cell in row]
+    return text not in below and label not in below
 
 
 def upload(actor: Actor) -> None:
