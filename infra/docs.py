@@ -12,6 +12,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from chalicelib.domain.accounts.rates import COSTS, RATES
+from chalicelib.domain.documents.form_template import FORM_TYPES
+from chalicelib.formats.templates.form_template import standard_template
 from chalicelib.routes import OPERATIONS
 from infra import client_records, costs
 from infra.deploying.deployer_policy import policy
@@ -22,21 +24,26 @@ _BEGIN, _END = "<!-- written by python -m infra.docs -->\n", "<!-- end -->\n"
 
 def pages() -> dict[Path, str]:
     """Return the pages that have such a table, made anew, and the client's records."""
-    tables: dict[Path, Iterable[str]] = {
-        DOCS / "accounts.md": _rates(),
-        DOCS / "api.md": _calls(),
-        DOCS / "deploy.md": costs.lines({}),
-        DOCS / "deployer.md": _policy(),
+    tables: dict[str, list[Iterable[str]]] = {
+        "accounts.md": [_rates()],
+        "api.md": [_calls()],
+        "deploy.md": [costs.lines({})],
+        "deployer.md": [_policy()],
+        "forms.md": [_entities(form_type) for form_type in FORM_TYPES],
     }
-    made = {page: _replaced(page.read_text(encoding="utf-8"), t) for page, t in tables.items()}
+    made = {
+        DOCS / name: _replaced((DOCS / name).read_text("utf-8"), t) for name, t in tables.items()
+    }
     return {**made, client_records.FILE: client_records.source()}
 
 
-def _replaced(text: str, table: Iterable[str]) -> str:
-    """Put lines between the two marks of a page."""
-    head, rest = text.split(_BEGIN)
-    tail = rest.split(_END)[1]
-    return "".join([head, _BEGIN, *(f"{line}\n" for line in table), _END, tail])
+def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
+    """Put each table between the next two marks of a page."""
+    head, *rest = text.split(_BEGIN)
+    made = [head]
+    for table, part in zip(tables, rest, strict=True):
+        made += [_BEGIN, *(f"{line}\n" for line in table), _END, part.split(_END)[1]]
+    return "".join(made)
 
 
 def _calls() -> Iterator[str]:
@@ -47,6 +54,15 @@ def _calls() -> Iterator[str]:
         routes = sorted(operation.routes(), key=itemgetter(0))
         calls = [f"`{operation.method} {path}`" for _, path in routes]
         yield f"| {'<br>'.join(calls)} | {operation.summary.rstrip('.')} |"
+
+
+def _entities(form_type: str) -> Iterator[str]:
+    """Yield the table of what a standard form's template looks for."""
+    yield "| entity | keys looked for | type |"
+    yield "|---|---|---|"
+    for key in standard_template(form_type).keys:
+        types = ", ".join(key.types) or "TEXT"
+        yield f"| `{key.entity}` | {' · '.join(key.variations)} | {types} |"
 
 
 def _policy() -> Iterator[str]:

@@ -125,7 +125,7 @@ def test_every_page_is_in_the_index() -> None:
 
 
 def test_tables_are_those_of_the_code() -> None:
-    """`python -m infra.docs` has been run since an operation, an alarm or a price changed."""
+    """`python -m infra.docs` has been run since what a table tells of has changed."""
     assert [page.name for page, text in docs.pages().items() if page.read_text() != text] == []
 
 

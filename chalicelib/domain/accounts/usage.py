@@ -43,9 +43,9 @@ BROWSED = "browsed"
 """Examples shown for review, which are counted by the day."""
 
 COUNTED, GIVEN_BACK, REFUSED, UNKNOWN = "counted", "given_back", "refused", "unknown"
+"""What became of a prediction that a call asked for; UNKNOWN may be counted or not."""
 NEVER_COUNTED = "never_counted"
 """How an UNKNOWN one may be settled, other than by giving it back."""
-"""What became of a prediction that a call asked for; UNKNOWN may be counted or not."""
 OUTCOMES = (COUNTED, GIVEN_BACK, REFUSED, UNKNOWN)
 KEPT_AFTER_RESET = timedelta(days=400)
 """How long a month's counter is kept after its end: more than a year to look back on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.domain.datasets.label_names import is_visible, normal_form
@@ -43,6 +43,7 @@ def _again(content: bytes) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("write", [write_csv, write_jsonl])
+@settings(deadline=None)
 @given(rows=st.lists(st.tuples(TEXTS, LABELS), min_size=1, max_size=8))
 def test_any_texts_are_read_again(write, rows):
     """Whatever a text holds, reading the export gives the same texts with the same labels."""

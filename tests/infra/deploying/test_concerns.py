@@ -159,6 +159,7 @@ def test_yes_never_asks(
     assert facts["Tags"] == [{"Key": "presage:stage", "Value": target.stack}]
 
 
+@pytest.mark.usefixtures("aws_in_memory")
 def test_nobody_to_ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a question cannot be answered the command says how to agree beforehand."""
 

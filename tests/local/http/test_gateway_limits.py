@@ -249,12 +249,12 @@ def asked(front: Front, route: Route) -> tuple[str, dict[str, str]]:
     [
         (GatewayLimits(seconds=0.02), 0.06, 1, "504 Gateway Timeout", "timed_out", "0.02 seconds"),
         (
-            GatewayLimits(event_bytes=999),
+            GatewayLimits(event_bytes=1_999),
             0,
-            999,
+            1_999,
             "502 Bad Gateway",
             "internal_error",
-            "may return 999",
+            "may return 1999",
         ),
     ],
 )
