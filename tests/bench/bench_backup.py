@@ -1,6 +1,7 @@
 """Backup at scale: 100,000 texts and 50 models are dumped, restored elsewhere, and compared.
 
-Run: python -m tests.bench.bench_backup. It starts two local stacks of its own, fills the first
+Run: python -m tests.bench.bench_backup [--texts N --models N]. It starts two local stacks of its
+own, fills the first
 over HTTP, and moves everything to the second by the command of infra/backup.py. Every row and
 every object is compared byte for byte. A last dump is made while callers go on writing.
 """
@@ -141,18 +142,18 @@ class Bench:
     """The backup."""
 
 
-def fill(caller: Client) -> int:
+def fill(caller: Client, texts: int, models: int) -> int:
     """Upload texts and pictures and train models; returns the data set of the models."""
     started = time.perf_counter()
     small = int(caller.dataset(csv_file(made_rows(MODEL_ROWS)))["id"])
-    for number in range(MODELS):
+    for number in range(models):
         model_id = str(caller.train(small, f"model {number}")["modelId"])
         ended = caller.wait_model(model_id, MODEL_SECONDS)
         assert ended["status"] == "SUCCEEDED", ended
     caller.vision().dataset(folders_zip(count=PICTURES), file_name="pictures.zip")
     # Last, so that nothing waits for the embedding of so many texts.
-    big = caller.wait_dataset(int(caller.upload(big_file(), name="big")["id"]), 300)
-    assert big["totalExamples"] == BIG_TEXTS, big
+    big = caller.wait_dataset(int(caller.upload(big_file(texts), name="big")["id"]), 300)
+    assert big["totalExamples"] == texts, big
     say(f"filled in {time.perf_counter() - started:.0f} s")
     return small
 
@@ -217,8 +218,13 @@ def bench_moving(bench: Bench, home: int, trained: int) -> None:
 
 def main() -> int:
     """Run all of it; the exit status is 0 when all bars hold."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
-    report = Report(f"Backup of {BIG_TEXTS:,} texts and {MODELS} models")
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.bench_backup")
+    parser.add_argument(
+        "--texts", type=int, default=BIG_TEXTS, help="examples of the large dataset"
+    )
+    parser.add_argument("--models", type=int, default=MODELS, help="models that are trained")
+    options = parser.parse_args()
+    report = Report(f"Backup of {options.texts:,} texts and {options.models} models")
     # Tokens of the first stack are good in the second.
     secret = {"PRESAGE_TOKEN_SECRET": "one key for both stacks, longer than 32 bytes"}
     with (
@@ -229,7 +235,7 @@ def main() -> int:
         world = World(first, Path(place))
         caller = world.caller("GOLD", example_calls=1_000_000)
         bench = Bench(report, first, second, caller, Path(place) / "backup")
-        trained = fill(caller)
+        trained = fill(caller, options.texts, options.models)
         first.pause_workers()
         second.pause_workers()
         bench_move(bench)
