@@ -125,8 +125,8 @@ def run_ocr(call: Call) -> OcrRecord:
     template = _template(call) if form.task == FORM else None
     extras = form.link_tables, form.alphabet, form.layout, form.output
     request = OcrRequest(form.task, template, *extras)
-    found = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
-    return _within_limits(ocr_answer(form.task, found, form.sample_id))
+    findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
+    return _within_limits(ocr_answer(form.task, findings, form.sample_id))
 
 
 def _template(call: Call) -> FormTemplate:

@@ -42,9 +42,11 @@ def predict_image(call: Call) -> records.PredictionRecord:
 def detect_objects(call: Call) -> records.DetectionRecord:
     """Find objects in a picture. Spec: Detection response."""
     form: PictureForm = call.form
-    found = call.container.picture_predictions.detect(call.account, call.located, sample_of(call))
-    call.usage = found.usage
-    return describe.detection(found.items, form.sample_id)
+    prediction = call.container.picture_predictions.detect(
+        call.account, call.located, sample_of(call)
+    )
+    call.usage = prediction.usage
+    return describe.detection(prediction.items, form.sample_id)
 
 
 def _operation(name: str, path: str, view: Any, summary: str, answer: type) -> Operation:

@@ -72,7 +72,7 @@ class AccountService:
         if self._accounts.find_by_email(address) is not None:
             raise _taken(address)
         key, private_pem = _new_key(public_pem)
-        made = self._accounts.create(
+        created = self._accounts.create(
             Account(
                 account_id="",
                 email=address,
@@ -84,9 +84,9 @@ class AccountService:
                 created_at=self._clock(),
             )
         )
-        if made is None:
+        if created is None:
             raise _taken(address)
-        return KeyedAccount(made, private_pem)
+        return KeyedAccount(created, private_pem)
 
     def list_all(self) -> tuple[Account, ...]:
         """List every account by id, closed ones too."""

@@ -59,23 +59,23 @@ class HealthService:
 
     def parts(self) -> list[EnginePart]:
         """Return every part that is installed or expected, by name."""
-        found = self._facts_files()
-        return [self._part(name, found.get(name)) for name in sorted(self._names | set(found))]
+        files = self._facts_files()
+        return [self._part(name, files.get(name)) for name in sorted(self._names | set(files))]
 
     def _facts_files(self) -> dict[str, tuple[str, int]]:
         """Return path and time of change of the facts file of each installed part, by name."""
-        found: dict[str, tuple[str, int]] = {}
+        files: dict[str, tuple[str, int]] = {}
         try:
             with os.scandir(self._model_dir) as folders:
                 names = [folder.name for folder in folders if not folder.name.startswith(".")]
         except OSError:
-            return found
+            return files
         for name in names:
             for file in FACTS_FILES:
                 path = f"{self._model_dir}/{name}/{file}"
                 with suppress(OSError):
-                    found[name] = path, os.stat(path).st_mtime_ns
-        return found
+                    files[name] = path, os.stat(path).st_mtime_ns
+        return files
 
     def _part(self, name: str, file: tuple[str, int] | None) -> EnginePart:
         """Describe one part by its facts file, if there is one."""

@@ -277,14 +277,14 @@ def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindi
     return DocumentFindings(findings, unread, text)
 
 
-def _named(found: Sequence[Finding], request: OcrRequest) -> tuple[Finding, ...]:
+def _named(findings: Sequence[Finding], request: OcrRequest) -> tuple[Finding, ...]:
     """Name the tables, keep the best of the fields, and put the surest first."""
     from chalicelib.engines.ocr.tables.links import PagePart
     from chalicelib.engines.ocr.tasks import name_tables
 
-    tables = [each for each in found if isinstance(each.item, Table)]
-    parts = [PagePart(each.view, each.item) for each in found if isinstance(each.item, Table)]
-    others = [each for each in found if not isinstance(each.item, Table)]
+    tables = [each for each in findings if isinstance(each.item, Table)]
+    parts = [PagePart(each.view, each.item) for each in findings if isinstance(each.item, Table)]
+    others = [each for each in findings if not isinstance(each.item, Table)]
     if request.template is not None:
         others = list(best_fields(others))
     blocks = name_tables(parts, request)

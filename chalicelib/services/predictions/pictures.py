@@ -75,20 +75,20 @@ class PicturePredictionService:
             PredictionQuotaExceeded: no prediction is left this month.
         """
         trained, picture = self._read_for(model, sample, (IMAGE, MULTI_LABEL))
-        found, usage = self._allowances.predict(
+        answer, usage = self._allowances.predict(
             account, model, lambda: self._predict(model, trained, picture)
         )
-        items = [item for item in found if isinstance(item, Probability)]
+        items = [item for item in answer if isinstance(item, Probability)]
         most = None if model.type == MULTI_LABEL else count or TOP_LABELS
         return Prediction(items[:most], usage)
 
     def detect(self, account: Account, model: ServedModel, sample: Sample) -> Prediction[Detection]:
         """Answer a picture with the objects in it; arguments and errors are those of `classify`."""
         trained, picture = self._read_for(model, sample, (DETECTION,))
-        found, usage = self._allowances.predict(
+        answer, usage = self._allowances.predict(
             account, model, lambda: self._predict(model, trained, picture)
         )
-        return Prediction([item for item in found if isinstance(item, Detection)], usage)
+        return Prediction([item for item in answer if isinstance(item, Detection)], usage)
 
     def _read_for(
         self, model: ServedModel, sample: Sample, types: Collection[str]

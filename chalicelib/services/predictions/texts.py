@@ -69,10 +69,10 @@ class PredictionService:
             PredictionQuotaExceeded: no prediction is left this month.
         """
         trained = self._checked(model, dataset_type)
-        found, usage = self._allowances.predict(
+        probabilities, usage = self._allowances.predict(
             account, model, lambda: self._predict(trained, document, count)
         )
-        return Prediction(found, usage)
+        return Prediction(probabilities, usage)
 
     def _checked(self, model: ServedModel, dataset_type: str) -> TrainedText:
         """Load a model, or refuse one that cannot answer."""

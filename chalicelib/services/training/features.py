@@ -183,11 +183,11 @@ class _Maker:
             views.setdefault(digest, []).append(view)
         with ThreadPoolExecutor(self._threads) as pool:
             rows_of = log.with_context(lambda item: self._rows(dataset_id, *item))
-            made = pool.map(rows_of, views.items())
-            found = list(zip(views.items(), made, strict=True))
+            pictures = pool.map(rows_of, views.items())
+            viewed = list(zip(views.items(), pictures, strict=True))
         entries: list[ShardEntry] = []
         rows: list[Halves] = []
-        for (digest, numbers), picture in found:
+        for (digest, numbers), picture in viewed:
             if picture is not None:
                 entries += [ShardEntry(digest, number, picture[0]) for number in numbers]
                 rows += picture[1]
@@ -301,11 +301,11 @@ class _Gathering:
         folder = self._maker.folder(dataset_id)
         key = f"{folder}{_VIEWS if group[0][1] else ''}{new_string_id()}.npz"
         wanted = [(self._pictures[number][1], view) for number, view in group]
-        made = self._maker.make(dataset_id, wanted, key)
+        shard = self._maker.make(dataset_id, wanted, key)
         self._known.add(key)
-        if made is not None:
-            self._take(dataset_id, key, made[1], made[0])
-            self._made += len(made[1].entries)
+        if shard is not None:
+            self._take(dataset_id, key, shard[1], shard[0])
+            self._made += len(shard[1].entries)
         self._broken |= {n for n, view in group if row_key(n, view) not in self._rows}
 
     def _load_new(self, first_view: int, expected: int) -> None:

@@ -93,8 +93,8 @@ class ModelService:
         card = model.version and self._files.document(model_id, model.version, CARD)
         if not card:
             raise MetricsNotFound(model_id)
-        found: dict[str, Any] = card
-        return found
+        content: dict[str, Any] = card
+        return content
 
     def list_account(
         self, account: Account, wanted: ListFilter, offset: int, count: int

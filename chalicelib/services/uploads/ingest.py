@@ -349,11 +349,11 @@ class _Attempt:
         )
         parts = self._stores.parts.writer(dataset, dataset.receipt_id)
         now = dataset.updated_at
-        for number, found in enumerate(reading.examples(), upload.first_example):
-            label_id = ids[found.label]
-            writer.add(Example(number, found.name, now, label_id, found.picture, found.box))
-            if found.waiting:
-                parts.add(found.waiting)
+        for number, example in enumerate(reading.examples(), upload.first_example):
+            label_id = ids[example.label]
+            writer.add(Example(number, example.name, now, label_id, example.picture, example.box))
+            if example.waiting:
+                parts.add(example.waiting)
         parts.close()
         written = writer.close()
         self._added = writer.added
@@ -390,8 +390,8 @@ class _Attempt:
     def revert_if_deleted(self) -> None:
         """Remove what was written after the dataset's deletion had waited long enough."""
         dataset = self._owned.dataset
-        found = self._stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
-        if found is None or found.status == DELETION_PENDING:
+        current = self._stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        if current is None or current.status == DELETION_PENDING:
             label_ids = {c.label_id for c in dataset.counts} | set(self._owned.upload.label_ids)
             self._stores.contents.delete(dataset.dataset_id, label_ids)
 

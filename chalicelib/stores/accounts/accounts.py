@@ -47,16 +47,16 @@ class AccountStore:
     ) -> dict[type[TableRow], Any]:
         """Read a row of each of several tables in one trip, by their keys; consistent reads."""
         tables = {str(row.Meta.table_name): row for row in reads}
-        asked = {name: _keys_read(row, reads[row]) for name, row in tables.items()}
-        found: dict[type[TableRow], Any] = {}
+        requests = {name: _keys_read(row, reads[row]) for name, row in tables.items()}
+        rows: dict[type[TableRow], Any] = {}
         for pause in (*READ_PAUSES, None):
-            answer = self._clients.dynamodb.batch_get_item(RequestItems=asked)
+            answer = self._clients.dynamodb.batch_get_item(RequestItems=requests)
             for name, items in answer["Responses"].items():
                 for item in items:
-                    found[tables[name]] = tables[name].from_raw_data(item)
-            asked = answer.get("UnprocessedKeys")
-            if not asked:
-                return found
+                    rows[tables[name]] = tables[name].from_raw_data(item)
+            requests = answer.get("UnprocessedKeys")
+            if not requests:
+                return rows
             if pause is not None:
                 time.sleep(pause)
         raise StorageUnavailable
@@ -67,12 +67,12 @@ class AccountStore:
         The account's row is written before the address points to it: whatever breaks in between
         leaves a row that nobody can use, never an address that nobody can have.
         """
-        made = replace(account, account_id=_next_id())
-        row = new_row(made)
+        created = replace(account, account_id=_next_id())
+        row = new_row(created)
         # The id is fresh, so a refusal means that a repeated call met its own first write.
         try_write(lambda: row.save(condition=AccountRow.account_id.does_not_exist()))
         try:
-            is_free = _point(made)
+            is_free = _point(created)
         except PynamoDBException:
             row.delete()
             raise
@@ -109,12 +109,12 @@ class AccountStore:
             return None if account is None else ApiCaller(account)
         if not _may_be_id(account_id):
             return None
-        found = self._read_together(reads)
-        row = found.get(AccountRow)
+        rows = self._read_together(reads)
+        row = rows.get(AccountRow)
         account = None if row is None else load_account(row)
-        if account is None or (refresh_id is not None and RefreshTokenRow not in found):
+        if account is None or (refresh_id is not None and RefreshTokenRow not in rows):
             return None
-        return ApiCaller(account, load_served(found.get(ModelRow)))
+        return ApiCaller(account, load_served(rows.get(ModelRow)))
 
     def find_by_email(self, email: str) -> Account | None:
         """Find an account by its address, in any case.

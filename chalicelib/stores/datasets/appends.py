@@ -119,10 +119,10 @@ class AppendStore:
     def _append(self, owned: OwnedDataset, new: NewExample) -> tuple[Example, Dataset]:
         """Add under the lease."""
         counts, label_id = self._with_label(owned, new)
-        found = self._find(owned.dataset, new, counts, label_id)
-        if found is not None:
+        existing = self._find(owned.dataset, new, counts, label_id)
+        if existing is not None:
             self._stores.dataset_leases.release(owned.dataset, owned.lease)
-            return found, owned.dataset
+            return existing, owned.dataset
         has_new_label = len(counts) > len(owned.dataset.counts)
         check_can_grow(owned.dataset, has_new_label=has_new_label)
         self._check_name(owned, new)
@@ -158,9 +158,9 @@ class AppendStore:
         if new.label_id:
             return dataset.counts, new.label_id
         names = self._stores.labels.names(c.label_id for c in dataset.counts)
-        found = ids_by_name(names).get(normal_form(new.label))
-        if found is not None:
-            return dataset.counts, found
+        known_id = ids_by_name(names).get(normal_form(new.label))
+        if known_id is not None:
+            return dataset.counts, known_id
         label_id = self._stores.ids.reserve("labels")
         return (*dataset.counts, LabelCounts(label_id)), label_id
 

@@ -82,17 +82,17 @@ def delete_places(owner: str) -> None:
 def _skip(owner: str, before: int, count: int) -> int | None:
     """Count rows behind an id; return the id of the last one, or None when there are fewer."""
     while count:
-        found = DatasetRow._get_connection().query(
+        response = DatasetRow._get_connection().query(
             owner,
             consistent_read=True,
             select="COUNT",
             limit=min(count, _MOST_COUNTED),
             exclusive_start_key=_key(owner, before),
         )
-        if "LastEvaluatedKey" not in found:
+        if "LastEvaluatedKey" not in response:
             return None
-        before = int(found["LastEvaluatedKey"]["dataset_id"]["N"])
-        count -= int(found["Count"])
+        before = int(response["LastEvaluatedKey"]["dataset_id"]["N"])
+        count -= int(response["Count"])
     return before
 
 

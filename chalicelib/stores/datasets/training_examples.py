@@ -35,12 +35,12 @@ class TrainingExamples:
         global_id = model.request.param("withGlobalDatasetId")
         if global_id is None:
             return [dataset]
-        found = self._datasets.find(GLOBAL_ACCOUNT_ID, model.family, int(str(global_id)))
-        if found is None:
+        global_dataset = self._datasets.find(GLOBAL_ACCOUNT_ID, model.family, int(str(global_id)))
+        if global_dataset is None:
             raise TrainingFailed(
                 f"The global dataset {global_id} is not there any more. Train without it."
             )
-        return [dataset, found]
+        return [dataset, global_dataset]
 
     def read(self, model: Model, dataset: Dataset) -> TrainingTexts:
         """Read the texts that the model's request names.

@@ -78,9 +78,11 @@ class ExampleNames:
         index = self._indexes.get(dataset.dataset_id) or self._load(dataset.dataset_id)
         for stretches in batches(_missing(dataset, index)):
             counts, digests = dict(index.counts), [index.digests]
-            for stretch, found in zip(stretches, self._examples.read_many(stretches), strict=True):
-                counts[_sequence_key(stretch.sequence)] = stretch.start + len(found)
-                digests += [_digest(example.name) for example in found]
+            for stretch, examples in zip(
+                stretches, self._examples.read_many(stretches), strict=True
+            ):
+                counts[_sequence_key(stretch.sequence)] = stretch.start + len(examples)
+                digests += [_digest(example.name) for example in examples]
             index = _Index(counts, b"".join(digests), index.saved)
             self._keep(dataset.dataset_id, index)
         return index

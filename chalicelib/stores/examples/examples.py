@@ -118,11 +118,11 @@ class ExampleStore:
         self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
     ) -> Iterator[Example]:
         """Read every committed example of a source, label by label, in order."""
-        wanted = [
+        committed_counts = [
             (ExampleSequence(dataset_id, source, c.label_id), c.count(source), c.label_id)
             for c in counts
         ]
-        for keys in batches(_chunk_keys(wanted)):
+        for keys in batches(_chunk_keys(committed_counts)):
             chunks = self._chunks([key for key, _, _ in keys])
             for key, label_id, committed in keys:
                 yield from self._examples(chunks[key], label_id)[:committed]
@@ -133,16 +133,16 @@ class ExampleStore:
             (ExampleSequence(dataset_id, source, c.label_id), c.count(source), c.label_id)
             for c in counts
         ]
-        found: set[bytes] = set()
+        digests: set[bytes] = set()
         for keys in batches(_chunk_keys(wanted)):
             chunks = self._chunks([key for key, _, _ in keys])
             for key, _, committed in keys:
                 # Behind the committed count lies what came to nothing.
                 packed = bytes(chunks[key].digests or b"")[: committed * DIGEST_BYTES]
-                found.update(
+                digests.update(
                     packed[i : i + DIGEST_BYTES] for i in range(0, len(packed), DIGEST_BYTES)
                 )
-        return found
+        return digests
 
     def delete(self, sequence: ExampleSequence) -> None:
         """Delete every chunk row of a sequence, committed or not."""

@@ -208,9 +208,9 @@ class Downloader:
 
     def _resolve(self, location: Location, deadline: Deadline) -> list[str]:
         """Look a host up once, and refuse it unless all its addresses may be reached."""
-        found = _look_up(self._resolver, location, deadline.remaining(self._check_seconds))
+        resolved = _look_up(self._resolver, location, deadline.remaining(self._check_seconds))
         addresses: list[str] = []
-        for family, _, _, _, sockaddr in found:
+        for family, _, _, _, sockaddr in resolved:
             if family not in {socket.AF_INET, socket.AF_INET6}:
                 continue
             text = str(sockaddr[0])

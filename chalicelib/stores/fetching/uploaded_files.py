@@ -95,7 +95,7 @@ class UploadedFileStore:
         """
         more = {} if length is None else {"Range": f"bytes=0-{length - 1}"}
         try:
-            found = self._clients.s3.get_object(
+            response = self._clients.s3.get_object(
                 Bucket=self._bucket, Key=uploaded.key, IfMatch=uploaded.etag, **more
             )
         except ClientError as error:
@@ -104,7 +104,7 @@ class UploadedFileStore:
             raise DownloadFailed(
                 "The file was sent twice or deleted; send it again by a new upload."
             ) from error
-        for block in found["Body"].iter_chunks(1 << 20):
+        for block in response["Body"].iter_chunks(1 << 20):
             target.write(block)
 
     def claim(self, uploaded: UploadedFile, user: str) -> None:

@@ -37,14 +37,14 @@ class CheckpointStore:
 
     def beginning(self, model: Model) -> RunStart | None:
         """Read what the run found; None when it has not begun."""
-        found = self._artifacts.get_json(_key(model, "json"))
-        if found is None:
+        document = self._artifacts.get_json(_key(model, "json"))
+        if document is None:
             return None
         counts = {
             int(dataset_id): tuple(LabelCounts(*row) for row in rows)
-            for dataset_id, rows in found["counts"].items()
+            for dataset_id, rows in document["counts"].items()
         }
-        return RunStart(from_milliseconds(found["begun_at"]), counts)
+        return RunStart(from_milliseconds(document["begun_at"]), counts)
 
     def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> RunStart:
         """Remember what the run finds."""

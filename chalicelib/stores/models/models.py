@@ -68,15 +68,15 @@ class ModelStore:
         """Return a page of the models of an account by creation, then id."""
         members = ["model_id", "name", "status", "created_at", "deleted"]
         rows = ModelRow.query(account_id, consistent_read=True, attributes_to_get=members)
-        kept = sorted(
+        creations = sorted(
             (int(row.created_at), str(row.model_id))
             for row in rows
             if not row.deleted and wanted.keeps(row.name, row.status)
         )
-        keys = [(account_id, model_id) for _, model_id in kept[offset : offset + count]]
-        found = {row.model_id: row for row in ModelRow.batch_get(keys, consistent_read=True)}
-        models = (load_model(found[key]) for _, key in keys if key in found)
-        return ListPage(tuple(models), offset, len(kept) > offset + count)
+        keys = [(account_id, model_id) for _, model_id in creations[offset : offset + count]]
+        rows_by_id = {row.model_id: row for row in ModelRow.batch_get(keys, consistent_read=True)}
+        models = (load_model(rows_by_id[key]) for _, key in keys if key in rows_by_id)
+        return ListPage(tuple(models), offset, len(creations) > offset + count)
 
     def running(self) -> list[Model]:
         """List the trainings that have begun, those whose worker has died or gave them back too."""
@@ -173,8 +173,8 @@ class ModelStore:
         silent = ModelRow.nudged_at < announced_before
         # One that stepped aside has no lease, and waits as those do that have not begun.
         lost = (died & (ModelRow.nudged_at < dead_before)) | (silent & (ModelRow.lease_until == 0))
-        found = ModelRow.open_index.query(RUNNING, filter_condition=lost)
-        claimed = self._claim(found, lost & (ModelRow.status == RUNNING))
+        lost_rows = ModelRow.open_index.query(RUNNING, filter_condition=lost)
+        claimed = self._claim(lost_rows, lost & (ModelRow.status == RUNNING))
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
             self._place_old(key)
             # The filter, and not a limit of the query: that would count what was announced too.

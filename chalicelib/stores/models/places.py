@@ -156,7 +156,7 @@ def _count(key: str, condition: Condition | None = None, limit: int | None = Non
     """Count rows of a lane; the answer holds none of them."""
     count, start = 0, None
     while True:
-        found = ModelRow._get_connection().query(
+        response = ModelRow._get_connection().query(
             key,
             condition,
             index_name="queued",
@@ -164,7 +164,7 @@ def _count(key: str, condition: Condition | None = None, limit: int | None = Non
             limit=None if limit is None else limit - count,
             exclusive_start_key=start,
         )
-        count += int(found["Count"])
-        start = found.get("LastEvaluatedKey")
+        count += int(response["Count"])
+        start = response.get("LastEvaluatedKey")
         if start is None or (limit is not None and count >= limit):
             return count

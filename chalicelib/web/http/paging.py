@@ -95,10 +95,10 @@ def list_answer(
 
     A page of many quotes ends sooner, because a function could not return it.
     """
-    kept = _encoded(page.items, record)
-    has_more = page.has_more or len(kept) < len(page.items)
-    following = page.offset + len(kept) if has_more else None
-    return ListAnswer(ListRecord("list", kept), following, asked.count, headers or {})
+    records = _encoded(page.items, record)
+    has_more = page.has_more or len(records) < len(page.items)
+    following = page.offset + len(records) if has_more else None
+    return ListAnswer(ListRecord("list", records), following, asked.count, headers or {})
 
 
 def scan_answer(
@@ -117,25 +117,25 @@ def scan_answer(
         record: makes the record of an item.
         asked: what was asked for.
     """
-    kept = _encoded(items, record)
-    following = positions[len(kept)] if len(kept) < len(items) else next_offset
-    answer = ScanRecord("list", kept, UNSET if following is None else following)
+    records = _encoded(items, record)
+    following = positions[len(records)] if len(records) < len(items) else next_offset
+    answer = ScanRecord("list", records, UNSET if following is None else following)
     return ListAnswer(answer, following, asked.count)
 
 
 def _encoded(items: Iterable[Item], record: Callable[[Item], Any]) -> list[msgspec.Raw]:
     """Encode records until they fill a page."""
-    kept: list[msgspec.Raw] = []
+    records: list[msgspec.Raw] = []
     budget = MAX_PAGE_BYTES - len(b'{"object":"list","data":[]}') + 1  # one comma less
     on_wire = MAX_FUNCTION_BYTES
     for item in items:
         encoded = msgspec.json.encode(record(item))
         budget -= len(encoded) + 1
         on_wire -= wire_bytes(encoded) + 1
-        if kept and min(budget, on_wire) < 0:
+        if records and min(budget, on_wire) < 0:
             break
-        kept.append(msgspec.Raw(encoded))
-    return kept
+        records.append(msgspec.Raw(encoded))
+    return records
 
 
 def _whole(query: Mapping[str, str], name: str, default: int, smallest: int) -> int:

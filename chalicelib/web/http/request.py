@@ -353,11 +353,11 @@ def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
 
 def _checked(values: Mapping[str, Any], known: Collection[str]) -> BodyFields:
     """Keep the known fields; only texts to classify and JSON texts may hold control characters."""
-    kept = {name: value for name, value in values.items() if name in known}
-    for name, value in kept.items():
+    fields = {name: value for name, value in values.items() if name in known}
+    for name, value in fields.items():
         if name not in UNCHECKED and isinstance(value, str) and _CONTROL.search(value):
             raise InvalidParameter(name, "it holds control characters; leave them out.")
-    return BodyFields(kept)
+    return BodyFields(fields)
 
 
 def _without_controls(text: str) -> str:

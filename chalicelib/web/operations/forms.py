@@ -58,18 +58,22 @@ def whole_number(sent: object) -> int | None:
         if not sent.is_integer():
             return None
         return int(max(-float(LARGEST_WHOLE), min(sent, float(LARGEST_WHOLE))))
-    found = _WHOLE.fullmatch(sent) if isinstance(sent, str) else None
-    if found is None or len(found[0]) > _LONGEST_NUMBER:
+    match = _WHOLE.fullmatch(sent) if isinstance(sent, str) else None
+    if match is None or len(match[0]) > _LONGEST_NUMBER:
         return None
-    part = found["part"] or ""
-    digits = found["whole"] + part
-    kept = digits.rstrip("0")
-    zeros = int(found["power"] or 0) - len(part) + len(digits) - len(kept)
-    if zeros < 0 and kept:
+    part = match["part"] or ""
+    digits = match["whole"] + part
+    significant = digits.rstrip("0")
+    zeros = int(match["power"] or 0) - len(part) + len(digits) - len(significant)
+    if zeros < 0 and significant:
         return None
-    is_long = len(kept.lstrip("0")) + zeros > len(str(LARGEST_WHOLE))
-    number = LARGEST_WHOLE if kept and is_long else int(kept or 0) * 10 ** (zeros if kept else 0)
-    return min(number, LARGEST_WHOLE) * (-1 if found["sign"] else 1)
+    is_long = len(significant.lstrip("0")) + zeros > len(str(LARGEST_WHOLE))
+    number = (
+        LARGEST_WHOLE
+        if significant and is_long
+        else int(significant or 0) * 10 ** (zeros if significant else 0)
+    )
+    return min(number, LARGEST_WHOLE) * (-1 if match["sign"] else 1)
 
 
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
