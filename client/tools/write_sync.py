@@ -21,6 +21,7 @@ NAMES = {
     "__aexit__": "__exit__",
     "__aiter__": "__iter__",
     "aclose": "close",
+    "aiter_bytes": "iter_bytes",
     "anyio": "time",
 }
 DROPPED = frozenset({"async", "await"})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 from PIL import Image
-from presage import FileError, _files
+from presage import FileError, _folders
 from presage._files import opened
-from presage._pictures import converted
+from presage._pictures import converted, unscaled
+
+PHONE = Path(__file__).parents[1] / "data" / "phone.heic"
 
 
 def picture(kind: str, size: tuple[int, int] = (8, 6)) -> bytes:
@@ -53,12 +56,14 @@ def test_files_that_cannot_be_sent_are_one_clear_line(tmp_path, monkeypatch):
     many.mkdir()
     for number in range(3):
         (many / f"{number}.png").write_bytes(b"x")
-    monkeypatch.setattr(_files, "MOST_FILES", 2)
+    monkeypatch.setattr(_folders, "MOST_FILES", 2)
     for path, text in (
         (tmp_path / "absent.csv", "No such file"),
         (tmp_path / "empty.csv", "is empty"),
         (tmp_path / "nothing", "holds no PNG or JPEG"),
         (many, "more than 2 files"),
+        (Path("/dev/null"), "is no file"),
+        ("a\0b", "is no path"),
     ):
         with pytest.raises(FileError, match=text):
             opened(path)
@@ -69,9 +74,10 @@ def test_pictures_of_other_kinds_become_jpeg(tmp_path, kind):
     """The service takes PNG and JPEG; the rest is converted before it is sent."""
     path = tmp_path / f"phone.{kind}"
     path.write_bytes(picture(kind))
-    source = converted(opened(path))
-    assert source.name == "phone.jpg"
-    assert Image.open(source.stream).size == (8, 6)
+    for file, name in ((path, "phone.jpg"), (path.read_bytes(), "data.jpg")):
+        source = converted(opened(file))
+        assert source.name == name
+        assert Image.open(source.stream).size == (8, 6)
 
 
 def test_pictures_that_are_fine_are_sent_as_they_are(tmp_path):
@@ -81,3 +87,60 @@ def test_pictures_that_are_fine_are_sent_as_they_are(tmp_path):
     source = converted(opened(path))
     assert source.part()[1].read() == picture("png")
     source.close()
+
+
+def test_heic_pictures_of_phones_become_jpeg():
+    """What phones take is read by the extra `pictures`."""
+    source = converted(opened(PHONE))
+    assert source.name == "phone.jpg"
+    assert Image.open(source.stream).size == (64, 48)
+
+
+def test_folders_with_pictures_of_other_kinds_are_converted(tmp_path):
+    """No picture of a folder is left out for its kind or size; names stay apart."""
+    (tmp_path / "cat").mkdir()
+    for name, kind in (("a.webp", "webp"), ("a.jpg", "jpeg"), ("b.tif", "tiff")):
+        (tmp_path / "cat" / name).write_bytes(picture(kind))
+    noise = Image.effect_noise((1200, 1000), 100)
+    noise.save(tmp_path / "cat" / "large.png")
+    source = opened(tmp_path)
+    with zipfile.ZipFile(source.stream) as archive:
+        names = archive.namelist()
+        assert names == ["cat/a.jpg", "cat/a.webp.jpg", "cat/b.jpg", "cat/large.jpg"]
+        assert all(item.file_size <= 1_000_000 for item in archive.infolist())
+    source.close()
+
+
+def test_folders_with_annotations_keep_their_pixels(tmp_path):
+    """Boxes are in the pixels of a picture, so one that must be converted is refused."""
+    (tmp_path / "annotations.csv").write_text("x")
+    (tmp_path / "a.webp").write_bytes(picture("webp"))
+    with pytest.raises(FileError, match="convert them first, and their boxes"):
+        opened(tmp_path)
+
+
+def test_folders_need_the_extra_to_be_converted(tmp_path, monkeypatch):
+    """Without Pillow the refusal names the command that installs it."""
+    monkeypatch.setattr(_folders, "can_convert", lambda: False)
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.webp").write_bytes(picture("webp"))
+    with pytest.raises(FileError, match=r"and 1 more .*pip install 'presage-client\[pictures\]'"):
+        opened(tmp_path)
+
+
+def test_boxes_are_in_the_pixels_of_the_picture_that_was_given():
+    """A picture made smaller to be sent comes back with boxes of its own size."""
+    noise = io.BytesIO()
+    Image.effect_noise((3600, 1800), 100).save(noise, "PNG")
+    source = converted(opened(noise.getvalue()))
+    assert (source.scale, Image.open(source.stream).size[0]) == (1.2, 3000)
+    box = {"minX": 10, "minY": 20, "maxX": 100, "maxY": 200}
+    nowhere = dict.fromkeys(box, 1)
+    found = unscaled({"probabilities": [{"boundingBox": box}, {"boundingBox": nowhere}]}, 1.2)
+    assert found["probabilities"][0]["boundingBox"] == {
+        "minX": 12,
+        "minY": 24,
+        "maxX": 120,
+        "maxY": 240,
+    }
+    assert found["probabilities"][1]["boundingBox"] == nowhere

@@ -11,10 +11,12 @@ Example:
 
 from presage._async.client import AsyncPresage
 from presage._async.datasets import AsyncDataset
+from presage._async.exports import AsyncExport
 from presage._async.models import AsyncModel
 from presage._async.pages import AsyncPages
 from presage._sync.client import Presage
 from presage._sync.datasets import Dataset
+from presage._sync.exports import Export
 from presage._sync.models import Model
 from presage._sync.pages import Pages
 from presage._version import __version__
@@ -44,6 +46,7 @@ from presage.results import FormResult, OcrResult, Prediction
 __all__ = [
     "ApiError",
     "AsyncDataset",
+    "AsyncExport",
     "AsyncModel",
     "AsyncPages",
     "AsyncPresage",
@@ -52,6 +55,7 @@ __all__ = [
     "ConfigurationError",
     "ConflictError",
     "Dataset",
+    "Export",
     "FileError",
     "FormResult",
     "GatewayTimeoutError",

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
-import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Union, cast
+from typing import BinaryIO, Union
 
 from presage.errors import FileError
 
 File = Union[str, "os.PathLike[str]", bytes, BinaryIO]
-"""A path, an address that begins with http:// or https://, bytes, or a file open for reading."""
+"""A path, an address, what `uploads.send` returned, bytes, or a file open for reading."""
 PICTURES = frozenset({".png", ".jpg", ".jpeg"})
 CONVERTIBLE = frozenset({".heic", ".heif", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
 """Endings of pictures that the service does not take, and Pillow turns into JPEG."""
-MOST_FILES = 100_000
-"""Files that an archive may hold."""
 
 
 @dataclass
@@ -32,6 +27,8 @@ class Source:
     """Its file name, as the service sees it."""
     size: int
     """Its bytes."""
+    scale: float = 1.0
+    """By how much the picture was made smaller before it is sent."""
 
     def part(self) -> tuple[str, BinaryIO]:
         """Return it as httpx takes it, from its beginning."""
@@ -44,8 +41,8 @@ class Source:
 
 
 def is_address(file: File) -> bool:
-    """Tell whether the service is to fetch a file itself."""
-    return isinstance(file, str) and file.startswith(("http://", "https://"))
+    """Tell whether the service is to fetch a file itself, or has it by `uploads.send`."""
+    return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))
 
 
 def opened(file: File) -> Source:
@@ -69,55 +66,18 @@ def opened(file: File) -> Source:
 def _opened_path(path: Path) -> Source:
     try:
         if path.is_dir():
-            return _zipped(path)
+            from presage._folders import zipped  # what only folders need
+
+            return zipped(path)
+        if path.exists() and not path.is_file():  # before `open`, which would wait for a pipe
+            raise FileError(f"{path} is no file: a device or a pipe cannot be read twice.")
         stream = path.open("rb")
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise FileError(f"{str(path)!r} is no path of a file: {error}.") from error
     size = os.fstat(stream.fileno()).st_size
     if not size:
         stream.close()
         raise FileError(f"{path} is empty.")
     return Source(stream, path.name, size)
-
-
-def _zipped(folder: Path) -> Source:
-    """Write a folder of pictures into an archive that disappears when it is closed.
-
-    What lies in hidden files and folders stays out; pictures are stored as they are.
-    """
-    found = list(_members(folder))
-    if not any(path.suffix.lower() in PICTURES for path in found):
-        raise FileError(f"{folder} holds no PNG or JPEG picture in a folder named by its label.")
-    stream = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed by whoever sends it
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        for path in found:
-            archive.write(path, path.relative_to(folder).as_posix())
-    return Source(stream, f"{folder.resolve().name}.zip", stream.tell())
-
-
-def _members(folder: Path) -> Iterator[Path]:
-    count = 0
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
-        for name in sorted(files):
-            path = Path(root, name)
-            if name.startswith(".") or not _is_member(path):
-                continue
-            count += 1
-            if count > MOST_FILES:
-                raise FileError(
-                    f"{folder} holds more than {MOST_FILES:,} files, the most that one upload "
-                    "takes: upload it in parts, the later ones with `add`."
-                )
-            yield path
-
-
-def _is_member(path: Path) -> bool:
-    """Tell whether a file belongs into an archive of pictures."""
-    return path.suffix.lower() in PICTURES or path.suffix.lower() in (
-        ".csv",
-        ".json",
-        ".txt",
-        ".yaml",
-        ".xml",
-    )

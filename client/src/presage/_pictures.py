@@ -8,27 +8,55 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import re
 from typing import Any
 
 from presage._files import CONVERTIBLE, PICTURES, Source
 
 MOST_BYTES = 5_000_000
 """Bytes of a picture that a prediction takes."""
+MOST_BYTES_OF_EXAMPLE = 1_000_000
+"""Bytes of a picture that is an example of a label."""
 MOST_PIXELS = 50_000_000
-LONGEST_SIDE = 3000
-"""Longest side, in pixels, to which a picture over a limit is scaled down."""
+SIDES = (3000, 2000, 1400, 1000)
+"""Longest sides, in pixels, to which a picture over a limit is scaled down, until it fits."""
+
+_SIGNS = {
+    ".png": rb"\x89PNG",
+    ".jpg": rb"\xff\xd8\xff",
+    ".heic": rb".{4}ftyp(hei|hev|mif1|msf1)",
+    ".webp": rb"RIFF.{4}WEBP",
+    ".tif": rb"II\*\0|MM\0\*",
+    ".gif": rb"GIF8",
+    ".bmp": rb"BM",
+}
+"""How files of each kind begin."""
 
 
-def converted(source: Source) -> Source:
+def converted(source: Source, most_bytes: int = MOST_BYTES) -> Source:
     """Return a picture that the service takes, the same one where it is that already."""
-    ending = "." + source.name.rpartition(".")[2].lower()
-    is_fine = ending not in CONVERTIBLE and source.size <= MOST_BYTES
+    ending = _ending(source)
+    is_fine = ending not in CONVERTIBLE and source.size <= most_bytes
     if is_fine or (ending not in CONVERTIBLE and ending not in PICTURES):
         return source
     pillow = _pillow()
     if pillow is None:
         return source
-    return _as_jpeg(pillow, source)
+    return _as_jpeg(pillow, source, most_bytes)
+
+
+def _ending(source: Source) -> str:
+    """Return what the name of a picture ends in, or would if bytes had one."""
+    if "." in source.name:
+        return "." + source.name.rpartition(".")[2].lower()
+    source.stream.seek(0)
+    head = source.stream.read(12)
+    return next((ending for ending, sign in _SIGNS.items() if re.match(sign, head, re.DOTALL)), "")
+
+
+def can_convert() -> bool:
+    """Tell whether the extra `pictures` is there."""
+    return _pillow() is not None
 
 
 def _pillow() -> Any:
@@ -38,22 +66,52 @@ def _pillow() -> Any:
     except ImportError:
         return None
     with contextlib.suppress(ImportError):  # HEIC alone is then refused by the service
-        importlib.import_module("pillow_heif").register_heif_opener()
+        importlib.import_module("pi_heif").register_heif_opener()
     return image
 
 
-def _as_jpeg(pillow: Any, source: Source) -> Source:
-    """Draw a picture anew, upright, no side longer than `LONGEST_SIDE`."""
+def _as_jpeg(pillow: Any, source: Source, most_bytes: int) -> Source:
+    """Draw a picture anew, upright, as large as the limits allow."""
     turn = importlib.import_module("PIL.ImageOps").exif_transpose
     source.stream.seek(0)
     try:
         with pillow.open(source.stream) as picture:
             upright = turn(picture).convert("RGB")
-    except OSError:  # no picture that Pillow knows: the service says so
+    except (OSError, ValueError, pillow.DecompressionBombError):  # the service says what is wrong
         return source
-    if source.size > MOST_BYTES or upright.width * upright.height > MOST_PIXELS:
-        upright.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-    stream = io.BytesIO()
-    upright.save(stream, "JPEG", quality=92)
+    width = upright.width
+    if source.size > most_bytes or upright.width * upright.height > MOST_PIXELS:
+        upright.thumbnail((SIDES[0], SIDES[0]))
+    stream = _jpeg(upright)
+    for side in SIDES[1:]:
+        if stream.tell() <= most_bytes:
+            break
+        upright.thumbnail((side, side))
+        stream = _jpeg(upright)
     source.close()
-    return Source(stream, source.name.rpartition(".")[0] + ".jpg", stream.tell())
+    name = f"{source.name.rpartition('.')[0] or source.name}.jpg"
+    return Source(stream, name, stream.tell(), width / upright.width)
+
+
+def unscaled(answer: Any, scale: float) -> Any:
+    """Return an answer whose boxes are in the pixels of the picture before it was made smaller."""
+    if isinstance(answer, list):
+        return [unscaled(item, scale) for item in answer]
+    if not isinstance(answer, dict):
+        return answer
+    return {
+        name: _grown(item, scale) if name == "boundingBox" else unscaled(item, scale)
+        for name, item in answer.items()
+    }
+
+
+def _grown(box: dict[str, int], scale: float) -> dict[str, int]:
+    if set(box.values()) == {1}:  # stands for what is not on the page
+        return box
+    return {name: round(place * scale) for name, place in box.items()}
+
+
+def _jpeg(picture: Any) -> io.BytesIO:
+    stream = io.BytesIO()
+    picture.save(stream, "JPEG", quality=92)
+    return stream

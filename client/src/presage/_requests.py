@@ -86,6 +86,12 @@ def _sent(members: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
+def camel(name: str) -> str:
+    """Write a name as the API has it."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
 def _text(value: Any) -> str:
     """Write a value as forms and queries have it."""
     if isinstance(value, bool):
@@ -121,8 +127,18 @@ def checked(response: httpx.Response) -> httpx.Response:
 
 
 def decoded(response: httpx.Response, kind: type[T]) -> T:
-    """Read the record of an answer; members that this version does not know stay in `raw`."""
-    return decode(members(response), kind)
+    """Read the record of an answer; members that this version does not know stay in `raw`.
+
+    Raises:
+        UnreadableAnswerError: it is no such record.
+    """
+    try:
+        return decode(members(response), kind)
+    except msgspec.ValidationError as error:
+        raise UnreadableAnswerError(
+            f"{response.url} answered what this version does not understand ({error}): update "
+            "presage-client, or check the address."
+        ) from error
 
 
 def members(response: httpx.Response) -> dict[str, Any]:
@@ -154,7 +170,7 @@ def clock_skew(response: httpx.Response, now: float) -> float:
         return 0.0
 
 
-def unreachable(error: httpx.TransportError, address: str) -> UnreachableError:
+def unreachable(error: httpx.RequestError, address: str) -> UnreachableError:
     """Say in words that a call had no answer."""
     if isinstance(error, httpx.ConnectError):
         return UnreachableError(

@@ -52,15 +52,22 @@ def load_login(environment: Mapping[str, str] = os.environ) -> Login:
 
 
 def save_login(login: Login, environment: Mapping[str, str] = os.environ) -> Path:
-    """Write the login file, which its owner alone may read."""
+    """Write the login file, which its owner alone may read.
+
+    Raises:
+        ConfigurationError: it cannot be written.
+    """
     path = login_file(environment)
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        json.dump(vars(login), stream, indent=1)
-    os.chmod(draft, 0o600)
-    draft.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            json.dump(vars(login), stream, indent=1)
+        os.chmod(draft, 0o600)
+        draft.replace(path)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror}.") from error
     return path
 
 
@@ -70,12 +77,16 @@ def checked_url(url: str) -> str:
     Raises:
         ConfigurationError: it is no address of a service.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    try:
+        parts = urlsplit(url.strip())
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or any(sign.isspace() for sign in url.strip()):
         raise ConfigurationError(
             f"The address must begin with http:// or https://, as in {LOCAL}; it is {url!r}."
         )
-    return url.rstrip("/").removesuffix("/v2")
+    return url.strip().rstrip("/").removesuffix("/v2")
 
 
 def credentials(
@@ -84,7 +95,9 @@ def credentials(
     """Put together what a client is made from."""
     address = checked_url(url or LOCAL)
     if token:
-        return Credentials(address, token=token)
+        if not token.strip().isascii() or not token.strip().isprintable():
+            raise ConfigurationError("The token holds what no token has: give it alone.")
+        return Credentials(address, token=token.strip())
     if not key:
         return Credentials(address)
     if not email:

@@ -60,6 +60,8 @@ def test_from_a_file_to_a_prediction(presage):
     assert (status, len(out.splitlines())) == (0, 2)
     assert "73 kept, 1 duplicates" in presage("datasets", "show", data["id"])[1]
     assert model["modelId"] in presage("models", "list", data["id"])[1]
+    assert model["modelId"] in presage("models", "list", "--name", "weather")[1]
+    assert presage("models", "list", data["id"], "--name", "x")[0] == 2
     assert "accuracy on held-out" in presage("models", "card", model["modelId"])[1]
     assert "TRUE" in presage("models", "card", model["modelId"], "--matrix")[1]
     assert "%" in presage("models", "curve", model["modelId"])[1]
@@ -71,6 +73,46 @@ def test_from_a_file_to_a_prediction(presage):
     assert presage("models", "delete", model["modelId"])[0] == 0
     assert presage("datasets", "add", data["id"], WEATHER)[0] == 0
     assert presage("datasets", "delete", data["id"])[0] == 0
+
+
+def test_files_are_checked_before_and_exported_after(presage, tmp_path):
+    """`check` says what an upload would become, `browse` shows it, `export` gives it back."""
+    table = tmp_path / "table.csv"
+    rows = [f"{label};text {label} {n};{n}" for n in range(6) for label in ("up", "down")]
+    table.write_text("\r\n".join(["Kind;Words;Number", *rows, "odd;;9", ""]))
+    reading = ("--set", "text-column=Words", "--set", "label-column=Kind")
+    status, out, error = presage("datasets", "check", table, *reading)
+    assert (status, "12 kept" in out, "1 rejected" in out) == (0, True, True), (out, error)
+    assert presage("datasets", "check", table, *reading, "--json")[1].startswith('{"format"')
+    (tmp_path / "one.csv").write_text("a text,alone\n")
+    status, out, _ = presage("datasets", "check", tmp_path / "one.csv")
+    assert (status, "cannot be trained" in out) == (1, True)
+    data = json.loads(presage("datasets", "upload", table, *reading, "--json")[1])["id"]
+    shown = presage("datasets", "browse", data, "--label", "up", "-n", 3)[1]
+    assert [line.split("\t")[1:] for line in shown.splitlines()] == [
+        ["up", f"text up {number}"] for number in range(3)
+    ]
+    assert "has no label 'left'" in presage("datasets", "browse", data, "--label", "left")[2]
+    file = tmp_path / "back.csv"
+    status, out, error = presage("datasets", "export", data, "--output", file)
+    assert (status, "12 examples" in out) == (0, True), error
+    assert file.read_text().splitlines()[1] == "text up 0,up"
+    assert presage("datasets", "export", data, "-o", file)[::2] == (
+        1,
+        f"presage: {file} is there already: --force replaces it.\n",
+    )
+    assert presage("datasets", "export", data, "-o", file, "--force", "--format", "jsonl")[0] == 0
+    assert "cannot be written" in presage("datasets", "export", data, "-o", "/no/x.csv")[2]
+
+
+def test_failed_uploads_are_cleared_away(presage, tmp_path):
+    """What failed is listed as such, and goes with one command."""
+    broken = tmp_path / "broken.csv"
+    broken.write_text("only one column\n")
+    assert presage("datasets", "upload", broken)[0] == 1
+    assert "  broken\n" in presage("datasets", "list", "--status", "FAILED")[1]
+    assert "1 datasets" in presage("datasets", "delete", "--failed")[1]
+    assert presage("datasets", "delete")[0] == 2
 
 
 def test_curves_and_matrices_are_drawn(presage, tmp_path):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING, Any
 
 from presage import records
+from presage._async.exports import AsyncExport
 from presage._async.models import AsyncModel
 from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._files import File
 from presage._records import decode
-from presage._requests import Request
+from presage._requests import Request, camel, members
 from presage.errors import JobFailedError
 
 if TYPE_CHECKING:
@@ -57,9 +59,9 @@ class AsyncDataset(records.Dataset):
             raise JobFailedError(read.status_msg.partition(": ")[2] or read.status_msg)
         return read
 
-    async def add(self, file: File, *, wait: bool = True) -> AsyncDataset:
-        """Add the examples of a file."""
-        return await self.family.datasets.add(self.id, file, wait=wait)
+    async def add(self, file: File, *, wait: bool = True, **reading: Any) -> AsyncDataset:
+        """Add the examples of a file; arguments as of `datasets.upload`."""
+        return await self.family.datasets.add(self.id, file, wait=wait, **reading)
 
     async def train(self, name: str, **params: Any) -> AsyncModel:
         """Queue a training; arguments as of `models.train`."""
@@ -72,6 +74,14 @@ class AsyncDataset(records.Dataset):
     def examples(self, *, source: str = "upload") -> AsyncPages[records.Example]:
         """List its examples; counts to the monthly limit of such calls, a page a call."""
         return self.family.examples.list(self.id, source=source)
+
+    def browse(self, **which: Any) -> AsyncPages[records.BrowsedExample]:
+        """Look through its examples; arguments as of `examples.browse`."""
+        return self.family.examples.browse(self.id, **which)
+
+    async def export(self, format: str, **how: Any) -> AsyncExport:
+        """Have its examples written as a file; arguments as of `exports.create`."""
+        return await self.family.exports.create(self.id, format, **how)
 
     def receipts(self) -> AsyncPages[records.Receipt]:
         """List what became of the rows of each of its uploads."""
@@ -100,6 +110,7 @@ class AsyncDatasets:
         wait: bool = True,
         timeout: float | None = None,
         progress: bool | None = None,
+        **reading: Any,
     ) -> AsyncDataset:
         """Upload a file as a dataset.
 
@@ -112,26 +123,61 @@ class AsyncDatasets:
             wait: whether to wait until it is read.
             timeout: longest wait, in seconds.
             progress: whether to show progress bars; None shows them on a terminal.
+            reading: what the file does not say, in snake case: `format`, `delimiter`,
+                `text_column`, `label_column`, `header`, `sheet`, `strict`, `shrink`.
 
         Raises:
             JobFailedError: it could not be read.
         """
-        sent = {"type": type, "name": name, "language": language}
+        sent = {"type": type, "name": name, "language": language, **_named(reading)}
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request("POST", f"{self._base}/upload", fields=fields, files=part.files)
             dataset = self._bound(await self._transport.record(request, AsyncDataset))
         return await dataset.wait(timeout=timeout, progress=progress) if wait else dataset
 
+    async def check(
+        self,
+        file: File,
+        *,
+        type: str | None = None,
+        language: str | None = None,
+        progress: bool | None = None,
+        **reading: Any,
+    ) -> records.Validation:
+        """Tell what an upload of a file would become, and keep nothing; arguments as of `upload`.
+
+        A file that was sent by `uploads.send` may be checked and then uploaded by the same path.
+        """
+        sent = {"type": type, "language": language, **_named(reading)}
+        async with self._family.uploads.attached(file, "data", "path", progress) as part:
+            fields = {**sent, **part.fields}
+            request = Request(
+                "POST",
+                f"{self._base}/validate",
+                fields=fields,
+                files=part.files,
+                is_counted_once=True,
+            )
+            return await self._transport.record(request, records.Validation)
+
     async def add(
-        self, dataset_id: int, file: File, *, wait: bool = True, timeout: float | None = None
+        self,
+        dataset_id: int,
+        file: File,
+        *,
+        wait: bool = True,
+        timeout: float | None = None,
+        progress: bool | None = None,
+        **reading: Any,
     ) -> AsyncDataset:
-        """Add the examples of a file to a dataset."""
-        async with self._family.uploads.attached(file, "data", "path") as part:
+        """Add the examples of a file to a dataset; arguments as of `upload`."""
+        async with self._family.uploads.attached(file, "data", "path", progress) as part:
             path = f"{self._base}/{dataset_id}/upload"
-            request = Request("PUT", path, fields=part.fields, files=part.files)
+            fields = {**_named(reading), **part.fields}
+            request = Request("PUT", path, fields=fields, files=part.files)
             dataset = self._bound(await self._transport.record(request, AsyncDataset))
-        return await dataset.wait(timeout=timeout) if wait else dataset
+        return await dataset.wait(timeout=timeout, progress=progress) if wait else dataset
 
     def _bound(self, dataset: AsyncDataset) -> AsyncDataset:
         dataset.__dict__["family_of"] = self._family
@@ -156,9 +202,18 @@ class AsyncDatasets:
         request = Request("GET", f"{self._base}/{dataset_id}")
         return self._bound(await self._transport.record(request, AsyncDataset))
 
-    def list(self, *, is_global: bool = False) -> AsyncPages[AsyncDataset]:
-        """List datasets by id: the account's, or those that ship with the service."""
-        request = Request("GET", self._base, query={"global": is_global or None})
+    def list(
+        self, *, is_global: bool = False, name: str | None = None, status: str | None = None
+    ) -> AsyncPages[AsyncDataset]:
+        """List datasets by id: the account's, or those that ship with the service.
+
+        Args:
+            is_global: whether those that ship are meant.
+            name: only those with this in their names.
+            status: only those that are `UPLOADING`, `SUCCEEDED`, `FAILED` or `DELETION_PENDING`.
+        """
+        query = {"global": is_global or None, "name": name, "status": status}
+        request = Request("GET", self._base, query=query)
         return AsyncPages(
             self._transport, request, lambda item: self._bound(decode(item, AsyncDataset))
         )
@@ -172,6 +227,19 @@ class AsyncDatasets:
         """Delete a dataset; its models stay. The record returned tells how far that is."""
         request = Request("DELETE", f"{self._base}/{dataset_id}")
         return await self._transport.record(request, records.Deletion)
+
+    async def delete_failed(self) -> builtins.list[records.Deletion]:
+        """Delete the datasets whose first upload failed and that hold no example."""
+        request = Request("DELETE", self._base, query={"status": "FAILED"})
+        found: builtins.list[records.Deletion] = []
+        while page := members(await self._transport.send(request))["data"]:
+            found += [decode(item, records.Deletion) for item in page]
+        return found
+
+
+def _named(reading: dict[str, Any]) -> dict[str, Any]:
+    """Name what is known of a file as the API does."""
+    return {camel(name): value for name, value in reading.items()}
 
 
 class AsyncExamples:
@@ -190,6 +258,31 @@ class AsyncExamples:
     def list_label(self, dataset_id: int, label_id: int) -> AsyncPages[records.Example]:
         """List the examples of a label."""
         return self._pages(Request("GET", f"{self._base}/examples/{dataset_id}/label/{label_id}"))
+
+    def browse(
+        self,
+        dataset_id: int,
+        *,
+        label_id: int | None = None,
+        source: str | None = None,
+        suspects_of: str | None = None,
+        contains: str | None = None,
+    ) -> AsyncPages[records.BrowsedExample]:
+        """Look through the examples of a dataset; does not count to the monthly limit of lists.
+
+        Args:
+            dataset_id: of the dataset.
+            label_id: only the examples of this label.
+            source: `upload`, `feedback` or `all`.
+            suspects_of: id of a model: only examples whose labels its training doubts.
+            contains: only texts, or file names, with this in them.
+        """
+        query: dict[str, Any] = {"labelId": label_id, "source": source}
+        query |= {"suspectsOf": suspects_of, "contains": contains}
+        request = Request("GET", f"{self._base}/datasets/{dataset_id}/browse", query=query)
+        return AsyncPages(
+            self._transport, request, lambda item: decode(item, records.BrowsedExample)
+        )
 
     def _pages(self, request: Request) -> AsyncPages[records.Example]:
         return AsyncPages(self._transport, request, lambda item: decode(item, records.Example))

@@ -7,13 +7,14 @@ from typing import Any, TypeVar
 
 from presage import records
 from presage._async.datasets import AsyncDatasets, AsyncExamples, AsyncFeedback
+from presage._async.exports import AsyncExports
 from presage._async.models import AsyncModels
 from presage._async.transport import AsyncTransport
 from presage._async.uploads import AsyncUploads
 from presage._files import File, Source, is_address, opened
-from presage._pictures import converted
-from presage._records import Record
-from presage._requests import Request
+from presage._pictures import MOST_BYTES_OF_EXAMPLE, converted, unscaled
+from presage._records import Record, decode
+from presage._requests import Request, decoded, members
 from presage.results import FormResult, OcrResult, Prediction
 
 T = TypeVar("T", bound=Record)
@@ -38,6 +39,7 @@ class AsyncFamily:
         self.models = AsyncModels(self)
         self.examples = AsyncExamples(self)
         self.feedback = AsyncFeedback(self)
+        self.exports = AsyncExports(self)
 
     async def ask(
         self, model_id: str, model_type: str, sample: str | File, num_results: int | None
@@ -177,7 +179,7 @@ class AsyncVision(AsyncFamily):
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Add one picture by a call that takes such."""
-        source = converted(opened(sample))
+        source = converted(opened(sample), MOST_BYTES_OF_EXAMPLE)
         try:
             members = {**fields, "name": name}
             request = Request("POST", path, fields=members, files={"data": source})
@@ -211,4 +213,7 @@ class AsyncVision(AsyncFamily):
                 files=part.files,
                 is_counted_once=True,
             )
-            return await self.transport.record(request, kind)
+            response = await self.transport.send(request)
+        if source.scale == 1.0:
+            return decoded(response, kind)
+        return decode(unscaled(members(response), source.scale), kind)

@@ -9,7 +9,7 @@ from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._records import decode
-from presage._requests import Request
+from presage._requests import Request, camel
 from presage.errors import JobFailedError
 from presage.results import Prediction
 
@@ -129,7 +129,7 @@ class AsyncModels:
         return await self._post("retrain", fields, params)
 
     async def _post(self, call: str, fields: dict[str, Any], params: dict[str, Any]) -> AsyncModel:
-        named = {_camel(name): value for name, value in params.items() if value is not None}
+        named = {camel(name): value for name, value in params.items() if value is not None}
         fields["trainParams"] = named or None
         request = Request("POST", f"{self._base}/{call}", fields=fields)
         return self._bound(await self._transport.record(request, AsyncModel))
@@ -143,12 +143,25 @@ class AsyncModels:
         request = Request("GET", f"{self._base}/train/{model_id}")
         return self._bound(await self._transport.record(request, AsyncModel))
 
-    def list(self, dataset_id: int) -> AsyncPages[records.Model]:
-        """List the models of a dataset."""
-        path = f"{self._base}/datasets/{dataset_id}/models"
-        return AsyncPages(
-            self._transport, Request("GET", path), lambda item: decode(item, records.Model)
-        )
+    def list(
+        self,
+        dataset_id: int | None = None,
+        *,
+        name: str | None = None,
+        status: str | None = None,
+    ) -> AsyncPages[records.Model]:
+        """List the models of a dataset, or without one all of the account.
+
+        Args:
+            dataset_id: of the dataset.
+            name: only models of the account with this in their names.
+            status: only models of the account whose latest training is `QUEUED`, `RUNNING`,
+                `SUCCEEDED` or `FAILED`.
+        """
+        is_all = dataset_id is None
+        path = f"{self._base}/models" if is_all else f"{self._base}/datasets/{dataset_id}/models"
+        request = Request("GET", path, query={"name": name, "status": status} if is_all else {})
+        return AsyncPages(self._transport, request, lambda item: decode(item, records.Model))
 
     async def metrics(self, model_id: str) -> records.Metrics:
         """Fetch how well a model does on what it was tested with."""
@@ -174,9 +187,3 @@ class AsyncModels:
         return await self._transport.record(
             Request("DELETE", f"{self._base}/models/{model_id}"), records.Deletion
         )
-
-
-def _camel(name: str) -> str:
-    """Write a name as the API has it."""
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)

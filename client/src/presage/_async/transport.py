@@ -71,7 +71,7 @@ class AsyncTransport:
     async def _exchange(self, request: Request, token: str | None) -> httpx.Response:
         try:
             return await self.http.request(**request.arguments(token))
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise unreachable(error, str(self.http.base_url)) from error
 
     async def _renew(self) -> None:

@@ -104,7 +104,7 @@ class AsyncUploads:
                 files={"file": (name, watched)},
                 timeout=120.0,
             )
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise unreachable(error, form.url) from error
         if response.status_code >= 500:
             raise UnreachableError(f"The bucket answered {response.status_code}.")

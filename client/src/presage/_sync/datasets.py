@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING, Any
 
 from presage import records
+from presage._sync.exports import Export
 from presage._sync.models import Model
 from presage._sync.pages import Pages
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
 from presage._files import File
 from presage._records import decode
-from presage._requests import Request
+from presage._requests import Request, camel, members
 from presage.errors import JobFailedError
 
 if TYPE_CHECKING:
@@ -58,9 +60,9 @@ class Dataset(records.Dataset):
             raise JobFailedError(read.status_msg.partition(": ")[2] or read.status_msg)
         return read
 
-    def add(self, file: File, *, wait: bool = True) -> Dataset:
-        """Add the examples of a file."""
-        return self.family.datasets.add(self.id, file, wait=wait)
+    def add(self, file: File, *, wait: bool = True, **reading: Any) -> Dataset:
+        """Add the examples of a file; arguments as of `datasets.upload`."""
+        return self.family.datasets.add(self.id, file, wait=wait, **reading)
 
     def train(self, name: str, **params: Any) -> Model:
         """Queue a training; arguments as of `models.train`."""
@@ -73,6 +75,14 @@ class Dataset(records.Dataset):
     def examples(self, *, source: str = "upload") -> Pages[records.Example]:
         """List its examples; counts to the monthly limit of such calls, a page a call."""
         return self.family.examples.list(self.id, source=source)
+
+    def browse(self, **which: Any) -> Pages[records.BrowsedExample]:
+        """Look through its examples; arguments as of `examples.browse`."""
+        return self.family.examples.browse(self.id, **which)
+
+    def export(self, format: str, **how: Any) -> Export:
+        """Have its examples written as a file; arguments as of `exports.create`."""
+        return self.family.exports.create(self.id, format, **how)
 
     def receipts(self) -> Pages[records.Receipt]:
         """List what became of the rows of each of its uploads."""
@@ -101,6 +111,7 @@ class Datasets:
         wait: bool = True,
         timeout: float | None = None,
         progress: bool | None = None,
+        **reading: Any,
     ) -> Dataset:
         """Upload a file as a dataset.
 
@@ -113,26 +124,61 @@ class Datasets:
             wait: whether to wait until it is read.
             timeout: longest wait, in seconds.
             progress: whether to show progress bars; None shows them on a terminal.
+            reading: what the file does not say, in snake case: `format`, `delimiter`,
+                `text_column`, `label_column`, `header`, `sheet`, `strict`, `shrink`.
 
         Raises:
             JobFailedError: it could not be read.
         """
-        sent = {"type": type, "name": name, "language": language}
+        sent = {"type": type, "name": name, "language": language, **_named(reading)}
         with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request("POST", f"{self._base}/upload", fields=fields, files=part.files)
             dataset = self._bound(self._transport.record(request, Dataset))
         return dataset.wait(timeout=timeout, progress=progress) if wait else dataset
 
+    def check(
+        self,
+        file: File,
+        *,
+        type: str | None = None,
+        language: str | None = None,
+        progress: bool | None = None,
+        **reading: Any,
+    ) -> records.Validation:
+        """Tell what an upload of a file would become, and keep nothing; arguments as of `upload`.
+
+        A file that was sent by `uploads.send` may be checked and then uploaded by the same path.
+        """
+        sent = {"type": type, "language": language, **_named(reading)}
+        with self._family.uploads.attached(file, "data", "path", progress) as part:
+            fields = {**sent, **part.fields}
+            request = Request(
+                "POST",
+                f"{self._base}/validate",
+                fields=fields,
+                files=part.files,
+                is_counted_once=True,
+            )
+            return self._transport.record(request, records.Validation)
+
     def add(
-        self, dataset_id: int, file: File, *, wait: bool = True, timeout: float | None = None
+        self,
+        dataset_id: int,
+        file: File,
+        *,
+        wait: bool = True,
+        timeout: float | None = None,
+        progress: bool | None = None,
+        **reading: Any,
     ) -> Dataset:
-        """Add the examples of a file to a dataset."""
-        with self._family.uploads.attached(file, "data", "path") as part:
+        """Add the examples of a file to a dataset; arguments as of `upload`."""
+        with self._family.uploads.attached(file, "data", "path", progress) as part:
             path = f"{self._base}/{dataset_id}/upload"
-            request = Request("PUT", path, fields=part.fields, files=part.files)
+            fields = {**_named(reading), **part.fields}
+            request = Request("PUT", path, fields=fields, files=part.files)
             dataset = self._bound(self._transport.record(request, Dataset))
-        return dataset.wait(timeout=timeout) if wait else dataset
+        return dataset.wait(timeout=timeout, progress=progress) if wait else dataset
 
     def _bound(self, dataset: Dataset) -> Dataset:
         dataset.__dict__["family_of"] = self._family
@@ -157,9 +203,18 @@ class Datasets:
         request = Request("GET", f"{self._base}/{dataset_id}")
         return self._bound(self._transport.record(request, Dataset))
 
-    def list(self, *, is_global: bool = False) -> Pages[Dataset]:
-        """List datasets by id: the account's, or those that ship with the service."""
-        request = Request("GET", self._base, query={"global": is_global or None})
+    def list(
+        self, *, is_global: bool = False, name: str | None = None, status: str | None = None
+    ) -> Pages[Dataset]:
+        """List datasets by id: the account's, or those that ship with the service.
+
+        Args:
+            is_global: whether those that ship are meant.
+            name: only those with this in their names.
+            status: only those that are `UPLOADING`, `SUCCEEDED`, `FAILED` or `DELETION_PENDING`.
+        """
+        query = {"global": is_global or None, "name": name, "status": status}
+        request = Request("GET", self._base, query=query)
         return Pages(
             self._transport, request, lambda item: self._bound(decode(item, Dataset))
         )
@@ -173,6 +228,19 @@ class Datasets:
         """Delete a dataset; its models stay. The record returned tells how far that is."""
         request = Request("DELETE", f"{self._base}/{dataset_id}")
         return self._transport.record(request, records.Deletion)
+
+    def delete_failed(self) -> builtins.list[records.Deletion]:
+        """Delete the datasets whose first upload failed and that hold no example."""
+        request = Request("DELETE", self._base, query={"status": "FAILED"})
+        found: builtins.list[records.Deletion] = []
+        while page := members(self._transport.send(request))["data"]:
+            found += [decode(item, records.Deletion) for item in page]
+        return found
+
+
+def _named(reading: dict[str, Any]) -> dict[str, Any]:
+    """Name what is known of a file as the API does."""
+    return {camel(name): value for name, value in reading.items()}
 
 
 class Examples:
@@ -191,6 +259,31 @@ class Examples:
     def list_label(self, dataset_id: int, label_id: int) -> Pages[records.Example]:
         """List the examples of a label."""
         return self._pages(Request("GET", f"{self._base}/examples/{dataset_id}/label/{label_id}"))
+
+    def browse(
+        self,
+        dataset_id: int,
+        *,
+        label_id: int | None = None,
+        source: str | None = None,
+        suspects_of: str | None = None,
+        contains: str | None = None,
+    ) -> Pages[records.BrowsedExample]:
+        """Look through the examples of a dataset; does not count to the monthly limit of lists.
+
+        Args:
+            dataset_id: of the dataset.
+            label_id: only the examples of this label.
+            source: `upload`, `feedback` or `all`.
+            suspects_of: id of a model: only examples whose labels its training doubts.
+            contains: only texts, or file names, with this in them.
+        """
+        query: dict[str, Any] = {"labelId": label_id, "source": source}
+        query |= {"suspectsOf": suspects_of, "contains": contains}
+        request = Request("GET", f"{self._base}/datasets/{dataset_id}/browse", query=query)
+        return Pages(
+            self._transport, request, lambda item: decode(item, records.BrowsedExample)
+        )
 
     def _pages(self, request: Request) -> Pages[records.Example]:
         return Pages(self._transport, request, lambda item: decode(item, records.Example))

@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 
 from presage import records
 from presage._sync.datasets import Datasets, Examples, Feedback
+from presage._sync.exports import Exports
 from presage._sync.models import Models
 from presage._sync.transport import Transport
 from presage._sync.uploads import Uploads
 from presage._files import File, Source, is_address, opened
-from presage._pictures import converted
-from presage._records import Record
-from presage._requests import Request
+from presage._pictures import MOST_BYTES_OF_EXAMPLE, converted, unscaled
+from presage._records import Record, decode
+from presage._requests import Request, decoded, members
 from presage.results import FormResult, OcrResult, Prediction
 
 T = TypeVar("T", bound=Record)
@@ -39,6 +40,7 @@ class Family:
         self.models = Models(self)
         self.examples = Examples(self)
         self.feedback = Feedback(self)
+        self.exports = Exports(self)
 
     def ask(
         self, model_id: str, model_type: str, sample: str | File, num_results: int | None
@@ -178,7 +180,7 @@ class Vision(Family):
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Add one picture by a call that takes such."""
-        source = converted(opened(sample))
+        source = converted(opened(sample), MOST_BYTES_OF_EXAMPLE)
         try:
             members = {**fields, "name": name}
             request = Request("POST", path, fields=members, files={"data": source})
@@ -212,4 +214,7 @@ class Vision(Family):
                 files=part.files,
                 is_counted_once=True,
             )
-            return self.transport.record(request, kind)
+            response = self.transport.send(request)
+        if source.scale == 1.0:
+            return decoded(response, kind)
+        return decode(unscaled(members(response), source.scale), kind)

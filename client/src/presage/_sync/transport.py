@@ -72,7 +72,7 @@ class Transport:
     def _exchange(self, request: Request, token: str | None) -> httpx.Response:
         try:
             return self.http.request(**request.arguments(token))
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise unreachable(error, str(self.http.base_url)) from error
 
     def _renew(self) -> None:

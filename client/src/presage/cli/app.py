@@ -12,7 +12,7 @@ from presage import Presage, PresageError, __version__
 from presage._settings import Login, load_login, save_login
 from presage.cli import compare, datasets, models, predictions
 from presage.cli.context import Json, client
-from presage.cli.output import note, say, show
+from presage.cli.output import PipeClosed, note, say, show
 from presage.errors import ConfigurationError, UnreachableError, UnreadableAnswerError
 
 REFUSED, USAGE, UNREACHABLE, INTERRUPTED = 1, 2, 3, 130
@@ -74,7 +74,10 @@ def version() -> None:
 def main() -> None:
     """Run the command; whatever goes wrong is one line on stderr and an exit code."""
     try:
-        app(prog_name="presage")
+        try:
+            app(prog_name="presage")
+        finally:
+            sys.stdout.flush()
     except (UnreachableError, UnreadableAnswerError) as error:
         _end(str(error), UNREACHABLE)
     except ConfigurationError as error:
@@ -83,9 +86,11 @@ def main() -> None:
         _end(str(error), REFUSED)
     except KeyboardInterrupt:
         _end("interrupted", INTERRUPTED)
-    except BrokenPipeError:
+    except (BrokenPipeError, PipeClosed):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no second error at exit
         sys.exit(0)
+    except OSError as error:
+        _end(f"{error.filename or 'A file'}: {error.strerror or error}", REFUSED)
 
 
 def _end(text: str, status: int) -> None:

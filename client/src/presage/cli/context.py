@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Optional, TypeVar
+from typing import Annotated, Any, Optional, TypeVar
 
 import typer
 
@@ -46,6 +47,25 @@ def _first(service: Presage, look: Callable[[Family], T]) -> T:
         return look(language)
     except NotFoundError:
         return look(vision)
+
+
+def pairs(given: list[str] | None, option: str) -> dict[str, Any]:
+    """Read NAME=VALUE: numbers and truths by their looks, else texts."""
+    found: dict[str, Any] = {}
+    for item in given or []:
+        name, equals, text = item.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"write NAME=VALUE, not {item!r}", param_hint=option)
+        found[name.replace("-", "_")] = _value(text)
+    return found
+
+
+def _value(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    if re.fullmatch(r"[+-]?\d+", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"[+-]?\d*\.\d+", text) else text
 
 
 def shows_progress(quiet: bool) -> bool | None:

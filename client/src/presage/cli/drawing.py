@@ -78,7 +78,10 @@ def draw_boxes(picture: Path, boxes: Iterable[tuple[str, Mapping[str, int]]], fi
         corners = (box["minX"], box["minY"], box["maxX"], box["maxY"])
         pen.rectangle(corners, outline=(230, 85, 13), width=width)
         pen.text((corners[0] + width, max(0, corners[1] - 12)), name, fill=(8, 81, 156))
-    page.save(file, "PNG")
+    try:
+        page.save(file, "PNG")
+    except OSError as error:
+        raise PresageError(f"{file} cannot be written: {error.strerror or error}.") from error
     note(f"wrote {file}")
 
 

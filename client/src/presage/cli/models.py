@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Optional
 
 import typer
@@ -18,6 +17,7 @@ from presage.cli.context import (
     client,
     find_dataset,
     find_model,
+    pairs,
     shows_progress,
 )
 from presage.cli.output import percent, print_json, show, table
@@ -34,10 +34,26 @@ Param = Annotated[
 
 
 @app.command("list")
-def list_models(dataset_id: DatasetId, as_json: Json = False) -> None:
-    """List the models of a dataset."""
+def list_models(
+    dataset_id: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Argument(help="Id of a dataset; without it all models.", show_default=False),
+    ] = None,
+    name: Annotated[Optional[str], typer.Option(help="Only with this in the name.")] = None,  # noqa: UP045
+    status: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Only QUEUED, RUNNING, SUCCEEDED or FAILED."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List all your models, or those of a dataset."""
+    if dataset_id is not None and (name or status):
+        raise typer.BadParameter("filters go without a dataset", param_hint="--name, --status")
     with client() as service:
-        found = find_dataset(service, dataset_id).models().list()
+        if dataset_id is None:
+            found = service.language.models.list(name=name, status=status).list()
+        else:
+            found = find_dataset(service, dataset_id).models().list()
     rows = [(item.model_id, item.model_type, item.status, item.name) for item in found]
     show(found, table(("ID", "TYPE", "STATUS", "NAME"), rows), as_json=as_json)
 
@@ -54,7 +70,7 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a model from a dataset."""
-    params = _params(param)
+    params = pairs(param, "--param")
     with client() as service:
         dataset = find_dataset(service, dataset_id)
         model = dataset.train(name, algorithm=algorithm, epochs=epochs, **params)
@@ -72,7 +88,7 @@ def retrain(
     as_json: Json = False,
 ) -> None:
     """Train a model anew on its dataset as that is now."""
-    params = _params(param)
+    params = pairs(param, "--param")
     with client() as service:
         model = find_model(service, model_id)
         again = model.retrain(algorithm=algorithm, epochs=epochs, **params)
@@ -89,25 +105,6 @@ def wait(model_id: ModelId, quiet: Quiet = False, as_json: Json = False) -> None
 def _follow(model: Model, *, wait: bool, quiet: bool, as_json: bool) -> None:
     ended = model.wait(progress=shows_progress(quiet)) if wait else model
     show(ended, [f"{ended.model_id}  {ended.name}  {ended.status}"], as_json=as_json)
-
-
-def _params(given: list[str] | None) -> dict[str, Any]:
-    """Read members of `trainParams`: numbers and truths by their looks, else texts."""
-    found: dict[str, Any] = {}
-    for item in given or []:
-        name, equals, text = item.partition("=")
-        if not name or not equals:
-            raise typer.BadParameter(f"write NAME=VALUE, not {item!r}", param_hint="--param")
-        found[name] = _value(text)
-    return found
-
-
-def _value(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    if re.fullmatch(r"[+-]?\d+", text):
-        return int(text)
-    return float(text) if re.fullmatch(r"[+-]?\d*\.\d+", text) else text
 
 
 @app.command()

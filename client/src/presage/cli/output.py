@@ -10,9 +10,26 @@ from typing import Any
 from presage._records import Record
 
 
+class PipeClosed(Exception):
+    """Whoever read the output went away, as `head` does."""
+
+
 def print_json(value: Any) -> None:
     """Print one JSON value on a line of its own."""
-    sys.stdout.write(json.dumps(plain(value), ensure_ascii=False) + "\n")
+    _write(json.dumps(plain(value), ensure_ascii=False) + "\n")
+
+
+def _write(text: str) -> None:
+    """Print a text; signs that the terminal does not have become question marks.
+
+    Raises:
+        PipeClosed: nobody reads on.
+    """
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    except BrokenPipeError as error:
+        raise PipeClosed from error
 
 
 def plain(value: Any) -> Any:
@@ -40,8 +57,7 @@ def say(line: str) -> None:
     shown = "".join(
         sign if sign.isprintable() or sign == "\t" else "\N{REPLACEMENT CHARACTER}" for sign in line
     )
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(shown.encode(encoding, "replace").decode(encoding) + "\n")
+    _write(f"{shown}\n")
 
 
 def note(line: str) -> None:

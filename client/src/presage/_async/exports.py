@@ -1,0 +1,149 @@
+"""Exports: the examples of a dataset, written as a file and fetched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import httpx
+
+from presage import records
+from presage._async.transport import AsyncTransport
+from presage._async.waiting import wait
+from presage._progress import Bar
+from presage._requests import ATTEMPTS, LONGEST_PAUSE, Request, unreachable
+from presage.errors import FileError, JobFailedError, PresageError, UnreachableError
+
+if TYPE_CHECKING:
+    from presage._async.families import AsyncFamily
+
+
+class AsyncExport(records.Export):
+    """An export: its record, and what can be done with it."""
+
+    @property
+    def family(self) -> AsyncFamily:
+        """The family of its dataset."""
+        found: AsyncFamily = self.__dict__["family_of"]
+        return found
+
+    async def refresh(self) -> AsyncExport:
+        """Fetch its present state; `url` is a new one each time."""
+        return await self.family.exports.get(self.dataset_id, self.id)
+
+    async def wait(
+        self, *, timeout: float | None = None, progress: bool | None = None
+    ) -> AsyncExport:
+        """Wait until its file is written.
+
+        Raises:
+            JobFailedError: it could not be.
+            WaitTimeoutError: it goes on after `timeout` seconds.
+        """
+        ended = await wait(
+            self.refresh,
+            lambda seen: seen.status in ("SUCCEEDED", "FAILED"),
+            title=f"Writing {self.format}",
+            share=lambda _: None,
+            timeout=timeout,
+            progress=progress,
+        )
+        if ended.status == "FAILED":
+            raise JobFailedError(ended.failure_msg or f"The export {self.id} failed.")
+        return ended
+
+    async def save(
+        self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
+    ) -> int:
+        """Wait until it is written, and fetch its file in bounded memory; returns its bytes.
+
+        Args:
+            file: a path, which is replaced once the whole file is there, or a seekable open file.
+            progress: whether to show bars; None shows them on a terminal.
+
+        Raises:
+            JobFailedError: the export failed.
+            FileError: the file cannot be written.
+        """
+        ended = await self.wait(progress=progress)
+        if not isinstance(file, (str, os.PathLike)):
+            return await self.family.exports.fetch(ended, file, progress)
+        place = Path(file).expanduser()
+        draft = place.with_name(f"{place.name}.part")
+        try:
+            with draft.open("wb") as stream:
+                size = await self.family.exports.fetch(ended, stream, progress)
+            draft.replace(place)
+        except OSError as error:
+            raise FileError(f"{place} cannot be written: {error.strerror or error}.") from error
+        finally:
+            draft.unlink(missing_ok=True)
+        return size
+
+
+class AsyncExports:
+    """`/v2/:family/datasets/{id}/exports`."""
+
+    def __init__(self, family: AsyncFamily) -> None:
+        self._family = family
+        self._transport: AsyncTransport = family.transport
+        self._base = f"{family.path}/datasets"
+
+    async def create(
+        self, dataset_id: int, format: str, *, source: str | None = None
+    ) -> AsyncExport:
+        """Have the examples of a dataset written as a file that uploads again.
+
+        Args:
+            dataset_id: of the dataset.
+            format: `csv` or `jsonl` of texts, `zip` of pictures, and of detection datasets also
+                `coco`, `yolo` and `voc`.
+            source: `upload`, `feedback` or `all`.
+        """
+        fields = {"format": format, "source": source}
+        request = Request("POST", f"{self._base}/{dataset_id}/exports", fields=fields)
+        return self._bound(await self._transport.record(request, AsyncExport))
+
+    async def get(self, dataset_id: int, export_id: str) -> AsyncExport:
+        """Fetch how far an export is, and where its file can be fetched."""
+        request = Request("GET", f"{self._base}/{dataset_id}/exports/{export_id}")
+        return self._bound(await self._transport.record(request, AsyncExport))
+
+    async def fetch(
+        self, export: records.Export, stream: BinaryIO, progress: bool | None = None
+    ) -> int:
+        """Fetch the file of an export that SUCCEEDED; a repeat begins at its beginning.
+
+        Raises:
+            UnreachableError: the connection broke, again and again.
+        """
+        import stamina
+
+        if export.url is None:
+            raise PresageError(f"The export {export.id} has no file: it is {export.status}.")
+        async for attempt in stamina.retry_context(
+            on=UnreachableError, attempts=ATTEMPTS, timeout=None, wait_max=LONGEST_PAUSE
+        ):
+            with attempt, Bar("Fetching", progress, export.bytes or 1) as bar:
+                stream.seek(0)
+                stream.truncate()
+                await self._download(export.url, stream, bar)
+        return stream.tell()
+
+    async def _download(self, url: str, stream: BinaryIO, bar: Bar) -> None:
+        try:
+            async with self._transport.http.stream("GET", url) as response:
+                if response.status_code >= 500:
+                    raise UnreachableError(f"The bucket answered {response.status_code}.")
+                if not response.is_success:
+                    raise PresageError(f"The bucket refused with {response.status_code}.")
+                async for part in response.aiter_bytes(1 << 16):
+                    stream.write(part)
+                    bar.show(stream.tell())
+        except httpx.RequestError as error:
+            raise unreachable(error, url.partition("?")[0]) from error
+
+    def _bound(self, export: AsyncExport) -> AsyncExport:
+        export.__dict__["family_of"] = self._family
+        return export

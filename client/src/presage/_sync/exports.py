@@ -1,0 +1,150 @@
+# Written by client/tools/write_sync.py from presage._async: do not edit.
+"""Exports: the examples of a dataset, written as a file and fetched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import httpx
+
+from presage import records
+from presage._sync.transport import Transport
+from presage._sync.waiting import wait
+from presage._progress import Bar
+from presage._requests import ATTEMPTS, LONGEST_PAUSE, Request, unreachable
+from presage.errors import FileError, JobFailedError, PresageError, UnreachableError
+
+if TYPE_CHECKING:
+    from presage._sync.families import Family
+
+
+class Export(records.Export):
+    """An export: its record, and what can be done with it."""
+
+    @property
+    def family(self) -> Family:
+        """The family of its dataset."""
+        found: Family = self.__dict__["family_of"]
+        return found
+
+    def refresh(self) -> Export:
+        """Fetch its present state; `url` is a new one each time."""
+        return self.family.exports.get(self.dataset_id, self.id)
+
+    def wait(
+        self, *, timeout: float | None = None, progress: bool | None = None
+    ) -> Export:
+        """Wait until its file is written.
+
+        Raises:
+            JobFailedError: it could not be.
+            WaitTimeoutError: it goes on after `timeout` seconds.
+        """
+        ended = wait(
+            self.refresh,
+            lambda seen: seen.status in ("SUCCEEDED", "FAILED"),
+            title=f"Writing {self.format}",
+            share=lambda _: None,
+            timeout=timeout,
+            progress=progress,
+        )
+        if ended.status == "FAILED":
+            raise JobFailedError(ended.failure_msg or f"The export {self.id} failed.")
+        return ended
+
+    def save(
+        self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
+    ) -> int:
+        """Wait until it is written, and fetch its file in bounded memory; returns its bytes.
+
+        Args:
+            file: a path, which is replaced once the whole file is there, or a seekable open file.
+            progress: whether to show bars; None shows them on a terminal.
+
+        Raises:
+            JobFailedError: the export failed.
+            FileError: the file cannot be written.
+        """
+        ended = self.wait(progress=progress)
+        if not isinstance(file, (str, os.PathLike)):
+            return self.family.exports.fetch(ended, file, progress)
+        place = Path(file).expanduser()
+        draft = place.with_name(f"{place.name}.part")
+        try:
+            with draft.open("wb") as stream:
+                size = self.family.exports.fetch(ended, stream, progress)
+            draft.replace(place)
+        except OSError as error:
+            raise FileError(f"{place} cannot be written: {error.strerror or error}.") from error
+        finally:
+            draft.unlink(missing_ok=True)
+        return size
+
+
+class Exports:
+    """`/v2/:family/datasets/{id}/exports`."""
+
+    def __init__(self, family: Family) -> None:
+        self._family = family
+        self._transport: Transport = family.transport
+        self._base = f"{family.path}/datasets"
+
+    def create(
+        self, dataset_id: int, format: str, *, source: str | None = None
+    ) -> Export:
+        """Have the examples of a dataset written as a file that uploads again.
+
+        Args:
+            dataset_id: of the dataset.
+            format: `csv` or `jsonl` of texts, `zip` of pictures, and of detection datasets also
+                `coco`, `yolo` and `voc`.
+            source: `upload`, `feedback` or `all`.
+        """
+        fields = {"format": format, "source": source}
+        request = Request("POST", f"{self._base}/{dataset_id}/exports", fields=fields)
+        return self._bound(self._transport.record(request, Export))
+
+    def get(self, dataset_id: int, export_id: str) -> Export:
+        """Fetch how far an export is, and where its file can be fetched."""
+        request = Request("GET", f"{self._base}/{dataset_id}/exports/{export_id}")
+        return self._bound(self._transport.record(request, Export))
+
+    def fetch(
+        self, export: records.Export, stream: BinaryIO, progress: bool | None = None
+    ) -> int:
+        """Fetch the file of an export that SUCCEEDED; a repeat begins at its beginning.
+
+        Raises:
+            UnreachableError: the connection broke, again and again.
+        """
+        import stamina
+
+        if export.url is None:
+            raise PresageError(f"The export {export.id} has no file: it is {export.status}.")
+        for attempt in stamina.retry_context(
+            on=UnreachableError, attempts=ATTEMPTS, timeout=None, wait_max=LONGEST_PAUSE
+        ):
+            with attempt, Bar("Fetching", progress, export.bytes or 1) as bar:
+                stream.seek(0)
+                stream.truncate()
+                self._download(export.url, stream, bar)
+        return stream.tell()
+
+    def _download(self, url: str, stream: BinaryIO, bar: Bar) -> None:
+        try:
+            with self._transport.http.stream("GET", url) as response:
+                if response.status_code >= 500:
+                    raise UnreachableError(f"The bucket answered {response.status_code}.")
+                if not response.is_success:
+                    raise PresageError(f"The bucket refused with {response.status_code}.")
+                for part in response.iter_bytes(1 << 16):
+                    stream.write(part)
+                    bar.show(stream.tell())
+        except httpx.RequestError as error:
+            raise unreachable(error, url.partition("?")[0]) from error
+
+    def _bound(self, export: Export) -> Export:
+        export.__dict__["family_of"] = self._family
+        return export

@@ -1,0 +1,139 @@
+"""A story in which every method of the client is called; both clients are told it.
+
+It is written for the asynchronous one; `synchronous` of client/tools/write_sync.py makes the other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from presage import AsyncDataset, AsyncPresage
+
+from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes_zip, shape
+from tests.flows.world import WEATHER
+from tests.papers import paper
+from tests.pictures import make_zip
+
+
+async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
+    """Call every method, and return what a test looks at."""
+    seen = {"health": (await client.health()).status, "used": (await client.usage()).object}
+    data = await tell_texts(client)
+    model_id = await tell_models(client, data, seen)
+    await tell_sentiment(client)
+    seen["bytes"] = await tell_exports(client, data, folder)
+    await tell_pictures(client, folder)
+    await tell_documents(client, folder)
+    await (await client.language.models.get(model_id)).delete()
+    return seen
+
+
+async def tell_texts(client: AsyncPresage) -> AsyncDataset:
+    """Datasets of texts and their examples."""
+    language = client.language
+    checked = await language.datasets.check(WEATHER, type="text-intent")
+    assert (checked.kept, checked.is_trainable) == (73, True)
+    name = f"calls of {type(client).__name__}"
+    data = await language.datasets.upload(WEATHER, type="text-intent", name=name)
+    data = await (await data.refresh()).wait()
+    label = data.labels[0].name
+    more = f"kind;text\n{label};new\n".encode()
+    data = await data.add(more, text_column="text", label_column="kind")
+    assert data.total_examples == 74
+    created = await language.datasets.create("made", labels=["a"], type="text-intent")
+    example = await language.examples.add(created.id, "one", label="a")
+    assert (await language.examples.list(created.id).first()).id == example.id
+    assert [item.id async for item in created.examples()] == [example.id]
+    listed = language.examples.list_label(created.id, created.labels[0].id)
+    assert len(await listed.list()) == 1
+    assert (await created.browse(contains="ON").first()).name == "one"
+    assert (
+        await language.datasets.list(name=name.upper(), status="SUCCEEDED").first()
+    ).id == data.id
+    assert [item.seen for item in await data.receipts().list()].count(74) == 1
+    deletion = await created.delete()
+    assert (await client.deletion(deletion.id)).id == deletion.id
+    return data
+
+
+async def tell_models(client: AsyncPresage, data: AsyncDataset, seen: dict[str, Any]) -> str:
+    """Models of texts, from a training to feedback."""
+    language = client.language
+    model = await (await data.train("all calls", profile="fast", epochs=4)).wait()
+    assert (await model.refresh()).status == "SUCCEEDED"
+    assert (await model.predict("hot?", num_results=1)).label
+    found = await language.intent(model.model_id, "hot?", sample_id="mine")
+    assert found.sample_id == "mine"
+    assert (await model.metrics()).metrics_data["labels"]
+    assert (await model.card()).model_id == model.model_id
+    assert len(await model.curve().list()) == 4
+    assert (await data.models().first()).model_id == model.model_id
+    named = language.models.list(name="all calls", status="SUCCEEDED")
+    assert model.model_id in [item.model_id async for item in named]
+    assert (await (await model.retrain(epochs=3)).wait()).epochs == 3
+    assert (await language.feedback.add(model.model_id, "icy", data.labels[0].name)).name == "icy"
+    seen["suspects"] = len(await data.browse(suspects_of=model.model_id).list())
+    return str(model.model_id)
+
+
+async def tell_sentiment(client: AsyncPresage) -> None:
+    """A sentiment model of one's own is asked by the call of its type."""
+    rows = [
+        f"{word} {number},{label}"
+        for label, word in (("positive", "lovely"), ("negative", "awful"))
+        for number in range(6)
+    ]
+    data = await client.language.datasets.upload("\n".join(rows).encode(), type="text-sentiment")
+    model = await (await client.language.models.train(data.id, "moods", epochs=3)).wait()
+    assert (await client.language.sentiment("lovely!", model.model_id)).label
+
+
+async def tell_exports(client: AsyncPresage, data: AsyncDataset, folder: Path) -> int:
+    """A dataset becomes a file; failed uploads are cleared away."""
+    language = client.language
+    export = await data.export("csv", source="upload")
+    size = await export.save(folder / "weather.csv")
+    assert (await language.exports.get(data.id, export.id)).examples == 74
+    failed = await language.datasets.upload(b"one column\n", type="text-intent", wait=False)
+    while (await failed.refresh()).status_msg == "UPLOADING":
+        pass
+    gone = await language.datasets.delete_failed()
+    assert str(failed.id) in [item.deleted_object_id for item in gone]
+    return size
+
+
+async def tell_pictures(client: AsyncPresage, folder: Path) -> None:
+    """Pictures: an archive by a form, single examples, predictions, detection, bulk feedback."""
+    vision = client.vision
+    archive = folder / "shapes.zip"
+    archive.write_bytes(folders_zip())
+    path = await client.uploads.send(archive)
+    assert (await client.uploads.create("unused")).path != path
+    assert (await vision.datasets.check(path, type="image")).is_trainable
+    data = await vision.datasets.upload(path, type="image", name="shapes")
+    assert (await vision.datasets.get(data.id)).total_labels == 2
+    picture = shape("circle", "red", 3)
+    label = data.labels[0].name
+    assert (await vision.examples.add(data.id, picture, label=label, name="one.jpg")).name
+    model = await (await data.train("shapes", epochs=5)).wait()
+    assert (await vision.predict(model.model_id, picture)).label
+    assert (await model.predict(picture)).probabilities
+    assert (await vision.feedback.add(model.model_id, picture, label)).label.name == label
+    tables = await vision.datasets.upload(scenes_zip(fruit_scenes(6)), type="image-detection")
+    finder = await (await tables.train("tables", epochs=8)).wait()
+    scenes = fruit_scenes(1, seed=9, name="missed")
+    assert (await vision.detect(finder.model_id, scenes[0][1])).object
+    assert (await vision.add_bulk_feedback(finder.model_id, scenes_zip(scenes))).object
+    baskets = await vision.datasets.upload(make_zip(basket_files()), type="image-multi-label")
+    assert await vision.datasets.delete(baskets.id)
+    assert await vision.models.delete(model.model_id)
+
+
+async def tell_documents(client: AsyncPresage, folder: Path) -> None:
+    """A page is read as text, and one without a table has none."""
+    page = folder / "page.png"
+    paper(["Invoice 17", "Total: 42.50"]).save(page)
+    found = await client.vision.ocr(page, layout=True, output="text")
+    assert "17" in found.document
+    assert (await client.vision.ocr(page, task="table", model_id="tabulatev2")).task == "table"
