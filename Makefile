@@ -19,7 +19,7 @@ ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy kills turns histories bench-backup bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy kills turns growth histories bench-backup bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,6 +92,11 @@ kills: check fast-models ## the stack and its pieces die twenty times under load
 
 turns: check fast-models ## accounts take turns, a hundred crowds of uploads and of trainings
 	@PRESAGE_TURN_TRIALS=100 $(BIN)/python -m pytest tests/flows/test_turns.py tests/flows/long_turns.py --timeout 7200 $(ARGS)
+
+growth: check fast-models ## much of everything costs little: 10,000 trainings wait, 100,000 accounts, 2,000 calls of throttled tables
+	@PRESAGE_FULL_SIZE=1 $(BIN)/python -m pytest tests/services/test_backlog.py tests/stores/datasets/test_pages.py \
+	  tests/stores/models/test_places.py tests/stores/examples/test_digest_index.py tests/stores/jobs/test_room.py \
+	  tests/api/test_throttles.py --timeout 3600 $(ARGS)
 
 histories: check fast-models ## 10,000 random operations against a model of the specification (PRESAGE_HISTORY_SEED=n repeats)
 	@$(BIN)/python -m pytest -s tests/flows/long_histories.py --timeout 3600 $(ARGS)

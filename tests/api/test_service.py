@@ -75,3 +75,11 @@ def test_page_has_no_other_files(stranger):
 def test_files_that_others_made_are_as_they_published_them(name, digest):
     """Swagger UI is vendored byte for byte; NOTICE names version and licence."""
     assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == digest
+
+
+def test_every_type_of_the_pages_files_is_described(stranger, paths):
+    """The document names each content type that a file of the page comes with."""
+    described = set(paths["/v2/docs/{file}"]["get"]["responses"]["200"]["content"])
+    sent = {stranger("GET", f"/v2/docs/{name}").headers["Content-Type"] for name in TYPES}
+
+    assert {kind.partition(";")[0] for kind in sent} == described

@@ -65,7 +65,7 @@ OPERATIONS = (
         summary="Redirects to the docs.",
         status=302,
         headers={"Location": DOCS},
-        media_type=HTML,
+        answer_types=(HTML,),
         is_public=True,
     ),
     Operation(
@@ -92,7 +92,7 @@ OPERATIONS = (
         path=DOCS,
         view=get_docs,
         summary="This description as a page with a search, and calls to try and to copy.",
-        media_type=HTML,
+        answer_types=(HTML,),
         is_public=True,
     ),
     Operation(
@@ -101,7 +101,7 @@ OPERATIONS = (
         path=f"{DOCS}/{{file}}",
         view=get_docs_file,
         summary="A script or style of that page.",
-        media_type="text/javascript",
+        answer_types=("text/javascript", "text/css"),
         is_public=True,
         statuses=(404,),
     ),

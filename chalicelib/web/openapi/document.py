@@ -281,8 +281,9 @@ def _response(operation: Operation, family: str, status: int, schemas: _Schemas)
         described["content"] = {JSON: {"schema": _answer(operation, schemas)}}
         if answer := example(operation.name, family).get("answer"):
             described["content"][JSON]["example"] = answer
-    elif operation.media_type != JSON or status != 204:
-        described["content"] = {operation.media_type: {"schema": {"type": "string"}}}
+    elif operation.answer_types != (JSON,) or status != 204:
+        text = {"schema": {"type": "string"}}
+        described["content"] = dict.fromkeys(operation.answer_types, text)
     return described
 
 

@@ -118,8 +118,8 @@ class Operation:
     """Statuses of failure besides those that follow from the members above."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Headers of every success."""
-    media_type: str = "application/json"
-    """Content type of success."""
+    answer_types: tuple[str, ...] = ("application/json",)
+    """Content types of success."""
     aliases: tuple[str, ...] = ()
     """Further paths of the same call."""
     takes_urlencoded: bool = False

@@ -105,6 +105,17 @@ def _told() -> Any:
     ]
 
 
+INDEXES_OF_0_2 = {
+    "datasets": {"open": ("open", "updated_at", "ALL")},
+    "models": {
+        "dataset": ("dataset_id", "created_at", "ALL"),
+        "open": ("open", "queued_at", "ALL"),
+    },
+    "deletions": {"open": ("open", "updated_at", "ALL")},
+}
+"""Keys and projection of each index of the released version 0.2.0."""
+
+
 def test_both_ways_make_the_same(made_by: Any) -> None:
     """Tables with keys, indexes and TTL, queues with redrive, and the notification are equal."""
     deployed, local = made_by("template"), made_by("provision")
@@ -220,3 +231,21 @@ def test_signing_key_is_long_and_makes_way() -> None:
     assert secret["Properties"]["GenerateSecretString"]["PasswordLength"] >= 32
     assert "Name" not in secret["Properties"]
     assert secret["DeletionPolicy"] == "Delete"
+
+
+@pytest.mark.parametrize("name", ["accounts", "counters", "examples", "quotas", *INDEXES_OF_0_2])
+def test_stages_of_before_take_the_indexes(name: str) -> None:
+    """AWS adds one index to a table at a time, and changes none: so no more than one is new."""
+    [table] = [one for one in table_resources(SETTINGS) if one.name == f"{NAME}-{name}"]
+    described = {
+        index["IndexName"]: (
+            *[key["AttributeName"] for key in index["KeySchema"]],
+            index["Projection"]["ProjectionType"],
+        )
+        for index in table.indexes
+    }
+
+    before = INDEXES_OF_0_2.get(name, {})
+
+    assert before.items() <= described.items()
+    assert len(described) - len(before) <= 1

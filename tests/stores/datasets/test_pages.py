@@ -16,8 +16,9 @@ from chalicelib.stores.datasets.datasets import new_row
 from chalicelib.web.http.paging import FARTHEST
 from infra.backups.replay import furthest
 from tests.builders import World
+from tests.full_size import size
 
-ROWS = 1_000
+ROWS = size(1_000, 10_000)
 
 
 @dataclass

@@ -12,6 +12,7 @@ from chalicelib.domain.datasets.example import Example
 from chalicelib.stores.examples import digest_index
 from chalicelib.stores.examples.examples import ExampleSequence
 from tests.builders import World, a_source, some_rows
+from tests.full_size import size
 
 
 def _digest(text: str, world: World) -> bytes:
@@ -87,8 +88,8 @@ def test_same_beginning_is_no_equal_example(world: World, monkeypatch: pytest.Mo
 
 
 def test_adding_one_text_to_many_reads_little(world: World) -> None:
-    """Among 5,000 examples of a label, adding a text reads at most 20 kB."""
-    view = world.dataset(some_rows({"a": 5_000}))
+    """Among thousands of examples of a label, adding a text reads at most 20 kB."""
+    view = world.dataset(some_rows({"a": size(5_000, 40_000)}))
     view = world.another().get(view)
     read: list[int] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,9 @@ from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.open_upload import OpenUpload
 from chalicelib.errors import ServiceError, StorageUnavailable, TooManyOpen
 from chalicelib.stores.aws.tables import AccountRow, DatasetRow
+from chalicelib.stores.datasets.datasets import new_row
 from tests.builders import World, some_rows
+from tests.full_size import size
 from tests.pictures import draw
 
 ROWS = some_rows({"a": 5})
@@ -137,19 +140,22 @@ def test_refused_call_frees_what_it_reserved(world: World, monkeypatch: pytest.M
 
 
 def test_room_is_checked_without_reading_the_datasets(world: World) -> None:
-    """However many datasets an account has, a call reads its own row alone."""
-    world.dataset(ROWS)
-    calls: list[str] = []
+    """However many datasets an account has, a call reads its own row alone, of at most 5 kB."""
+    dataset = world.dataset(ROWS).dataset
+    with DatasetRow.batch_write() as batch:
+        for number in range(1, size(100, 10_000)):
+            batch.save(new_row(replace(dataset, dataset_id=dataset.dataset_id + number)))
+    calls: list[tuple[str, bool]] = []
     client = world.stores.clients.dynamodb
 
-    def note(model: object, **_: object) -> None:
-        calls.append(model.name)  # type: ignore[attr-defined]
+    def note(model: Any, http_response: Any, **_: object) -> None:
+        calls.append((model.name, len(http_response.content) <= 5_000))
 
     client.meta.events.register("after-call.dynamodb", note)
     world.stores.room.take(world.account.account_id, 1)
     client.meta.events.unregister("after-call.dynamodb", note)
 
-    assert calls == ["UpdateItem"]
+    assert calls == [("UpdateItem", True)]
 
 
 def test_forms_are_limited_until_they_are_used_or_dead(world: World) -> None:

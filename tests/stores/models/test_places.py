@@ -17,8 +17,9 @@ from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models import places as module
 from chalicelib.stores.models.models import new_row
 from tests.builders import World
+from tests.full_size import size
 
-LONG = 400
+LONG = size(400, 10_000)
 
 
 @dataclass
