@@ -21,7 +21,7 @@ class RejectedItem:
     reason: str
     """For a person, with the remedy."""
     row: int | None = None
-    """Row of a text file, from 1."""
+    """Row, line, annotation or object of a file, from 1."""
     file: str | None = None
     """File of an archive."""
 

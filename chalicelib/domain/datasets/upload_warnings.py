@@ -16,6 +16,7 @@ from chalicelib.domain.datasets.upload_format import (
     LABELS_ALMOST_EQUAL,
     MANY_DUPLICATES,
     MAX_PLACES,
+    TINY_BOXES,
     UploadWarning,
 )
 from chalicelib.errors import InvalidUpload
@@ -25,6 +26,8 @@ _DIGITS = re.compile(r"\d+")
 _SHORTEST_MISTYPED = 5
 _FEWEST_DUPLICATES = 5
 _FEWEST_TEXTS = 10
+TINY_SIDE = 4
+"""Pixels that a side of a box should have at least."""
 
 
 def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
@@ -100,6 +103,21 @@ def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarn
             CONTRADICTING_TEXTS,
             f"{count:,} texts stand there with several labels. Keep the label that is right; a "
             "model cannot learn both.",
+            count,
+            tuple(places),
+        )
+    ]
+
+
+def warn_of_tiny_boxes(count: int, places: Iterable[str]) -> list[UploadWarning]:
+    """Tell of boxes that are too small to show anything."""
+    if not count:
+        return []
+    return [
+        UploadWarning(
+            TINY_BOXES,
+            f"{count:,} boxes are narrower or lower than {TINY_SIDE} pixels, too small to learn "
+            "from. Check that their numbers are pixels of the picture as displayed.",
             count,
             tuple(places),
         )

@@ -52,16 +52,57 @@ def parse_cell(cell: str) -> RawBox:
     label = value.get("label")
     if not isinstance(label, str):
         raise CellFault(f'"label" is missing or no text. {_REMEDY}')
-    label = normal_form(label)
+    name = checked_label(label)
+    box = checked_sides(*(_read_number(value, side) for side in _SIDES))
+    return RawBox(name, box)
+
+
+def found_picture(found: int | str) -> int:
+    """Return the index of a picture that was looked for.
+
+    Raises:
+        CellFault: there is none; says why.
+    """
+    if isinstance(found, str):
+        raise CellFault(found)
+    return found
+
+
+def checked_label(written: str) -> str:
+    """Return a label as it is stored, not cut.
+
+    Raises:
+        CellFault: it is empty, or holds what no label may.
+    """
+    label = normal_form(written)
     fault = find_label_fault(label)
     if fault:
         raise CellFault(fault)
-    box = Box(*(_read_number(value, side) for side in _SIDES))
-    if box.width <= 0 or box.height <= 0:
+    return label
+
+
+def checked_sides(x: float, y: float, width: float, height: float) -> Box:
+    """Return a box of finite numbers with a size above 0.
+
+    Raises:
+        CellFault: it is none.
+    """
+    for name, side in zip(_SIDES, (x, y, width, height), strict=True):
+        if not -MAX_SIDE <= side <= MAX_SIDE:
+            raise CellFault(
+                f'"{name}" is {_shown(side)}; at most {MAX_SIDE:,.0f} is allowed. Write it in '
+                "pixels."
+            )
+    if width <= 0 or height <= 0:
         raise CellFault(
-            f"the box is {box.width:g} × {box.height:g} pixels; width and height must be above 0."
+            f"the box is {width:g} × {height:g} pixels; width and height must be above 0."
         )
-    return RawBox(label, box)
+    return Box(float(x), float(y), float(width), float(height))
+
+
+def _shown(side: float) -> str:
+    """Write a number of any size; an integer may have thousands of digits."""
+    return f"{side:g}" if isinstance(side, float) else "an integer of many digits"
 
 
 def _read_object(cell: str) -> dict[str, object]:
@@ -94,10 +135,6 @@ def _read_number(value: dict[str, object], side: str) -> float:
         raise CellFault(f'"{side}" is no number. {_REMEDY}') from None
     if not math.isfinite(number):
         raise CellFault(f'"{side}" is no finite number; write a distance in pixels.')
-    if abs(number) > MAX_SIDE:
-        raise CellFault(
-            f'"{side}" is {number:g}; at most {MAX_SIDE:,.0f} is allowed. Write it in pixels.'
-        )
     return number
 
 

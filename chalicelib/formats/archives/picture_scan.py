@@ -24,25 +24,30 @@ from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.upload_format import (
     ANNOTATIONS,
+    MAX_PLACES,
     RECOGNISED,
     ZIP_FOLDERS,
     FileFormat,
     ReadingOptions,
 )
 from chalicelib.domain.datasets.upload_warnings import (
+    TINY_SIDE,
     refuse_warnings,
     warn_of_counts,
     warn_of_labels,
+    warn_of_tiny_boxes,
 )
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload, ServiceError
-from chalicelib.formats.archives.annotations import (
-    Annotations,
-    BoxRow,
-    is_annotations,
-    open_annotations,
-)
+from chalicelib.formats.archives.annotations import Annotations, BoxRow
 from chalicelib.formats.archives.box_cells import CellFault, clip_box
+from chalicelib.formats.archives.box_files import (
+    BoxFiles,
+    SignsOfBoxes,
+    is_annotations,
+    is_companion,
+)
+from chalicelib.formats.archives.box_kinds import find_boxes, warn_of_unused
 from chalicelib.formats.archives.picture_examples import (
     LabelBook,
     PictureItems,
@@ -151,13 +156,21 @@ class _Scan:
         self._digests: dict[str, set[bytes]] = {}
         self._kept_pictures: set[bytes] = set()
         kind = ANNOTATIONS if rules.is_detection else ZIP_FOLDERS
+        self._annotations = Annotations()
+        self._tiny, self._tiny_places = 0, list[str]()
         self.result = PictureScan(format=FileFormat(kind))
         sink.begin(self.result)
 
     def read_folders(self) -> None:
         """Read an archive whose folders are the labels."""
-        book = LabelBook()
+        book, signs, wanted = LabelBook(), SignsOfBoxes(), self._rules.options.format
+        if wanted not in ("", ZIP_FOLDERS):
+            raise InvalidUpload(
+                f"'format' is {wanted}, which holds boxes; use the type {DETECTION}, or send "
+                f"{ZIP_FOLDERS} for pictures in folders that are named by their labels."
+            )
         for member in self._archive.members():
+            signs.note(member)
             label = _folder_of(member)
             if not member.problem and not find_label_fault(label):
                 book.add(label)
@@ -167,6 +180,8 @@ class _Scan:
                 self._read_labelled(member, book)
             except MemberProblem as problem:
                 self.result.reject(RejectedItem(str(problem), file=show_path(member.path)))
+        if not wanted:
+            self.result.warnings += warn_of_unused(signs)
 
     def _read_labelled(self, member: ZipMember, book: LabelBook) -> None:
         """Read one picture in a label's folder."""
@@ -183,25 +198,33 @@ class _Scan:
         self._keep_example(label, digest)
 
     def read_boxes(self) -> None:
-        """Read an archive whose annotations.csv has the labels."""
-        annotations = open_annotations(self._archive, self.result.reject, self._sink.check)
+        """Read an archive whose labels stand in files of boxes."""
+        files = BoxFiles(self._archive, self.result.reject, self._sink.check)
+        kind, self._annotations, warnings = find_boxes(files, self._rules.options.format)
+        self.result.format = FileFormat(kind)
+        self.result.warnings += warnings
         for member in self._archive.members():
             self._sink.check()
-            if is_annotations(member):
+            if is_annotations(member) or (kind != ANNOTATIONS and is_companion(member)):
                 continue
-            boxes = list(annotations.boxes_of(member.index))
-            try:
-                if self._rules.feedback:
-                    self._rules.feedback.check_name(_cut_name(member))
-                content = self._archive.read(member, self._rules.max_image_bytes)
-                facts = self._checked(content)
-            except MemberProblem as problem:
-                self._reject_picture(member, boxes, str(problem))
-                continue
-            if boxes:
-                self._read_annotated(member, content, facts, boxes)
-            else:
-                self._reject_without_box(member, annotations)
+            self._read_boxed(member)
+        self.result.warnings += warn_of_tiny_boxes(self._tiny, self._tiny_places)
+
+    def _read_boxed(self, member: ZipMember) -> None:
+        """Read one picture with its boxes."""
+        boxes = list(self._annotations.boxes_of(member.index))
+        try:
+            if self._rules.feedback:
+                self._rules.feedback.check_name(_cut_name(member))
+            content = self._archive.read(member, self._rules.max_image_bytes)
+            facts = self._checked(content)
+        except MemberProblem as problem:
+            self._reject_picture(member, boxes, str(problem))
+            return
+        if boxes:
+            self._read_annotated(member, content, facts, boxes)
+        else:
+            self._reject_without_box(member)
 
     def _read_annotated(
         self, member: ZipMember, content: bytes, facts: PictureFacts, boxes: list[BoxRow]
@@ -213,7 +236,7 @@ class _Scan:
             try:
                 if self._rules.feedback:
                     self._rules.feedback.check_label(row.label)
-                box = _placed_box(row, facts)
+                box = self._placed_box(row, member, facts)
             except CellFault as fault:
                 self.result.reject(row.reject(member.path, str(fault)))
                 continue
@@ -225,6 +248,21 @@ class _Scan:
                 self._keep_picture(member, picture, content, facts)
                 is_kept = True
             self._keep_example(row.label, digest, box)
+            if min(box.width, box.height) < TINY_SIDE:
+                self._note_tiny(member, row)
+
+    def _note_tiny(self, member: ZipMember, row: BoxRow) -> None:
+        """Count a box that shows next to nothing."""
+        self._tiny += 1
+        if len(self._tiny_places) < MAX_PLACES:
+            self._tiny_places.append(f"{show_path(member.path)}: {row.label}")
+
+    def _placed_box(self, row: BoxRow, member: ZipMember, facts: PictureFacts) -> Box:
+        """Return a box in pixels, inside its picture."""
+        if row.label_fault:
+            raise CellFault(row.label_fault)
+        box = self._annotations.in_pixels(row, member.index, (facts.width, facts.height))
+        return clip_box(box, facts.width, facts.height)
 
     def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:
         """Reject a file with all its boxes; one without box counts once."""
@@ -233,10 +271,14 @@ class _Scan:
         if not boxes:
             self.result.reject(RejectedItem(reason, file=show_path(member.path)))
 
-    def _reject_without_box(self, member: ZipMember, annotations: Annotations) -> None:
+    def _reject_without_box(self, member: ZipMember) -> None:
         """Reject a picture without box, unless its boxes were counted as rejected."""
-        if not annotations.is_spoilt(member.index):
-            reason = "annotations.csv has no box of this picture; add a row with its boxes."
+        if not self._annotations.is_spoilt(member.index):
+            reason = (
+                "annotations.csv has no box of this picture; add a row with its boxes."
+                if self.result.format == FileFormat(ANNOTATIONS)
+                else "no box of this picture was found; a picture without objects is left out."
+            )
             self.result.reject(RejectedItem(reason, file=show_path(member.path)))
 
     def _checked(self, content: bytes) -> PictureFacts:
@@ -292,12 +334,6 @@ def _cut_name(member: ZipMember) -> str:
 def _folder_of(member: ZipMember) -> str:
     """Return the name of the folder that a file lies in, as a label; empty at the root."""
     return normal_form(member.path.rpartition("/")[0].rpartition("/")[2])
-
-
-def _placed_box(row: BoxRow, facts: PictureFacts) -> Box:
-    if row.label_fault:
-        raise CellFault(row.label_fault)
-    return clip_box(row.box, facts.width, facts.height)
 
 
 def _checked_label(member: ZipMember, book: LabelBook) -> str:

@@ -88,7 +88,7 @@ WORDS: Mapping[str, str] = {
     "duplicates": "Those that were there already.",
     "rejected": "Those that could not be used.",
     "rejections": "The first hundred that could not be used, each with its reason.",
-    "row": "Number of the row in the file, from 1.",
+    "row": "Number of the row, line, annotation or object in its file, from 1.",
     "RejectionRecord.file": "Name of the file in the archive.",
     "file": "Name of the file.",
     "reason": "Why it could not be used.",

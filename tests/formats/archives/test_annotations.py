@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.errors import InvalidUpload, ServiceError
-from chalicelib.formats.archives.annotations import (
-    Annotations,
-    AnnotationsSource,
-    PictureIndex,
-    read_annotations,
-)
+from chalicelib.formats.archives.annotations import Annotations, BoxSource
+from chalicelib.formats.archives.annotations_csv import read_annotations
+from chalicelib.formats.archives.picture_index import PictureIndex
 from tests.pictures import a_box, annotations
 
 PATHS = ["a.jpg", "b.jpg", "café.jpg"]
@@ -30,7 +27,7 @@ def _read(content: bytes) -> tuple[Annotations, list[RejectedItem]]:
     for number, path in enumerate(PATHS):
         index.add(number, path)
     rejected: list[RejectedItem] = []
-    source = AnnotationsSource(index, "", rejected.append, lambda: None)
+    source = BoxSource(index, "", rejected.append, lambda: None)
     return read_annotations(io.BytesIO(content), source), rejected
 
 

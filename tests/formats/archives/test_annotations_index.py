@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.formats.archives.annotations import PictureIndex
+from chalicelib.formats.archives.picture_index import PictureIndex
 
 PATHS = ["set/a.jpg", "set/b.JPG", "x/c.jpg", "y/c.jpg", "z/D.jpg", "Z/d.jpg", "set/e\u0301.jpg"]
 

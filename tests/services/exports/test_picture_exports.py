@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import zipfile
 from collections import Counter
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 
 import pytest
 import yaml
 from PIL import Image
+from pycocotools.coco import COCO
 
 from chalicelib.domain.datasets.dataset import VISION, DatasetView
 from chalicelib.domain.datasets.example import PictureFile, picture_digest
@@ -161,6 +163,39 @@ def test_annotations_upload_to_the_same_examples(world: World, scenes: DatasetVi
     }
     assert found == _truth()
     assert {"street.jpg", "street-2.jpg"} <= set(files)
+
+
+@pytest.mark.parametrize("kind", ["zip", "coco", "yolo", "voc"])
+def test_boxes_upload_to_the_same_examples(world: World, scenes: DatasetView, kind: str) -> None:
+    """Export, upload, export: the same pictures, labels and boxes; nothing is rejected."""
+    content = _export(world, scenes, kind)
+    again = _again(world, content, "image-detection")
+
+    assert _examples(world, again) == _examples(world, scenes)
+    [receipt] = world.container.receipts.list(again, 0, 25).items
+    assert (receipt.rejected, receipt.duplicates) == (0, 0)
+    assert {w.code for w in receipt.warnings} == {"fewExamples", "tinyBoxes"}
+    assert set(_unzipped(_export(world, again, kind))) == set(_unzipped(content))
+
+
+def test_coco_is_read_by_its_authors_library(
+    world: World, scenes: DatasetView, tmp_path: Path
+) -> None:
+    """The library finds every box of every picture under its label."""
+    files = _unzipped(_export(world, scenes, "coco"))
+    path = tmp_path / "instances.json"
+    path.write_bytes(files["instances.json"])
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        read = COCO(str(path))
+    found = {}
+    for image in read.loadImgs(read.getImgIds()):
+        boxes = read.loadAnns(read.getAnnIds(imgIds=[image["id"]]))
+        content = files[f"images/{image['file_name']}"]
+        found[_digest(content)] = sorted(
+            (read.loadCats(one["category_id"])[0]["name"], *one["bbox"]) for one in boxes
+        )
+    assert found == _truth()
 
 
 def test_coco_is_read_by_what_its_authors_say(world: World, scenes: DatasetView) -> None:

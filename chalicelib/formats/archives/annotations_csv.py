@@ -1,0 +1,122 @@
+"""Reads annotations.csv of a detection archive: which picture has which boxes.
+
+Contract section 5, Upload formats.
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.annotations import (
+    ROW,
+    Annotations,
+    BoxSource,
+    check_limits,
+    rejected,
+)
+from chalicelib.formats.archives.box_cells import CellFault, parse_cell
+from chalicelib.formats.archives.zip_directory import show_path
+from chalicelib.formats.texts.delimited import Record, read_records
+from chalicelib.formats.texts.encoding import (
+    HEAD_BYTES,
+    find_encoding,
+    name_foreign_type,
+    open_text,
+)
+
+ANNOTATIONS_NAME = "annotations.csv"
+"""Name of the file that holds the boxes."""
+MAX_ANNOTATIONS_BYTES = 256 * 1024 * 1024
+"""Largest annotations.csv: 256 bytes for each of 1,000,000 boxes."""
+MAX_ROW_CHARACTERS = 2_000_000
+"""Longest row: 2,000 characters for each of 1,000 boxes."""
+_CHECK_ROWS = 1_000
+
+
+def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
+    """Read annotations.csv.
+
+    Args:
+        file: the csv; seekable, read from its start.
+        source: the archive that it belongs to.
+
+    Returns:
+        The boxes; those that cannot be used went to `source.reject`.
+
+    Raises:
+        InvalidUpload: the file as a whole cannot be read, or has too many boxes or labels.
+    """
+    result = Annotations()
+    is_first = True
+    box_count = 0
+    encoding = _find_encoding(file)
+    with open_text(file, encoding) as stream:
+        for record in read_records(stream, ",", MAX_ROW_CHARACTERS):
+            if record.number % _CHECK_ROWS == 0:
+                source.check()
+            if not record.fault and not any(map(str.strip, record.cells)):
+                continue
+            if is_first and _is_header(record, source):
+                result.name_parts(_column_names(record.cells))
+            else:
+                box_count += _read_row(record, source, result)
+            is_first = False
+            check_limits(ANNOTATIONS_NAME, box_count, len(result.book))
+    return result
+
+
+def _column_names(cells: list[str]) -> list[str]:
+    """Take over the names of a header row."""
+    return [show_path(cell.strip())[:20] for cell in cells[1:]]
+
+
+def _find_encoding(file: BinaryIO) -> str:
+    """Decide the encoding, with messages that name the file."""
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    what = name_foreign_type(head) if head else "an empty file"
+    if what:
+        raise InvalidUpload(
+            f"{ANNOTATIONS_NAME} cannot be read: it looks like {what}. Save it as csv in UTF-8."
+        )
+    try:
+        return find_encoding(file)
+    except InvalidUpload:
+        raise InvalidUpload(
+            f"{ANNOTATIONS_NAME} cannot be read: it is broken UTF-16. Save it as csv in UTF-8."
+        ) from None
+
+
+def _is_header(record: Record, source: BoxSource) -> bool:
+    if record.fault or any(cell.lstrip().startswith("{") for cell in record.cells[1:]):
+        return False
+    return isinstance(source.index.find(record.cells[0], source.folder), str)
+
+
+def _read_row(record: Record, source: BoxSource, result: Annotations) -> int:
+    """Read the boxes of one row; return how many there are, good and bad."""
+    if record.fault:
+        source.reject(RejectedItem(f"Row {record.number}: {record.fault}", record.number))
+        return 1
+    name = record.cells[0].strip()
+    cells = [(at, cell) for at, cell in enumerate(record.cells[1:]) if cell.strip()]
+    picture = (
+        source.index.find(name, source.folder)
+        if name
+        else "the row names no picture; write its file name into the first cell."
+    )
+    if isinstance(picture, str):
+        for at, _ in cells or [(0, "")]:
+            source.reject(rejected(ROW, (record.number, result.part_name(at)), name, picture))
+        return len(cells)
+    for at, cell in cells:
+        try:
+            label, box = parse_cell(cell)
+        except CellFault as fault:
+            result.spoil(picture)
+            source.reject(rejected(ROW, (record.number, result.part_name(at)), name, str(fault)))
+        else:
+            result.add(picture, (record.number, at), label, box)
+    return len(cells)

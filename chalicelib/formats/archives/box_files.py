@@ -1,0 +1,199 @@
+"""The files of a detection archive: its pictures by name, and what may hold their boxes.
+
+What is read beside the pictures is unpacked within one bound for all of it, so that no archive of
+small files fills the memory or the time.
+"""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.annotations_csv import ANNOTATIONS_NAME
+from chalicelib.formats.archives.picture_index import PictureIndex
+from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, ZipMember
+from chalicelib.formats.archives.zip_directory import show_path
+
+MAX_BOX_FILE_BYTES = 256 * 1024 * 1024
+"""Most bytes that the files of boxes of an archive unpack to, all together."""
+MAX_PICTURE_FILE_BYTES = 2 * 1024 * 1024
+"""Largest file of the boxes of one picture."""
+CLASS_LISTS = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names")
+"""Files that name YOLO's classes."""
+_TEXT_SUFFIXES = frozenset(
+    (".txt", ".json", ".xml", ".yaml", ".yml", ".csv", ".md", ".names", ".data", ".cache")
+)
+_LABEL_FOLDERS = frozenset(("labels", "obj_train_data", "obj_valid_data"))
+_SHOWN_DOCUMENTS = 5
+
+
+def is_annotations(member: ZipMember) -> bool:
+    """Tell whether a file is the one that holds the boxes as documented."""
+    return member.name == ANNOTATIONS_NAME
+
+
+def is_companion(member: ZipMember) -> bool:
+    """Tell whether a file is text that stands beside pictures: boxes, lists, notes."""
+    return suffix_of(member) in _TEXT_SUFFIXES
+
+
+def is_label_text(member: ZipMember) -> bool:
+    """Tell whether a file lies where YOLO's boxes do."""
+    folder = member.path.rpartition("/")[0]
+    return (
+        suffix_of(member) == ".txt"
+        and member.name not in CLASS_LISTS
+        and not _LABEL_FOLDERS.isdisjoint(folder.split("/"))
+    )
+
+
+def suffix_of(member: ZipMember) -> str:
+    """Return what a file's name ends with, in small letters, with its point."""
+    return PurePosixPath(member.name).suffix.lower()
+
+
+def without_suffix(path: str) -> str:
+    """Return a path without what its name ends with."""
+    return path.removesuffix(PurePosixPath(path).suffix)
+
+
+def swapped_folder(path: str, found: str, wanted: str) -> str:
+    """Return a path whose last folder of one name has another one."""
+    parts = path.split("/")
+    for at in range(len(parts) - 2, -1, -1):
+        if parts[at] == found:
+            return "/".join((*parts[:at], wanted, *parts[at + 1 :]))
+    return path
+
+
+class SignsOfBoxes:
+    """Files of an archive that look, by their names, as if they held boxes."""
+
+    def __init__(self) -> None:
+        self.tables: list[ZipMember] = []
+        self.documents: list[ZipMember] = []
+        self.class_lists: list[ZipMember] = []
+        self.label_texts: list[ZipMember] = []
+        self.markup: list[ZipMember] = []
+        self.misnamed = ""
+
+    def note(self, member: ZipMember) -> None:
+        """Note a file."""
+        suffix = suffix_of(member)
+        if is_annotations(member):
+            self.tables.append(member)
+        elif member.name.lower() == ANNOTATIONS_NAME:
+            self.misnamed = member.path
+        elif member.name in CLASS_LISTS:
+            self.class_lists.append(member)
+        elif suffix == ".json":
+            self.documents.append(member)
+        elif is_label_text(member):
+            _note_first(self.label_texts, member)
+        elif suffix == ".xml":
+            _note_first(self.markup, member)
+
+    @property
+    def instances(self) -> list[ZipMember]:
+        """Documents that are COCO's by their names."""
+        return [member for member in self.documents if _is_instances(member.name)]
+
+
+def _note_first(members: list[ZipMember], member: ZipMember) -> None:
+    """Note the first files only: there may be one for each picture."""
+    if len(members) < _SHOWN_DOCUMENTS:
+        members.append(member)
+
+
+def _is_instances(name: str) -> bool:
+    return name.startswith("instances") or name.endswith(".coco.json")
+
+
+class BoxFiles:
+    """The files of one archive, listed once and read by need."""
+
+    def __init__(
+        self,
+        archive: ZipArchive,
+        reject: Callable[[RejectedItem], None],
+        check: Callable[[], None],
+    ) -> None:
+        """List the files.
+
+        Args:
+            archive: a detection archive.
+            reject: takes each box that cannot be used.
+            check: called now and then; raises to stop.
+        """
+        self.archive, self.reject, self.check = archive, reject, check
+        self.pictures, self.stems = PictureIndex(), PictureIndex()
+        self.signs = SignsOfBoxes()
+        self._left = MAX_BOX_FILE_BYTES
+        for member in archive.members():
+            self.signs.note(member)
+            if member.entry.path_problem or is_annotations(member):
+                continue
+            self.pictures.add(member.index, member.path)
+            if not is_companion(member):
+                self.stems.add(member.index, without_suffix(member.path))
+
+    def members(self, suffix: str) -> Iterator[ZipMember]:
+        """List the files whose names end so, checking before each."""
+        for member in self.archive.members():
+            if suffix_of(member) == suffix:
+                self.check()
+                yield member
+
+    def read(self, member: ZipMember, limit: int = MAX_PICTURE_FILE_BYTES) -> bytes:
+        """Unpack a file.
+
+        Raises:
+            MemberProblem: it cannot be used.
+            InvalidUpload: with it the files of boxes are too large.
+        """
+        self._take(member)
+        return self.archive.read(member, limit)
+
+    def map_file(self, member: ZipMember) -> mmap.mmap | bytes:
+        """Unpack a file onto the disk, and map it into memory.
+
+        Raises:
+            InvalidUpload: it cannot be used.
+        """
+        self._take(member)
+        with tempfile.TemporaryFile() as file:
+            self.copy(member, file)
+            is_empty = file.tell() == 0
+            file.flush()
+            return b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def copy(self, member: ZipMember, file: BinaryIO) -> None:
+        """Unpack a file into another one.
+
+        Raises:
+            InvalidUpload: it cannot be used.
+        """
+        try:
+            for chunk in self.archive.chunks(member, MAX_BOX_FILE_BYTES):
+                self.check()
+                file.write(chunk)
+        except MemberProblem as problem:
+            raise InvalidUpload(f"{shown_name(member)} cannot be read: {problem}") from None
+
+    def _take(self, member: ZipMember) -> None:
+        self._left -= member.entry.size_bytes
+        if self._left < 0:
+            raise InvalidUpload(
+                f"The files of boxes in the archive unpack to more than {MAX_BOX_FILE_BYTES:,} "
+                "bytes (256 MB). Split the archive, and add the other parts with PUT."
+            )
+
+
+def shown_name(member: ZipMember) -> str:
+    """Return how a file of boxes is named in messages: as documented, else with its folder."""
+    return ANNOTATIONS_NAME if is_annotations(member) else show_path(member.path)

@@ -1,0 +1,185 @@
+"""In which format an archive of pictures holds its boxes. beyond.md, section 1."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from typing import BinaryIO, NamedTuple, cast
+
+from chalicelib.domain.datasets.upload_format import (
+    ANNOTATIONS,
+    BOX_KINDS,
+    COCO,
+    FORMAT_GUESSED,
+    VOC,
+    YOLO,
+    UploadWarning,
+)
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives import coco, voc, yolo
+from chalicelib.formats.archives.annotations import Annotations, BoxSource
+from chalicelib.formats.archives.annotations_csv import (
+    ANNOTATIONS_NAME,
+    MAX_ANNOTATIONS_BYTES,
+    read_annotations,
+)
+from chalicelib.formats.archives.box_files import BoxFiles, SignsOfBoxes, shown_name
+from chalicelib.formats.archives.zip_archive import MemberProblem, ZipMember
+from chalicelib.formats.archives.zip_directory import show_path
+
+_SMALL_BYTES = 1 << 20
+_WORDS = {
+    ANNOTATIONS: ANNOTATIONS_NAME,
+    COCO: "a COCO document with images, annotations and categories",
+    YOLO: "YOLO's labels/*.txt with data.yaml or classes.txt",
+    VOC: "Pascal VOC's *.xml",
+}
+
+
+class FoundBoxes(NamedTuple):
+    """The boxes of an archive."""
+
+    kind: str
+    """annotations, coco, yolo or voc."""
+    annotations: Annotations
+    """By picture."""
+    warnings: list[UploadWarning]
+    """What was guessed."""
+
+
+def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
+    """Read all boxes of an archive.
+
+    Args:
+        files: of a detection archive.
+        wanted: the format that the caller names; empty to recognise it.
+
+    Raises:
+        InvalidUpload: there are none, they have two readings, or they cannot be read.
+    """
+    kind, others = _choose(files, wanted)
+    found = _READERS[kind](files)
+    if kind != YOLO and found.are_shares():
+        raise InvalidUpload(
+            f"All boxes of {_WORDS[kind]} lie between 0 and 1: they are shares of the picture, "
+            "and pixels are needed. Multiply x and width by the width of the picture, y and "
+            "height by its height."
+        )
+    return FoundBoxes(kind, found, [_warning(kind, others)] if others else [])
+
+
+def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
+    """Tell that an archive of folders has files of boxes, which its type does not use."""
+    seen = [*signs.tables, *signs.instances, *signs.label_texts, *signs.markup]
+    if not seen:
+        return []
+    message = (
+        f"The archive has what looks like boxes: {shown_name(seen[0])}. It was read as folders "
+        "that are named by their labels. For boxes use the type image-detection; otherwise leave "
+        "the file out, or send format=zipFolders."
+    )
+    places = tuple(shown_name(member) for member in seen[:20])
+    return [UploadWarning(FORMAT_GUESSED, message, len(seen), places)]
+
+
+def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
+    """Return the format of the boxes, and others that the archive may be in, too."""
+    if wanted and wanted not in BOX_KINDS:
+        raise InvalidUpload(
+            f"'format' is {wanted}, which has no boxes; the type image-detection takes one of "
+            f"{', '.join(BOX_KINDS)}."
+        )
+    kinds = _kinds(files, wanted)
+    if wanted and wanted not in kinds:
+        raise InvalidUpload(f"'format' is {wanted}, and the archive has no {_WORDS[wanted]}.")
+    if wanted:
+        return wanted, []
+    if not kinds:
+        raise _missing(files.signs)
+    if ANNOTATIONS in kinds:
+        return ANNOTATIONS, [kind for kind in kinds if kind != ANNOTATIONS]
+    if len(kinds) > 1:
+        raise InvalidUpload(
+            f"The archive has two readings: {' and '.join(_WORDS[kind] for kind in kinds)}. Say "
+            f"which one is meant with the field 'format': {' or '.join(kinds)}."
+        )
+    return kinds[0], []
+
+
+def _kinds(files: BoxFiles, wanted: str) -> list[str]:
+    """List the formats that an archive is in; what the caller decided is not looked into."""
+    signs = files.signs
+    is_told = bool(wanted or signs.tables)
+    found = {
+        ANNOTATIONS: bool(signs.tables),
+        COCO: bool(signs.instances if is_told and wanted != COCO else coco.find_documents(files)),
+        YOLO: yolo.has_label_texts(files) and bool(signs.class_lists),
+        VOC: voc.has_annotations(files),
+    }
+    kinds = [kind for kind, is_there in found.items() if is_there]
+    if signs.label_texts and (not kinds or wanted == YOLO):
+        # Its list of classes may be missing, which the reader tells.
+        return [YOLO]
+    return kinds
+
+
+def _warning(kind: str, others: list[str]) -> UploadWarning:
+    return UploadWarning(
+        FORMAT_GUESSED,
+        f"The archive also has {' and '.join(_WORDS[other] for other in others)}; {_WORDS[kind]} "
+        f"was read. Say with 'format' which one is meant: {kind} or {' or '.join(others)}.",
+    )
+
+
+def _read_table(files: BoxFiles) -> Annotations:
+    """Read annotations.csv.
+
+    Raises:
+        InvalidUpload: there are several, or it cannot be read.
+    """
+    tables = files.signs.tables
+    if len(tables) > 1:
+        raise _several(tables)
+    folder = tables[0].path.removesuffix(ANNOTATIONS_NAME)
+    source = BoxSource(files.pictures, folder, files.reject, files.check)
+    with tempfile.SpooledTemporaryFile(max_size=_SMALL_BYTES) as file:
+        try:
+            for chunk in files.archive.chunks(tables[0], MAX_ANNOTATIONS_BYTES):
+                files.check()
+                file.write(chunk)
+        except MemberProblem as problem:
+            raise InvalidUpload(f"{ANNOTATIONS_NAME} cannot be read: {problem}") from None
+        return read_annotations(cast("BinaryIO", file), source)
+
+
+_READERS: Mapping[str, Callable[[BoxFiles], Annotations]] = {
+    ANNOTATIONS: _read_table,
+    COCO: coco.read_coco,
+    YOLO: yolo.read_yolo,
+    VOC: voc.read_voc,
+}
+
+
+def _several(found: list[ZipMember]) -> InvalidUpload:
+    """Make the refusal of an archive with two files of boxes."""
+    first, second = (show_path(member.path) for member in found[:2])
+    return InvalidUpload(
+        f"The archive has two files named {ANNOTATIONS_NAME}: {first} and {second}. "
+        "Put all rows into one."
+    )
+
+
+def _missing(signs: SignsOfBoxes) -> InvalidUpload:
+    """Make the refusal of an archive without boxes."""
+    hint = f" Rename {show_path(signs.misnamed)}: small letters only." if signs.misnamed else ""
+    if signs.documents:
+        hint += (
+            f" {show_path(signs.documents[0].path)} is no COCO: it has not all of images, "
+            "annotations and categories."
+        )
+    return InvalidUpload(
+        f"The archive has no {ANNOTATIONS_NAME}. Add one with a row for each picture: its file "
+        "name, then a cell for each box, a JSON object of label, x, y, width and height."
+        f"{hint} COCO, YOLO and Pascal VOC are read, too. For pictures in folders named by their "
+        "label use the type image."
+    )

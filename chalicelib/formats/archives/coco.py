@@ -1,0 +1,249 @@
+"""Reads Microsoft's COCO: documents of images, annotations and categories. beyond.md, section 1.
+
+Lists are cut into their members without parsing them, and each member is parsed alone, so that
+polygons and masks, which are most of such a file, cost nothing.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any, NamedTuple
+
+import msgspec
+
+from chalicelib.domain.documents.picture import Box
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.annotations import Annotations, check_limits, rejected
+from chalicelib.formats.archives.box_cells import (
+    CellFault,
+    checked_label,
+    checked_sides,
+    found_picture,
+)
+from chalicelib.formats.archives.box_files import BoxFiles, shown_name
+from chalicelib.formats.archives.zip_archive import ZipMember
+
+PLACE = "Annotation {number} of {part}, {picture}"
+_CHECK_ANNOTATIONS = 1_000
+_MAX_SIDE = 100_000
+_Buffer = mmap.mmap | bytes
+
+
+class _Document(msgspec.Struct):
+    """A document, its lists not parsed yet."""
+
+    images: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    annotations: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    categories: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Image(msgspec.Struct):
+    """What is used of an image."""
+
+    id: Any = None
+    file_name: Any = None
+    width: Any = None
+    height: Any = None
+
+
+class _Category(msgspec.Struct):
+    """What is used of a category."""
+
+    id: Any = None
+    name: Any = None
+
+
+class _Annotation(msgspec.Struct):
+    """What is used of an annotation."""
+
+    image_id: Any = None
+    category_id: Any = None
+    bbox: Any = None
+    iscrowd: Any = None
+
+
+class _Picture(NamedTuple):
+    """An image of a document, found in the archive or not."""
+
+    found: int | str
+    """Index of the file in the archive, or why there is none."""
+    name: str
+    """As it is written."""
+
+
+_LIST = msgspec.json.Decoder(list[msgspec.Raw])
+_ANNOTATION = msgspec.json.Decoder(_Annotation)
+
+
+def find_documents(files: BoxFiles) -> list[ZipMember]:
+    """List the documents that hold boxes: by their names, else by their members.
+
+    Raises:
+        InvalidUpload: one cannot be unpacked.
+    """
+    named = files.signs.instances
+    return named or [each for each in files.signs.documents if _has_boxes(files.map_file(each))]
+
+
+def read_coco(files: BoxFiles) -> Annotations:
+    """Read the boxes of all documents of an archive.
+
+    Raises:
+        InvalidUpload: a document as a whole cannot be read, or has too many boxes or labels.
+    """
+    result = Annotations(PLACE)
+    for number, member in enumerate(find_documents(files)):
+        result.name_parts([shown_name(member)])
+        _CocoReader(files, member, number, result).read()
+    return result
+
+
+def _has_boxes(content: _Buffer) -> bool:
+    """Tell whether a document has the three lists."""
+    try:
+        found = msgspec.json.decode(_without_mark(content), type=_Document)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return False
+    lists = (found.images, found.annotations, found.categories)
+    return all(not isinstance(each, msgspec.UnsetType) for each in lists)
+
+
+def _without_mark(content: _Buffer) -> _Buffer | memoryview:
+    """Leave out the mark that some systems put before UTF-8."""
+    return memoryview(content)[3:] if content[:3] == b"\xef\xbb\xbf" else content
+
+
+class _CocoReader:
+    """Reads one document."""
+
+    def __init__(
+        self, files: BoxFiles, member: ZipMember, number: int, result: Annotations
+    ) -> None:
+        self._files = files
+        self._name = shown_name(member)
+        self._folder = member.path.removesuffix(member.name)
+        self._member = member
+        self._number = number
+        self._result = result
+
+    def read(self) -> None:
+        """Add the document's boxes."""
+        content = self._files.map_file(self._member)
+        try:
+            document = msgspec.json.decode(_without_mark(content), type=_Document)
+            images = self._parse(document.images, "images", _Image)
+            categories = self._parse(document.categories, "categories", _Category)
+            annotations = _LIST.decode(self._list(document.annotations, "annotations"))
+        except RecursionError:
+            raise self._refusal("its values are nested too deeply") from None
+        except msgspec.ValidationError as problem:
+            raise self._refusal(f"it is no COCO document: {problem}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            raise self._refusal(f"it is no valid JSON in UTF-8: {problem}") from None
+        labels, pictures = self._labels(categories), self._pictures(images)
+        check_limits(self._name, len(self._result) + len(annotations), len(labels))
+        for at, raw in enumerate(annotations, 1):
+            if at % _CHECK_ANNOTATIONS == 0:
+                self._files.check()
+            self._add(at, raw, labels, pictures)
+
+    def _parse(self, raw: Any, name: str, kind: type[Any]) -> list[Any]:
+        return msgspec.json.decode(self._list(raw, name), type=list[kind])  # type: ignore[valid-type]
+
+    def _list(self, raw: msgspec.Raw | msgspec.UnsetType, name: str) -> msgspec.Raw:
+        """Return a list that must be there."""
+        if isinstance(raw, msgspec.UnsetType):
+            raise self._refusal(f"it has no list '{name}'")
+        return raw
+
+    def _refusal(self, cause: str) -> InvalidUpload:
+        return InvalidUpload(
+            f"{self._name} cannot be read: {cause}. Export it again as COCO, with images, "
+            "annotations and categories."
+        )
+
+    def _labels(self, categories: list[_Category]) -> dict[str, str]:
+        """Map the ids of categories to their names."""
+        labels: dict[str, str] = {}
+        for category in categories:
+            number = _as_id(category.id)
+            name = category.name if isinstance(category.name, str) else ""
+            if number is None or labels.setdefault(number, name) != name:
+                raise self._refusal(f"two categories have the id {category.id!r}, or it has none")
+        return labels
+
+    def _pictures(self, images: list[_Image]) -> dict[str, _Picture]:
+        """Map the ids of images to files of the archive."""
+        pictures: dict[str, _Picture] = {}
+        for image in images:
+            number = _as_id(image.id)
+            name = image.file_name if isinstance(image.file_name, str) else ""
+            index: int | str = (
+                self._files.pictures.find(name, self._folder)
+                if name.strip()
+                else "the image has no file_name; write the name of its file."
+            )
+            picture = _Picture(index, name)
+            if number is None or pictures.setdefault(number, picture) != picture:
+                raise self._refusal(f"two images have the id {image.id!r}, or it has none")
+            if isinstance(index, int):
+                self._result.note_size(index, _as_side(image.width), _as_side(image.height))
+        return pictures
+
+    def _add(
+        self, at: int, raw: msgspec.Raw, labels: dict[str, str], pictures: dict[str, _Picture]
+    ) -> None:
+        """Add one box, or reject it."""
+        picture = _Picture("its image_id is that of no image; correct it.", "")
+        try:
+            found = _ANNOTATION.decode(raw)
+            picture = pictures.get(_as_id(found.image_id) or "", picture)
+            index = found_picture(picture.found)
+            label, box = _read_box(found, labels)
+        except (CellFault, msgspec.DecodeError, RecursionError) as fault:
+            if isinstance(picture.found, int):
+                self._result.spoil(picture.found)
+            cause = str(fault) if isinstance(fault, CellFault) else "it is no object with a bbox."
+            self._files.reject(rejected(PLACE, (at, self._name), picture.name, cause))
+        else:
+            self._result.add(index, (at, self._number), label, box)
+
+
+def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
+    """Return label and box of an annotation.
+
+    Raises:
+        CellFault: it has none.
+    """
+    if found.iscrowd not in (None, 0, False, "0"):
+        raise CellFault("it is a crowd (iscrowd), which is no single object; draw single boxes.")
+    label = labels.get(_as_id(found.category_id) or "")
+    if label is None:
+        raise CellFault("its category_id is that of no category; correct it.")
+    sides = found.bbox
+    if not isinstance(sides, list) or len(sides) != 4 or not all(map(_is_number, sides)):
+        raise CellFault("its bbox is no list of x, y, width and height in pixels; add one.")
+    return checked_label(label), checked_sides(*sides)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _as_id(value: object) -> str | None:
+    """Return an id as text, so that 7 and "7" are the same; None for what is none."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        return str(value).strip() or None
+    except ValueError:
+        # An integer of thousands of digits.
+        return None
+
+
+def _as_side(value: object) -> int:
+    """Return a width or height in whole pixels; 0 for what is none."""
+    is_side = _is_number(value) and 0 < value <= _MAX_SIDE  # type: ignore[operator]
+    return round(value) if is_side else 0  # type: ignore[call-overload]

@@ -1,0 +1,171 @@
+"""Reads Pascal VOC: an XML document of objects for each picture. beyond.md, section 1.
+
+The reader refuses entities and whatever lies outside of the document.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.domain.documents.picture import Box
+from chalicelib.formats.archives.annotations import Annotations, check_limits, rejected
+from chalicelib.formats.archives.box_cells import (
+    CellFault,
+    checked_label,
+    checked_sides,
+    found_picture,
+)
+from chalicelib.formats.archives.box_files import (
+    BoxFiles,
+    shown_name,
+    swapped_folder,
+    without_suffix,
+)
+from chalicelib.formats.archives.picture_index import as_path
+from chalicelib.formats.archives.zip_archive import MemberProblem, ZipMember
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+PLACE = "Object {number} of {part}"
+_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+_DIGITS = 6
+"""Decimals of a side: what a difference of two written numbers is certain of."""
+
+
+class DocumentFault(ValueError):
+    """The document cannot be used; the text says why and what to do."""
+
+
+def has_annotations(files: BoxFiles) -> bool:
+    """Tell whether one of the first XML documents of an archive is one of Pascal VOC."""
+    return any(_is_annotation(files, member) for member in files.signs.markup)
+
+
+def read_voc(files: BoxFiles) -> Annotations:
+    """Read the boxes of all pictures.
+
+    Raises:
+        InvalidUpload: there are too many boxes or labels.
+    """
+    result = Annotations(PLACE)
+    claimed: dict[int, str] = {}
+    for member in files.members(".xml"):
+        try:
+            root = _parse(files, member)
+        except (DocumentFault, MemberProblem) as fault:
+            _spoil_namesake(files, member, result)
+            files.reject(RejectedItem(str(fault), file=shown_name(member)))
+            continue
+        picture = _find_picture(files, member, (root.findtext("filename") or "").strip())
+        if isinstance(picture, int) and claimed.setdefault(picture, member.path) != member.path:
+            picture = f"its picture has boxes from {claimed[picture]} already; keep one of them."
+        _read_objects(files, result, member, root, picture)
+        check_limits("The archive", len(result), len(result.book))
+    return result
+
+
+def _is_annotation(files: BoxFiles, member: ZipMember) -> bool:
+    try:
+        _parse(files, member)
+    except (DocumentFault, MemberProblem):
+        # What cannot be parsed may be one all the same, and is to be told.
+        return member.path.split("/")[-2:-1] == ["Annotations"]
+    return True
+
+
+def _parse(files: BoxFiles, member: ZipMember) -> Element:
+    """Parse a document.
+
+    Raises:
+        DocumentFault: it is no document of Pascal VOC.
+        MemberProblem: it cannot be unpacked.
+    """
+    # Late: no other upload needs it.
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import ParseError, fromstring
+
+    content = files.read(member)
+    try:
+        root: Element = fromstring(content)
+    except DefusedXmlException:
+        raise DocumentFault(
+            "the document declares entities, which are not read; write it without a DOCTYPE."
+        ) from None
+    except (ParseError, ValueError, LookupError, RecursionError) as problem:
+        raise DocumentFault(f"the document is no valid XML: {problem}") from None
+    if root.tag != "annotation":
+        raise DocumentFault(
+            f"the document begins with <{root.tag[:40]}>; one of Pascal VOC begins with "
+            "<annotation>."
+        )
+    return root
+
+
+def _find_picture(files: BoxFiles, member: ZipMember, named: str) -> int | str:
+    """Find the picture of a document: the one that it names, else the one of its own name."""
+    path = without_suffix(member.path)
+    own = files.stems.find_first((swapped_folder(path, "Annotations", "JPEGImages"), path))
+    if not named:
+        return own
+    name, folder = as_path(named), member.path.removesuffix(member.name)
+    places = (swapped_folder(folder + name, "Annotations", "JPEGImages"), folder + name, name)
+    found = files.pictures.find_first(places)
+    if isinstance(found, str):
+        return own if isinstance(own, int) else found
+    if isinstance(own, int) and own != found:
+        return (
+            f"the document names {named[:100]}, and another picture has the document's name; "
+            "correct the filename."
+        )
+    return found
+
+
+def _spoil_namesake(files: BoxFiles, member: ZipMember, result: Annotations) -> None:
+    """Note that the picture of a document that cannot be read was counted with it."""
+    picture = _find_picture(files, member, "")
+    if isinstance(picture, int):
+        result.spoil(picture)
+
+
+def _read_objects(
+    files: BoxFiles, result: Annotations, member: ZipMember, root: Element, picture: int | str
+) -> None:
+    """Add the boxes of one document; `picture` says why there is none."""
+    part = result.parts
+    result.name_parts([shown_name(member)])
+    if isinstance(picture, int):
+        result.note_size(picture, _size(root, "width"), _size(root, "height"))
+    for number, found in enumerate(root.iterfind("object"), 1):
+        try:
+            index = found_picture(picture)
+            label = checked_label(found.findtext("name") or "")
+            result.add(index, (number, part), label, _read_box(found))
+        except CellFault as fault:
+            if isinstance(picture, int):
+                result.spoil(picture)
+            at = (number, result.part_name(part))
+            files.reject(rejected(PLACE, at, member.path, str(fault)))
+
+
+def _size(root: Element, side: str) -> int:
+    """Return a side of the picture as the document says it; 0 when it does not."""
+    written = (root.findtext(f"size/{side}") or "").strip()
+    return int(written) if written.isdecimal() and len(written) < 7 else 0
+
+
+def _read_box(found: Element) -> Box:
+    """Return the box of an object in pixels.
+
+    Raises:
+        CellFault: it has none.
+    """
+    written = [(found.findtext(f"bndbox/{name}") or "").strip() for name in _CORNERS]
+    if not all(written):
+        raise CellFault("it has no bndbox of xmin, ymin, xmax and ymax; draw a box.")
+    try:
+        left, top, right, bottom = map(float, written)
+    except ValueError:
+        raise CellFault("a side of its bndbox is no number; write pixels.") from None
+    return checked_sides(left, top, round(right - left, _DIGITS), round(bottom - top, _DIGITS))

@@ -1,0 +1,231 @@
+"""Reads YOLO: a text of boxes for each picture, and a list of the classes. beyond.md, section 1.
+
+A line is `class x y width height`, shares of the picture around the box's middle; or a class and
+the corners of an outline, whose bounds are taken. Shares become pixels when the picture is known.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.domain.documents.picture import Box
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.annotations import Annotations, check_limits, rejected
+from chalicelib.formats.archives.box_cells import CellFault, checked_label, found_picture
+from chalicelib.formats.archives.box_files import (
+    CLASS_LISTS,
+    BoxFiles,
+    is_label_text,
+    shown_name,
+    suffix_of,
+    swapped_folder,
+    without_suffix,
+)
+from chalicelib.formats.archives.zip_archive import MemberProblem, ZipMember
+
+PLACE = "Line {number} of {part}"
+_BOX_NUMBERS = 4
+_LARGEST_SHARE = 1.001
+"""Tools round; a box may reach so far out of its picture."""
+_MAX_CLASS_LIST_BYTES = 1024 * 1024
+_REMEDY = "Write the class, then x, y, width and height as shares of the picture, between 0 and 1."
+
+
+class ClassList:
+    """What YOLO's class numbers mean."""
+
+    def __init__(self, file_name: str, names: dict[int, str], *, has_keypoints: bool) -> None:
+        self.file_name = file_name
+        self.names = names
+        self.has_keypoints = has_keypoints
+
+    def label_of(self, written: str) -> str:
+        """Return the label of a class number.
+
+        Raises:
+            CellFault: there is no such class.
+        """
+        number = int(written) if written.isdecimal() and len(written) < 7 else -1
+        if number not in self.names:
+            raise CellFault(
+                f"the class {written[:20]!r} is unknown: {self.file_name} names "
+                f"{len(self.names):,} classes, from 0 to {max(self.names)}."
+            )
+        return checked_label(self.names[number])
+
+
+def has_label_texts(files: BoxFiles) -> bool:
+    """Tell whether an archive has texts that belong to pictures by place or name."""
+    if files.signs.label_texts:
+        return True
+    if not files.signs.class_lists:
+        return False
+    return any(isinstance(_picture_of(files, text), int) for text in _texts(files))
+
+
+def read_yolo(files: BoxFiles) -> Annotations:
+    """Read the boxes of all pictures; they are shares still.
+
+    Raises:
+        InvalidUpload: the classes are not named, or there are too many boxes or labels.
+    """
+    classes = read_classes(files)
+    result = Annotations(PLACE, in_shares=True)
+    claimed: dict[int, str] = {}
+    for member in _texts(files):
+        picture = _picture_of(files, member)
+        if isinstance(picture, str) and not is_label_text(member):
+            continue
+        try:
+            text = files.read(member).decode("utf-8-sig", "replace")
+        except MemberProblem as problem:
+            files.reject(RejectedItem(str(problem), file=shown_name(member)))
+            continue
+        if isinstance(picture, int) and claimed.setdefault(picture, member.path) != member.path:
+            picture = f"its picture has boxes from {claimed[picture]} already; keep one of them."
+        _read_lines(files, result, member, text, (classes, picture))
+        check_limits("The archive", len(result), len(result.book))
+    return result
+
+
+def read_classes(files: BoxFiles) -> ClassList:
+    """Read the list of classes.
+
+    Raises:
+        InvalidUpload: there is none, it cannot be read, or there are several that differ.
+    """
+    lists = sorted(files.signs.class_lists, key=lambda one: CLASS_LISTS.index(one.name))
+    if not lists:
+        raise InvalidUpload(
+            "The archive has YOLO's labels, and no list of their classes. Add data.yaml with "
+            "'names', or classes.txt with a class a line."
+        )
+    found = [_read_class_list(files, member) for member in lists]
+    for other in found[1:]:
+        if other.names != found[0].names:
+            raise InvalidUpload(
+                f"{found[0].file_name} and {other.file_name} name different classes. Leave one "
+                "of them out."
+            )
+    return found[0]
+
+
+def _texts(files: BoxFiles) -> Any:
+    return (one for one in files.members(".txt") if one.name not in CLASS_LISTS)
+
+
+def _picture_of(files: BoxFiles, member: ZipMember) -> int | str:
+    """Find the picture of a text: of its name, below `images` or beside it."""
+    path = without_suffix(member.path)
+    return files.stems.find_first((swapped_folder(path, "labels", "images"), path))
+
+
+def _read_class_list(files: BoxFiles, member: ZipMember) -> ClassList:
+    name = shown_name(member)
+    try:
+        text = files.read(member, _MAX_CLASS_LIST_BYTES).decode("utf-8-sig")
+    except (MemberProblem, UnicodeDecodeError) as problem:
+        raise InvalidUpload(f"{name} cannot be read: {problem}") from None
+    if suffix_of(member) in (".txt", ".names"):
+        lines = [line.strip() for line in text.splitlines()]
+        names = {at: line for at, line in enumerate(lines) if line}
+        has_keypoints = False
+    else:
+        names, has_keypoints = _parse_yaml(text, name)
+    if not names:
+        raise InvalidUpload(f"{name} names no class. Write the names of the classes into it.")
+    return ClassList(name, names, has_keypoints=has_keypoints)
+
+
+def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
+    """Return the names by class number, and whether lines have key points behind their box."""
+    # Late: no other upload needs it.
+    import yaml
+
+    refusal = InvalidUpload(
+        f"{name} cannot be read: its 'names' is no list of texts, and no mapping of class numbers "
+        "to texts. Write names: [cat, dog]."
+    )
+    try:
+        # Texts alone: a class `no` stays a text, no alias is expanded, no object is made.
+        content = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - makes nothing but texts
+    except (yaml.YAMLError, RecursionError, ValueError) as problem:
+        raise InvalidUpload(f"{name} is no valid YAML: {str(problem)[:200]}") from None
+    names = content.get("names") if isinstance(content, dict) else None
+    if isinstance(names, list):
+        names = {str(at): each for at, each in enumerate(names)}
+    if not isinstance(names, dict):
+        raise refusal
+    result = {
+        int(number): each
+        for number, each in names.items()
+        if isinstance(number, str) and number.isdecimal() and isinstance(each, str)
+    }
+    if len(result) < len(names):
+        raise refusal
+    _check_count(content.get("nc"), len(result), name)
+    return result, "kpt_shape" in content
+
+
+def _check_count(written: object, count: int, name: str) -> None:
+    """Refuse a list that says itself that it has another length."""
+    if isinstance(written, str) and written.isdecimal() and written != str(count):
+        raise InvalidUpload(
+            f"{name} says nc: {written[:20]} and names {count:,} classes. Correct one of them."
+        )
+
+
+def _read_lines(
+    files: BoxFiles,
+    result: Annotations,
+    member: ZipMember,
+    text: str,
+    meaning: tuple[ClassList, int | str],
+) -> None:
+    """Add the boxes of one picture; `meaning` is classes, and picture or why there is none."""
+    classes, picture = meaning
+    part = result.parts
+    result.name_parts([shown_name(member)])
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if not words:
+            continue
+        try:
+            index = found_picture(picture)
+            box = _read_box(words[1:], has_keypoints=classes.has_keypoints)
+            result.add(index, (number, part), classes.label_of(words[0]), box)
+        except CellFault as fault:
+            if isinstance(picture, int):
+                result.spoil(picture)
+            at = (number, result.part_name(part))
+            files.reject(rejected(PLACE, at, member.path, str(fault)))
+
+
+def _read_box(words: list[str], *, has_keypoints: bool) -> Box:
+    """Return the box of a line in shares, from its top left corner.
+
+    Raises:
+        CellFault: the line is no box.
+    """
+    try:
+        shares = [float(word) for word in words]
+    except ValueError:
+        raise CellFault(f"it has a word that is no number. {_REMEDY}") from None
+    if has_keypoints:
+        shares = shares[:_BOX_NUMBERS]
+    if len(shares) != _BOX_NUMBERS and (len(shares) < 6 or len(shares) % 2):
+        raise CellFault(f"it has {len(shares)} numbers behind the class. {_REMEDY}")
+    bad = next((share for share in shares if not 0 <= share <= _LARGEST_SHARE), None)
+    if bad is not None:
+        raise CellFault(f"{bad:g} is no share of the picture. {_REMEDY}")
+    if len(shares) == _BOX_NUMBERS:
+        x, y, width, height = shares
+        left, top = x - width / 2, y - height / 2
+    else:
+        left, top = min(shares[::2]), min(shares[1::2])
+        width, height = max(shares[::2]) - left, max(shares[1::2]) - top
+    if width <= 0 or height <= 0 or not math.isfinite(left + top):
+        raise CellFault(f"the box has no size. {_REMEDY}")
+    return Box(left, top, width, height)

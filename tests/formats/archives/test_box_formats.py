@@ -1,0 +1,183 @@
+"""Boxes in the formats of other tools: to the pixel, with places, and whatever is sent."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from chalicelib.domain.datasets.receipt import RejectedItem
+from chalicelib.domain.datasets.upload_format import ReadingOptions
+from chalicelib.domain.documents.picture import Box
+from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives import box_files
+from chalicelib.formats.archives.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
+from tests.boxes import (
+    BOXES,
+    LABELS,
+    SIDE,
+    coco,
+    coco_file,
+    pictures,
+    voc_document,
+    voc_documents,
+    yolo_texts,
+)
+from tests.pictures import a_box, make_zip
+
+PICTURES = pictures("images/")
+CLASSES = {"data.yaml": b"names: [circle, square]\n"}
+KINDS = {
+    "coco": {"instances.json": coco_file()},
+    "yolo": {**CLASSES, **yolo_texts()},
+    "voc": voc_documents(),
+}
+TRUTH = {
+    (name, box["label"], Box(*(float(box[side]) for side in ("x", "y", "width", "height"))))
+    for name, boxes in BOXES.items()
+    for box in boxes
+}
+
+
+def _scan(files: dict[str, bytes], **options: Any) -> PictureScan:
+    """Scan a detection archive; every result must add up."""
+    rules = PictureRules("image-detection", options=ReadingOptions(**options))
+    sink = Sink(lambda *_: None, lambda: None)
+    scan = scan_pictures(io.BytesIO(make_zip(files)), rules, sink)
+    assert scan.seen == scan.kept + scan.duplicates + scan.rejected
+    assert scan.kept == len(scan.items)
+    return scan
+
+
+def _rejections(files: dict[str, bytes]) -> list[RejectedItem]:
+    return _scan({**PICTURES, **files}).rejections
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_boxes_are_read_to_the_pixel(kind: str) -> None:
+    """Each box has its picture, label and sides, whether pixels or shares were written."""
+    scan = _scan({**PICTURES, **KINDS[kind]})
+
+    assert {(item.name, item.label, item.box) for item in scan.items} == TRUTH
+    assert (scan.rejected, scan.warnings) == (0, [])
+    assert scan.format is not None
+    assert scan.format.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("files", "row", "words"),
+    [
+        (
+            {"a.json": json.dumps({**coco(), "images": coco()["images"][1:]}).encode()},
+            1,
+            "Annotation 1 of a.json, no picture: its image_id is that of no image",
+        ),
+        (
+            {**CLASSES, **yolo_texts(), "labels/scene-2.txt": b"\n\n1 .5 .5 .2\n"},
+            3,
+            "Line 3 of labels/scene-2.txt: it has 3 numbers behind the class. Write",
+        ),
+        (
+            {**voc_documents(), "Annotations/x.xml": voc_document("x", [a_box("a", 1, 1, 2, 2)])},
+            1,
+            "Object 1 of Annotations/x.xml: the archive has no picture of this name",
+        ),
+        (
+            {**CLASSES, **yolo_texts(), "labels/scene-2.txt": b"1 .5 nan .2 .2\n"},
+            1,
+            "nan is no share of the picture",
+        ),
+        (
+            {**CLASSES, **yolo_texts(), "other/labels/scene-2.txt": b"1 .5 .5 .2 .2\n"},
+            1,
+            "has boxes from labels/scene-2.txt already",
+        ),
+        (
+            {**voc_documents(), "Annotations/scene-2.xml": b"<annotation><object><name>a</name>"
+             b"<bndbox><xmin>5</xmin><ymin>5</ymin><xmax>5</xmax><ymax>9</ymax></bndbox></object>"
+             b"</annotation>"},
+            1,
+            "the box is 0 × 4 pixels; width and height must be above 0",
+        ),
+    ],
+)  # fmt: skip
+def test_place_of_a_rejected_box_is_told(files: dict[str, bytes], row: int, words: str) -> None:
+    """A rejection names file and place, the cause and the remedy; its picture counts once."""
+    found = _rejections(files)
+
+    assert (found[0].row, words in found[0].reason) == (row, True), found[0]
+
+
+def test_files_of_boxes_are_unpacked_within_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many documents count together, so that no archive of them fills memory or time."""
+    monkeypatch.setattr(box_files, "MAX_BOX_FILE_BYTES", 2_000)
+
+    with pytest.raises(InvalidUpload, match=r"unpack to more than 2,000 bytes"):
+        _scan({**PICTURES, **voc_documents()})
+
+
+@pytest.mark.parametrize(
+    "content", [b"[" * 100_000, b'{"images":' + b"[" * 100_000, b"", b"\xff\xfe{", b"nan"]
+)
+def test_document_that_is_no_json(content: bytes) -> None:
+    """It is refused by its name, however deep it is nested."""
+    with pytest.raises(InvalidUpload, match=r"instances\.json cannot be read: it"):
+        _scan({**PICTURES, "instances.json": content})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nnames: *c\n",
+        b"names: &n [*n]\n",
+        b"names: {<<: {0: circle}}\n",
+        b"names: [[circle], square]\n",
+        b"- circle\n",
+        b"nc: 2\n",
+        b"names: " + b"[" * 50_000,
+        b"\xff",
+        b"\x00",
+    ],
+)
+def test_class_list_that_is_none(content: bytes) -> None:
+    """It is refused by its name; aliases, merges and depths cost nothing."""
+    with pytest.raises(InvalidUpload, match=r"data\.yaml"):
+        _scan({**PICTURES, **yolo_texts(), "data.yaml": content})
+
+
+def test_outline_becomes_its_bounds() -> None:
+    """An outline of YOLO is the smallest box around its corners."""
+    text = b"0 0.25 0.5 0.5 0.25 0.75 0.75\n"
+    [item] = _scan({"a.jpg": PICTURES["images/scene-0.jpg"], **CLASSES, "labels/a.txt": text}).items
+
+    assert item.box == Box(SIDE / 4, SIDE / 4, SIDE / 2, SIDE / 2)
+
+
+_PIECES = st.sampled_from(
+    [
+        *(b'"', b"{", b"}", b"[", b"]", b",", b"<", b">", b"</object>", b"1e999", b"-1", b"null"),
+        *(b"\x00", b"\xff", b"true", b'"id"', b"&a;", b"<!DOCTYPE x>", b" ", b"\n", b"9" * 5_000),
+    ]
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@hypothesis_settings(max_examples=60, deadline=2_000)
+@given(pieces=st.lists(_PIECES, max_size=3), at=st.integers(0, 3_000), cut=st.integers(0, 40))
+def test_mutated_files(kind: str, pieces: list[bytes], at: int, cut: int) -> None:
+    """Whatever is put into a file: boxes and rejections that add up, or a refusal."""
+    files = dict(KINDS[kind])
+    name = list(files)[min(at % 3, len(files) - 1)]
+    content = files[name]
+    place = at % (len(content) + 1)
+    files[name] = content[:place] + b"".join(pieces) + content[place + cut :]
+    try:
+        scan = _scan({**PICTURES, **files})
+    except InvalidUpload:
+        return
+    assert set(scan.kept_by_label) <= {*LABELS, *scan.new_labels}
