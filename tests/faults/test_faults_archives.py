@@ -10,10 +10,9 @@ import pytest
 from chalicelib.domain.datasets import growth
 from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, VISION, DatasetView
 from chalicelib.domain.datasets.example import picture_digest
-from chalicelib.domain.models.model import SUCCEEDED, Model
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.stores.examples import pictures as picture_writer
-from tests.builders import World, an_archive
+from tests.builders import World, a_model, an_archive
 from tests.faults.test_faults import Scenario, strike_every_call
 from tests.pictures import detection_files, label_folders
 
@@ -126,20 +125,7 @@ class BulkFeedback(Archive):
         self.world.clock.advance(seconds=1)
 
     def ask(self) -> DatasetView:
-        row = self.view.dataset
-        model = Model(
-            account_id=row.account_id,
-            model_id="M" * 26,
-            name="model",
-            dataset_id=row.dataset_id,
-            family=VISION,
-            type="image-detection",
-            language="N/A",
-            status=SUCCEEDED,
-            progress=1,
-            created_at=row.created_at,
-            updated_at=row.created_at,
-        )
+        model = a_model(self.view)
         return self.services.uploads.add_feedback(self.account, model, an_archive(self.more))
 
     def check(self, answers: list[Any]) -> None:

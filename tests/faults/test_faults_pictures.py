@@ -8,11 +8,10 @@ import pytest
 
 from chalicelib.domain.datasets.dataset import FEEDBACK, UPLOAD, VISION, DatasetView
 from chalicelib.domain.datasets.example import PictureFile, picture_digest
-from chalicelib.domain.models.model import SUCCEEDED, Model
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import LabelRow
 from chalicelib.stores.examples import example_names
-from tests.builders import World
+from tests.builders import World, a_model
 from tests.faults.test_faults import Scenario, strike_every_call
 from tests.pictures import draw
 
@@ -76,20 +75,7 @@ class PictureFeedback(PictureScenario):
     def ask(self) -> Any:
         # Each request finds a process that has not collected the names.
         self.services.stores.example_names._indexes.clear()
-        row, file = self.view.dataset, PictureFile(DOG, "dog.png")
-        model = Model(
-            account_id=row.account_id,
-            model_id="M" * 26,
-            name="model",
-            dataset_id=row.dataset_id,
-            family=VISION,
-            type="image",
-            language="N/A",
-            status=SUCCEEDED,
-            progress=1,
-            created_at=row.created_at,
-            updated_at=row.created_at,
-        )
+        model, file = a_model(self.view), PictureFile(DOG, "dog.png")
         return self.services.feedback.add_picture(self.account, model, file, "dog")
 
     def check(self, answers: list[Any]) -> None:

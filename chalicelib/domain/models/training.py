@@ -84,6 +84,12 @@ def used_sources(*, with_feedback: bool) -> tuple[str, ...]:
     return (UPLOAD, FEEDBACK) if with_feedback else (UPLOAD,)
 
 
+def _used_counts(view: DatasetView, *, with_feedback: bool) -> dict[int, int]:
+    """Count the examples that a training uses, by label id."""
+    sources = used_sources(with_feedback=with_feedback)
+    return {c.label_id: sum(c.count(s) for s in sources) for c in view.dataset.counts}
+
+
 def check_enough_texts(view: DatasetView, *, with_feedback: bool) -> None:
     """Refuse a text dataset with too few labels or examples, naming every label that is short.
 
@@ -92,8 +98,7 @@ def check_enough_texts(view: DatasetView, *, with_feedback: bool) -> None:
     Raises:
         TooFewExamples: with the counts and the remedy.
     """
-    sources = used_sources(with_feedback=with_feedback)
-    counts = {c.label_id: sum(c.count(s) for s in sources) for c in view.dataset.counts}
+    counts = _used_counts(view, with_feedback=with_feedback)
     if len(view.labels) < MIN_LABELS:
         raise TooFewExamples(
             f"Training needs at least {MIN_LABELS} labels; dataset {view.dataset.dataset_id} has "
@@ -119,8 +124,7 @@ def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
     Raises:
         TooFewExamples: with the counts and the remedy.
     """
-    sources = used_sources(with_feedback=with_feedback)
-    counts = {c.label_id: sum(c.count(s) for s in sources) for c in view.dataset.counts}
+    counts = _used_counts(view, with_feedback=with_feedback)
     empty = [label.name for label in view.labels if not counts[label.label_id]]
     filled = len(view.labels) - len(empty)
     is_detection = view.dataset.type == DETECTION

@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Pixels
 
+Answer = TypeVar("Answer")
 
 _REFUSALS = {
     "password": (
@@ -120,26 +121,14 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     """Why there is nothing: `page` (it cannot be loaded) or `memory`."""
 
 
-def read_opening(body: bytes) -> Opening:
-    """Read what is said of a document.
+def read_answer(body: bytes, type_: type[Answer]) -> Answer:
+    """Read what the process says of a document or of a page.
 
     Raises:
         ProcessFailed: it is not what the process says when it is well.
     """
     try:
-        return msgspec.json.decode(body, type=Opening)
-    except msgspec.MsgspecError as error:
-        raise ProcessFailed("its answer cannot be read") from error
-
-
-def read_facts(body: bytes) -> PageFacts:
-    """Read what is said of a page.
-
-    Raises:
-        ProcessFailed: it is not what the process says when it is well.
-    """
-    try:
-        return msgspec.json.decode(body, type=PageFacts)
+        return msgspec.json.decode(body, type=type_)
     except msgspec.MsgspecError as error:
         raise ProcessFailed("its answer cannot be read") from error
 
@@ -290,7 +279,7 @@ class PdfDocument:
         deadline = self._deadline(end)
         try:
             self._process.frames.send(data, deadline)
-            opening = read_opening(self._process.frames.receive(deadline))
+            opening = read_answer(self._process.frames.receive(deadline), Opening)
         except OutOfTime as error:
             if time.monotonic() >= end:
                 raise TimedOut(_NO_TIME) from error
@@ -308,7 +297,7 @@ class PdfDocument:
         """Ask for a page and check the answer."""
         asked = {"page": number - 1, "pixels": needs_pixels}
         self._process.frames.send(json.dumps(asked).encode(), deadline)
-        facts = read_facts(self._process.frames.receive(deadline))
+        facts = read_answer(self._process.frames.receive(deadline), PageFacts)
         if facts.error:
             raise broken(f"page {number} {_REASONS.get(facts.error, 'is damaged')}")
         try:

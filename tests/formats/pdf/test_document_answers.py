@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.formats.pdf.document import read_facts, read_lines, read_opening
+from chalicelib.formats.pdf.document import Opening, PageFacts, read_answer, read_lines
 from chalicelib.formats.pdf.frames import ProcessFailed
 from chalicelib.formats.pdf.geometry import Raster
 
@@ -18,7 +18,7 @@ LINE = ["two words", [10, 10, 60, 20], None, [number / 8 for number in range(9)]
 def lines_of(*lines):
     """Read lines as the process would say them."""
     body = json.dumps({"width": 100, "height": 50, "lines": lines}).encode()
-    return read_lines(read_facts(body).lines, RASTER)
+    return read_lines(read_answer(body, PageFacts).lines, RASTER)
 
 
 def test_lines():
@@ -66,13 +66,13 @@ def test_damaged_lines(position, value):
 )
 def test_damaged_answers(body):
     """An answer that is none is an error of the process."""
-    for read in (read_opening, read_facts):
+    for kind in (Opening, PageFacts):
         with pytest.raises(ProcessFailed):
-            read(body)
+            read_answer(body, kind)
 
 
 def test_numbers_beyond_all_measure():
     """Infinity does not become a place."""
     body = b'{"width": 9, "height": 9, "lines": [["abc", [0, 0, 1e999, 1], null, [0, 0, 0]]]}'
     with pytest.raises(ProcessFailed):
-        read_lines(read_facts(body).lines, RASTER)
+        read_lines(read_answer(body, PageFacts).lines, RASTER)
