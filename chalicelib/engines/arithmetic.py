@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 EXACT_EXAMPLES = 30_000
 """Above this many examples the sums outgrow 53 bits and float64 outgrows the time budget."""
 
+# Products of these and weights or residuals, summed over 30,000 examples, stay below 53 bits.
 _FEATURE_STEPS = 2.0**13
 _WEIGHT_STEPS = 2.0**18
 _RESIDUAL_STEPS = 2.0**22
 _LN2_HIGH = 0.693145751953125
 _LN2_LOW = 1.42860682030941723212e-6
 _EXP_SERIES = tuple(1.0 / math.factorial(term) for term in range(8, -1, -1))
+# 128 kB of float64
 _CACHED_VALUES = 16_384
+# Powers of two are written into the bits of the exponent, which end at -1022, that is e**-708.
 _SMALLEST_EXPONENT = -700.0
 
 

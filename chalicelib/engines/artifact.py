@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Model = TypeVar("Model")
 
 _HEADER = "header"
-_EPOCH = (1980, 1, 1, 0, 0, 0)
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # The first moment that a zip archive can name.
 _DAMAGE = (
     ValueError,
     OSError,

@@ -21,6 +21,7 @@ MAX_LISTED = 100
 """Entries of each list of a report."""
 LEAST_EXAMPLES = 5
 """Labels with fewer examples stay out: most of their good examples would be listed."""
+# A pair is named when chance makes so many errors of it in less than one of a hundred trainings.
 _RARELY = 0.01
 _FEW, _SOME = 15, 35
 _CHUNK_ROWS = 4_096

@@ -18,6 +18,7 @@ CURVE_POINTS = 100
 """Most points of a precision-recall curve."""
 _UNTESTED_THRESHOLD = 0.5
 _NORMAL_95 = 1.959963984540054
+# A truth that got the probability 0 would make the mean loss infinite.
 _SMALLEST_PROBABILITY = 1e-12
 _RESAMPLES = 200
 

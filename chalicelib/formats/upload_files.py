@@ -20,7 +20,7 @@ from chalicelib.formats.texts.encoding import HEAD_BYTES, explain_foreign_type
 from chalicelib.formats.texts.workbook import is_workbook, may_be_workbook
 
 _ZIP_END = b"PK\x05\x06"
-_ZIP_END_BYTES = 22 + 0xFFFF
+_ZIP_END_BYTES = 22 + 0xFFFF  # The end record and the longest comment that may follow it.
 
 
 def max_path_bytes(family: str) -> int:

@@ -60,7 +60,7 @@ SCARCE_SECONDS = 0.2
 """How long a process makes do with what an empty bucket gave, before it looks again."""
 RETRY_SECONDS = 1
 """When to try again, as refusals tell."""
-_BUCKETS = 4096
+_BUCKETS = 4096  # One for each account and cost class that this process has seen lately.
 
 
 @dataclass(frozen=True)

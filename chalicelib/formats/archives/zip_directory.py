@@ -139,6 +139,7 @@ _END64 = struct.Struct("<4sQ2H2L4Q")
 _ENTRY = struct.Struct("<4s4B4HL2L5H2L")
 _MAX_COMMENT_BYTES = 0xFFFF
 _WINDOW_BYTES = 1 << 18
+# These stand in the old fields of an archive whose true numbers are in its zip64 record.
 _MANY = 0xFFFF
 _HUGE = 0xFFFF_FFFF
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """Equal data gives equal archives."""
+# The boxes of most datasets take less, and need no file.
 _SPOOL_BYTES = 1 << 20
 
 

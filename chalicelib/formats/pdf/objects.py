@@ -14,7 +14,7 @@ from typing import Any
 from chalicelib.formats.pdf.geometry import PageView
 
 _MAX_OBJECTS = 200_000
-_MAX_DEPTH = 8
+_MAX_DEPTH = 8  # A form may draw a form; one that draws itself would never end.
 _MAX_SEGMENTS = 200_000
 MAX_RULES = 4_000
 """Ruled lines of a page at the most; one with more is a pattern, and counts as one without."""

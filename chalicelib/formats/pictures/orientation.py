@@ -16,7 +16,7 @@ UPRIGHT = 1
 """The orientation of a picture that is displayed as it is stored."""
 
 _ORIENTATION_TAG = 0x0112
-_MOST_ENTRIES = 1000
+_MOST_ENTRIES = 1000  # The announced number may be a lie; cameras write a few dozen.
 _FORMATS = {1: "B", 3: "H", 4: "I"}
 
 

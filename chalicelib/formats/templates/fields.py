@@ -16,6 +16,7 @@ MAX_TEMPLATE_BYTES = 1_000_000
 
 PARAMETER = "formTemplate"
 _SHOWN_CHARACTERS = 60
+# Python's int() of very many digits takes time that grows with their square.
 _LONGEST_INTEGER = 20
 _SHAPE = (
     'Send {"version": "1.0", "keys": [{"key": {"entity": "…", "keyVariations": ["…"], '

@@ -45,7 +45,7 @@ _MARKUP: tuple[tuple[bytes, str], ...] = (
 )
 # Bytes that no text has: all controls but backspace … carriage return and escape.
 _CONTROLS = bytes([*range(8), *range(14, 27), *range(28, 32)])
-_SHORTEST_JUDGED_BYTES = 64
+_SHORTEST_JUDGED_BYTES = 64  # In fewer bytes a stray control or two would decide.
 _HIGH = bytes(range(128, 256))
 _C1 = bytes(range(128, 160))
 _RUN = re.compile(rb"[\x80-\xff]{3,}")

@@ -24,7 +24,7 @@ from chalicelib.domain.models.model_files import (
 
 FACTS_FILES = ("encoder.json", "backbone.json", "engine.json")
 """Written by the installation, last of a part's files."""
-_MAX_FACTS_BYTES = 100_000
+_MAX_FACTS_BYTES = 100_000  # A file that was damaged may have any size.
 
 Facts = tuple[str | None, str | None]
 """Title and digest."""

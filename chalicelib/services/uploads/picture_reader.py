@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
 
 _CHECK_EXAMPLES = 1_000
-_DELETED_AT_ONCE = 1_000
+_DELETED_AT_ONCE = 1_000  # As many as one call of the bucket deletes.
 _CONTENT_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}
 
 

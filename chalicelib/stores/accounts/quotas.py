@@ -37,6 +37,7 @@ PATIENCE_SECONDS = 5.0
 """No try begins later than so long after the first: each may wait for its own time-out."""
 SETTLE_SECONDS = (15.0, 10.0, 10.0, 10.0)
 """Waits before what is unknown is settled: the first is longer than any try is under way."""
+# No call lasts so long: what is older belongs to a process that died.
 _OLD_SECONDS = 600.0
 _MOST_OVER = 100
 _TAKEN_AT_ONCE = 10

@@ -22,7 +22,7 @@ PIECE_BYTES = 32 * 1024 * 1024
 """Bytes of one object of a long file."""
 EXPORTS = "exports/"
 """Where exports of datasets lie; not in backups."""
-_PAGE_KEYS = 1_000
+_PAGE_KEYS = 1_000  # DeleteObjects takes no more.
 _UNQUOTED = "-._~"
 """What a signed query holds as it is."""
 

@@ -20,7 +20,7 @@ from chalicelib.stores.aws.tables import CounterRow, DatasetRow
 
 SPACING = 100
 """Rows that are counted again for each page before a note is worth its write."""
-_MOST_NOTES = 1_000
+_MOST_NOTES = 1_000  # All notes lie in one row, which may have 400 kB.
 _MOST_COUNTED = 2**31 - 1
 """The largest limit that the table takes."""
 _SETTLED_MILLISECONDS = 15 * 60 * 1000

@@ -26,7 +26,7 @@ from chalicelib.stores.aws.tables import ExampleChunkRow
 
 MAX_BODY_BYTES = 300_000
 """Longest body that lies in the row; a longer one lies in the bucket."""
-_BATCH_KEYS = 100
+_BATCH_KEYS = 100  # BatchGetItem takes no more.
 Item = TypeVar("Item")
 _MANY_CHUNKS = 50
 """So many are written side by side: each is a conditional write, which no batch can hold."""

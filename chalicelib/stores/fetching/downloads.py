@@ -20,9 +20,11 @@ from chalicelib.errors import DownloadFailed, TooLarge
 from chalicelib.stores.fetching.pinned_http import Deadline, Exchange, open_socket
 from chalicelib.stores.fetching.urls import AllowList, Location, read_attachment_name, read_location
 
+# Each hop is looked up and checked like a first address, and costs a connection.
 _MAX_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_HEAD_BYTES = 4096
+_HEAD_BYTES = 4096  # Enough to tell what a file is before the rest of it is asked for.
+# Between two chunks the deadline and the caller's cancellation are looked at.
 _CHUNK_BYTES = 256 * 1024
 _NOT_PUBLIC = "Its address is not on the public internet."
 

@@ -24,6 +24,7 @@ PACE_SECONDS = 30
 """Whole seconds over which the least rate is measured."""
 CHECK_SECONDS = 1.0
 """How often a read that waits looks whether it may go on."""
+# http.client bounds a line and the number of lines, whose product is megabytes.
 _MAX_HEADER_BYTES = 64 * 1024
 
 

@@ -15,7 +15,7 @@ from chalicelib.stores.aws.tables import DeletionRow
 
 OPEN = "OPEN"
 """Index key of a record whose job is not done; the sweep finds it by this."""
-_BEGUN = 0.01
+_BEGUN = 0.01  # A progress above 0 tells a deletion that runs from one that waits.
 
 
 @translate_errors

@@ -31,6 +31,7 @@ MAX_FORMS = 20
 """Forms for large files that an account may hold unused."""
 _TRIES = 20
 """How often a change is tried again after another change came first."""
+# A sum that is kept by additions alone would carry any error on for ever.
 _RECOUNT_MILLISECONDS = 24 * 3600 * 1000
 _YOUNG_MILLISECONDS = 60_000
 """An upload may be noted so long before its dataset is written."""

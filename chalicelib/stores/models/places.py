@@ -30,6 +30,7 @@ _FAR = 1_000
 """Trainings that certainly do not all begin within that time."""
 _SPACING = 50
 """Trainings between two moments that are written down, unless there would be too many."""
+# All marks lie in one row, which is read for each answer that shows a place.
 _MOST_MARKS = 1_000
 _ROW = "waiting#trainings"
 

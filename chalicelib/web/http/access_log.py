@@ -15,7 +15,7 @@ from chalicelib.web.http.request import OLD_PATHS, VERSION_1, VERSION_2
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"})
 OTHER = "other"
 """In place of a method or route that is none of ours: it may be anything."""
-_MAX_ID = 100
+_MAX_ID = 100  # Callers choose the headers that some of these come from.
 
 
 def call_ids(event: Mapping[str, Any], context: Any) -> dict[str, object]:

@@ -36,6 +36,7 @@ LARGEST_WHOLE = 2**63
 _WHOLE = re.compile(
     r"(?P<sign>-?)(?P<whole>[0-9]+)(?:\.(?P<part>[0-9]+))?(?:[eE](?P<power>[+-]?[0-9]+))?", re.ASCII
 )
+# Python's int() of very many digits takes time that grows with their square.
 _LONGEST_NUMBER = 32
 _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 
