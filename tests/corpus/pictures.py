@@ -19,6 +19,7 @@ from tests.boxes import (
 )
 from tests.corpus.case import UploadCase
 from tests.formats.archives.raw_archives import Raw, raw_zip
+from tests.formats.pictures.test_shrinking import noise
 from tests.pictures import a_box, annotations, draw, label_folders, make_zip
 
 EACH = {"circle": 6, "square": 6}
@@ -389,6 +390,22 @@ FOLDERS = [
         type="image",
         labels={"cat": 6, "dog": 6},
         warnings=frozenset({"manyDuplicates"}),
+    ),
+    _ok(
+        "a picture over the limit that is scaled down",
+        {**_PETS, "cat/large.png": noise(700, 700)},
+        "zipFolders",
+        type="image",
+        labels={"cat": 7, "dog": 6},
+        options=ReadingOptions(shrink=True, strict=True),
+    ),
+    _ok(
+        "a picture over the limit",
+        {**_PETS, "cat/large.png": noise(700, 700)},
+        "zipFolders",
+        type="image",
+        labels={"cat": 6, "dog": 6},
+        rejected=1,
     ),
     _no("boxes as folders, strict", {**_IMAGES, "instances.json": coco_file()},
         "use the type image-detection", type="image", options=ReadingOptions(strict=True)),

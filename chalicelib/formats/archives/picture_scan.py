@@ -38,9 +38,9 @@ from chalicelib.domain.datasets.upload_warnings import (
     warn_of_tiny_boxes,
 )
 from chalicelib.domain.documents.picture import Box
-from chalicelib.errors import InvalidUpload, ServiceError
+from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.annotations import Annotations, BoxRow
-from chalicelib.formats.archives.box_cells import CellFault, clip_box
+from chalicelib.formats.archives.box_cells import CellFault
 from chalicelib.formats.archives.box_files import (
     BoxFiles,
     SignsOfBoxes,
@@ -48,6 +48,7 @@ from chalicelib.formats.archives.box_files import (
     is_companion,
 )
 from chalicelib.formats.archives.box_kinds import find_boxes, warn_of_unused
+from chalicelib.formats.archives.member_pictures import MemberPicture, MemberPictures
 from chalicelib.formats.archives.picture_examples import (
     LabelBook,
     PictureItems,
@@ -61,7 +62,6 @@ from chalicelib.formats.archives.zip_archive import (
     open_archive,
 )
 from chalicelib.formats.archives.zip_directory import show_path
-from chalicelib.formats.pictures.reading import check_picture
 from chalicelib.formats.pictures.rules import PictureFacts
 
 
@@ -157,6 +157,9 @@ class _Scan:
         self._kept_pictures: set[bytes] = set()
         kind = ANNOTATIONS if rules.is_detection else ZIP_FOLDERS
         self._annotations = Annotations()
+        self._pictures = MemberPictures(
+            archive, rules.max_image_bytes, shrinks=rules.options.shrink
+        )
         self._tiny, self._tiny_places = 0, list[str]()
         self.result = PictureScan(format=FileFormat(kind))
         sink.begin(self.result)
@@ -188,13 +191,12 @@ class _Scan:
         if member.problem:
             raise MemberProblem(member.problem)
         label = _checked_label(member, book)
-        content = self._archive.read(member, self._rules.max_image_bytes)
-        digest = picture_digest(content)
+        picture = self._pictures.read(member)
+        digest = picture_digest(picture.content)
         if self._is_there(label, digest):
             self.result.duplicates += 1
             return
-        facts = self._checked(content)
-        self._keep_picture(member, digest, content, facts)
+        self._keep_picture(member, digest, picture.content, self._pictures.check(picture))
         self._keep_example(label, digest)
 
     def read_boxes(self) -> None:
@@ -216,36 +218,36 @@ class _Scan:
         try:
             if self._rules.feedback:
                 self._rules.feedback.check_name(_cut_name(member))
-            content = self._archive.read(member, self._rules.max_image_bytes)
-            facts = self._checked(content)
+            picture = self._pictures.read(member)
+            facts = self._pictures.check(picture)
         except MemberProblem as problem:
             self._reject_picture(member, boxes, str(problem))
             return
         if boxes:
-            self._read_annotated(member, content, facts, boxes)
+            self._read_annotated(member, picture, facts, boxes)
         else:
             self._reject_without_box(member)
 
     def _read_annotated(
-        self, member: ZipMember, content: bytes, facts: PictureFacts, boxes: list[BoxRow]
+        self, member: ZipMember, picture: MemberPicture, facts: PictureFacts, boxes: list[BoxRow]
     ) -> None:
         """Read one picture that has boxes."""
-        picture = picture_digest(content)
+        name = picture_digest(picture.content)
         is_kept = False
         for row in boxes:
             try:
                 if self._rules.feedback:
                     self._rules.feedback.check_label(row.label)
-                box = self._placed_box(row, member, facts)
+                box = self._placed_box(row, member, picture, facts)
             except CellFault as fault:
                 self.result.reject(row.reject(member.path, str(fault)))
                 continue
-            digest = box_digest(picture, box)
+            digest = box_digest(name, box)
             if self._is_there(row.label, digest):
                 self.result.duplicates += 1
                 continue
             if not is_kept:
-                self._keep_picture(member, picture, content, facts)
+                self._keep_picture(member, name, picture.content, facts)
                 is_kept = True
             self._keep_example(row.label, digest, box)
             if min(box.width, box.height) < TINY_SIDE:
@@ -257,12 +259,15 @@ class _Scan:
         if len(self._tiny_places) < MAX_PLACES:
             self._tiny_places.append(f"{show_path(member.path)}: {row.label}")
 
-    def _placed_box(self, row: BoxRow, member: ZipMember, facts: PictureFacts) -> Box:
-        """Return a box in pixels, inside its picture."""
+    def _placed_box(
+        self, row: BoxRow, member: ZipMember, picture: MemberPicture, facts: PictureFacts
+    ) -> Box:
+        """Return a box in pixels, inside its picture as it is stored."""
         if row.label_fault:
             raise CellFault(row.label_fault)
-        box = self._annotations.in_pixels(row, member.index, (facts.width, facts.height))
-        return clip_box(box, facts.width, facts.height)
+        sent = picture.sent or facts
+        box = self._annotations.in_pixels(row, member.index, (sent.width, sent.height))
+        return picture.placed(box, facts)
 
     def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:
         """Reject a file with all its boxes; one without box counts once."""
@@ -280,12 +285,6 @@ class _Scan:
                 else "no box of this picture was found; a picture without objects is left out."
             )
             self.result.reject(RejectedItem(reason, file=show_path(member.path)))
-
-    def _checked(self, content: bytes) -> PictureFacts:
-        try:
-            return check_picture(content, self._rules.max_image_bytes)
-        except ServiceError as problem:
-            raise MemberProblem(str(problem)) from None
 
     def _is_there(self, label: str, digest: bytes) -> bool:
         return digest in self._digests.get(label, ()) or digest in self._rules.known.get(label, ())

@@ -171,12 +171,13 @@ class ZipArchive:
                     entry.index, entry.path, entry.size_bytes, problem or None, entry, end
                 )
 
-    def read(self, member: ZipMember, limit: int) -> bytes:
+    def read(self, member: ZipMember, limit: int, remedy: str = "make it smaller.") -> bytes:
         """Unpack a file.
 
         Args:
             member: of this archive.
             limit: most bytes that it may have.
+            remedy: what to do about one that has more.
 
         Returns:
             Its content, checked by size and CRC.
@@ -184,14 +185,17 @@ class ZipArchive:
         Raises:
             MemberProblem: the entry cannot be used.
         """
-        return b"".join(self.chunks(member, limit))
+        return b"".join(self.chunks(member, limit, remedy))
 
-    def chunks(self, member: ZipMember, limit: int) -> Iterator[bytes]:
+    def chunks(
+        self, member: ZipMember, limit: int, remedy: str = "make it smaller."
+    ) -> Iterator[bytes]:
         """Unpack a file piece by piece; only after the last one is the content checked.
 
         Args:
             member: of this archive.
             limit: most bytes that it may have.
+            remedy: what to do about one that has more.
 
         Yields:
             At most 64 KiB at a time; never more than the size that the entry says.
@@ -205,7 +209,7 @@ class ZipArchive:
         if entry.size_bytes > limit:
             raise MemberProblem(
                 f"the file has {entry.size_bytes:,} bytes, the limit is {limit:,} "
-                f"({limit / 1024**2:g} MB); make it smaller."
+                f"({limit / 1024**2:g} MB); {remedy}"
             )
         start = self._find_data(member)
         unpack = _unpack_stored if entry.method == _STORED else _unpack_deflated

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass, field
 
 from chalicelib.formats.pictures.orientation import UPRIGHT, read_orientation
-from chalicelib.formats.pictures.rules import broken, require_size
+from chalicelib.formats.pictures.rules import MAX_PIXELS, broken, require_size
 
 MAX_SCANS = 64
 """Most passes over the picture; each costs time however few bytes it has. Cameras write 1 to 10."""
@@ -59,6 +59,7 @@ class _FrameHeader:
 class _Walk:
     """What was met so far."""
 
+    max_pixels: int
     frame: _FrameHeader | None = None
     orientation: int = UPRIGHT
     seen_exif: bool = False
@@ -67,13 +68,13 @@ class _Walk:
     kept: list[bytes | memoryview] = field(default_factory=lambda: [b"\xff\xd8"])
 
 
-def read_jpeg(data: bytes) -> JpegFile:
+def read_jpeg(data: bytes, max_pixels: int = MAX_PIXELS) -> JpegFile:
     """Read the segments of a JPEG up to the end of its first picture.
 
     Raises:
         BadRequest: truncated, malformed, of an unusual process, or over the limits of a picture.
     """
-    walk = _Walk()
+    walk = _Walk(max_pixels)
     view = memoryview(data)
     position = 2
     for _ in range(MAX_SEGMENTS):
@@ -102,7 +103,7 @@ def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) 
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
-        walk.frame = _read_frame(marker, bytes(segment[4:]))
+        walk.frame = _read_frame(marker, bytes(segment[4:]), walk.max_pixels)
     elif marker == _APP1 and not walk.seen_exif and bytes(segment[4:10]) == _EXIF:
         walk.seen_exif = True
         walk.orientation = read_orientation(bytes(segment[10:]))
@@ -138,7 +139,7 @@ def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
     return following.start()
 
 
-def _read_frame(marker: int, body: bytes) -> _FrameHeader:
+def _read_frame(marker: int, body: bytes, max_pixels: int) -> _FrameHeader:
     """Read a frame header, its marker and length already taken off."""
     if marker not in _HUFFMAN_FRAMES:
         raise broken("its JPEG process is neither baseline nor progressive")
@@ -147,7 +148,7 @@ def _read_frame(marker: int, body: bytes) -> _FrameHeader:
     depth, height, width, components = struct.unpack_from(">BHHB", body)
     if depth != 8 or components not in (1, 3, 4):
         raise broken(f"{components} components of {depth} bits are not supported")
-    require_size(width, height)
+    require_size(width, height, max_pixels)
     factors = [divmod(body[7 + 3 * number], 16) for number in range(components)]
     if any(not 1 <= factor <= 4 for pair in factors for factor in pair):
         raise broken("its sampling factors are out of range")

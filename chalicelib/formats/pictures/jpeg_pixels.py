@@ -56,7 +56,7 @@ def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
     shorter = min(jpeg.width, jpeg.height)
     allowed = [s for s in _SCALES if s == 1 or (least_side and shorter // s >= least_side)]
     fitting = [s for s in _SCALES if _decode_bytes(jpeg, s) <= MAX_DECODE_BYTES]
-    return max(allowed[-1], fitting[0])
+    return max(allowed[-1], fitting[0] if fitting else _SCALES[-1])
 
 
 def _decode_bytes(jpeg: JpegFile, scale: int) -> int:

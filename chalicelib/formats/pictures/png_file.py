@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass, field
 
 from chalicelib.formats.pictures.orientation import UPRIGHT, read_orientation
-from chalicelib.formats.pictures.rules import broken, require_size
+from chalicelib.formats.pictures.rules import MAX_PIXELS, broken, require_size
 
 GREY, COLOUR, PALETTE, GREY_ALPHA, COLOUR_ALPHA = 0, 2, 3, 4, 6
 """The colour types of the format."""
@@ -61,7 +61,7 @@ class PngFile:
         return (width * self.channels * self.depth + 7) // 8
 
 
-def read_png(data: bytes) -> PngFile:
+def read_png(data: bytes, max_pixels: int = MAX_PIXELS) -> PngFile:
     """Read the chunks of a PNG up to its end.
 
     Raises:
@@ -79,7 +79,7 @@ def read_png(data: bytes) -> PngFile:
             raise broken("it is truncated")
         body = view[position + 8 : end - 4]
         if png is None:
-            png = _read_header(name, body)
+            png = _read_header(name, body, max_pixels)
         if name == b"IEND":
             return _finish(png)
         # Lengths are stepped over, never inflated: a text chunk may unpack to gigabytes.
@@ -96,12 +96,13 @@ def _is_sound(name: bytes, body: memoryview, checksum: memoryview) -> bool:
     return sound
 
 
-def _read_header(name: bytes, body: memoryview) -> PngFile:
+def _read_header(name: bytes, body: memoryview, max_pixels: int) -> PngFile:
     """Read the first chunk."""
     if name != b"IHDR" or len(body) != 13:
         raise broken("it does not begin with a PNG header")
     width, height, depth, colour, *methods = struct.unpack(">II5B", body)
-    require_size(width, height)
+    # What is interlaced can only be put together as a whole.
+    require_size(width, height, MAX_PIXELS if methods[2] else max_pixels)
     if depth not in _DEPTHS.get(colour, ()):
         raise broken(f"colour type {colour} with {depth} bits does not exist")
     if methods[:2] != [0, 0] or methods[2] > 1:

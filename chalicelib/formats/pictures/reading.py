@@ -13,7 +13,12 @@ from chalicelib.domain.documents.picture import Picture
 from chalicelib.formats.pictures.jpeg_file import JpegFile, read_jpeg
 from chalicelib.formats.pictures.orientation import displayed_size
 from chalicelib.formats.pictures.png_file import PngFile, read_png
-from chalicelib.formats.pictures.rules import PictureFacts, require_kind
+from chalicelib.formats.pictures.rules import (
+    MAX_LARGE_PIXELS,
+    MAX_PIXELS,
+    PictureFacts,
+    require_kind,
+)
 
 
 def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
@@ -63,7 +68,10 @@ def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> 
         UnsupportedType: neither PNG nor JPEG, by its content.
         BadRequest: empty, broken, truncated, over 50,000,000 pixels or 100 times as long as wide.
     """
-    file = _open(data, max_bytes)
+    return _decode(_open(data, max_bytes), least_side)
+
+
+def _decode(file: PngFile | JpegFile, least_side: int | None) -> Picture:
     if isinstance(file, PngFile):
         from chalicelib.formats.pictures.png_pixels import decode_png
 
@@ -73,8 +81,20 @@ def read_picture(data: bytes, max_bytes: int, least_side: int | None = None) -> 
     return Picture(decode_jpeg(file, least_side), *_displayed_size(file))
 
 
-def _open(data: bytes, max_bytes: int) -> PngFile | JpegFile:
-    return read_png(data) if require_kind(data, max_bytes) == "png" else read_jpeg(data)
+def measure_large_picture(data: bytes, max_bytes: int) -> PictureFacts:
+    """Tell kind and displayed size as `picture_facts`, of up to 200,000,000 pixels."""
+    file = _open(data, max_bytes, MAX_LARGE_PIXELS)
+    return PictureFacts("png" if isinstance(file, PngFile) else "jpeg", *_displayed_size(file))
+
+
+def read_large_picture(data: bytes, max_bytes: int, least_side: int) -> Picture:
+    """Decode a picture as `read_picture`, of up to 200,000,000 pixels."""
+    return _decode(_open(data, max_bytes, MAX_LARGE_PIXELS), least_side)
+
+
+def _open(data: bytes, max_bytes: int, max_pixels: int = MAX_PIXELS) -> PngFile | JpegFile:
+    read = read_png if require_kind(data, max_bytes) == "png" else read_jpeg
+    return read(data, max_pixels)
 
 
 def _displayed_size(file: PngFile | JpegFile) -> tuple[int, int]:

@@ -9,6 +9,8 @@ from chalicelib.formats.pictures.content_type import HEAD_BYTES, explain_foreign
 
 MAX_PIXELS = 50_000_000
 """Most pixels of a picture, width times height."""
+MAX_LARGE_PIXELS = 200_000_000
+"""Most pixels of a picture that is only read to be scaled down."""
 MAX_ASPECT = 100
 """Longer side over shorter side, at most."""
 
@@ -50,7 +52,7 @@ def require_kind(data: bytes, max_bytes: int) -> str:
     return kind
 
 
-def require_size(width: int, height: int) -> None:
+def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
     """Refuse a picture that is too large, too narrow or without pixels, before it is decoded.
 
     Raises:
@@ -59,10 +61,10 @@ def require_size(width: int, height: int) -> None:
     if width < 1 or height < 1:
         raise broken(f"its header says {width} x {height} pixels")
     pixels = width * height
-    if pixels > MAX_PIXELS:
+    if pixels > max_pixels:
         raise BadRequest(
             f"The image has {pixels} pixels ({width} x {height}); "
-            f"at most {MAX_PIXELS} are allowed. Send a smaller image.",
+            f"at most {max_pixels} are allowed. Send a smaller image.",
             "too_many_pixels",
         )
     if max(width, height) > MAX_ASPECT * min(width, height):

@@ -17,6 +17,7 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives import box_files
 from chalicelib.formats.archives.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
+from chalicelib.formats.pictures.rules import PictureFacts
 from tests.boxes import (
     BOXES,
     LABELS,
@@ -28,7 +29,8 @@ from tests.boxes import (
     voc_documents,
     yolo_texts,
 )
-from tests.pictures import a_box, make_zip
+from tests.formats.pictures.test_shrinking import noise
+from tests.pictures import a_box, annotations, make_zip
 
 PICTURES = pictures("images/")
 CLASSES = {"data.yaml": b"names: [circle, square]\n"}
@@ -156,6 +158,38 @@ def test_outline_becomes_its_bounds() -> None:
     [item] = _scan({"a.jpg": PICTURES["images/scene-0.jpg"], **CLASSES, "labels/a.txt": text}).items
 
     assert item.box == Box(SIDE / 4, SIDE / 4, SIDE / 2, SIDE / 2)
+
+
+@pytest.mark.parametrize("kind", ["annotations", "coco", "yolo", "voc"])
+def test_boxes_are_scaled_with_their_picture(kind: str) -> None:
+    """With shrink a box keeps its share of the picture; without it the picture is too large."""
+    width, height = 2_000, 1_600
+    box = a_box("circle", 500, 400, 1_000, 800)
+    image = {"id": 1, "file_name": "a.png", "width": width, "height": height}
+    size = f"<size><width>{width}</width><height>{height}</height></size>"
+    boxes = {
+        "annotations": {"annotations.csv": annotations([("a.png", [box])])},
+        "coco": {"a.json": json.dumps({**coco({"a.png": [box]}), "images": [image]}).encode()},
+        "yolo": {**CLASSES, "labels/a.txt": b"0 .5 .5 .5 .5\n"},
+        "voc": {"a.xml": voc_document("a.png", [box]).replace(
+            f"<size><width>{SIDE}</width><height>{SIDE}</height><depth>3</depth></size>".encode(),
+            size.encode(),
+        )},
+    }[kind]  # fmt: skip
+    files = {"a.png": noise(width, height), **boxes}
+    kept: list[tuple[bytes, PictureFacts]] = []
+    rules = PictureRules("image-detection", options=ReadingOptions(shrink=True))
+    sink = Sink(lambda _, content, facts: kept.append((content, facts)), lambda: None)
+
+    [item] = scan_pictures(io.BytesIO(make_zip(files)), rules, sink).items
+    [(content, facts)] = kept
+    assert len(content) <= 5 << 20 < len(files["a.png"])
+    assert item.box is not None
+    sides = (item.box.x, item.box.y, item.box.width, item.box.height)
+    wide, high = facts.width, facts.height
+    assert sides == pytest.approx((wide / 4, high / 4, wide / 2, high / 2))
+    with pytest.raises(InvalidUpload, match=r"or send shrink=true"):
+        _scan(files)
 
 
 _PIECES = st.sampled_from(

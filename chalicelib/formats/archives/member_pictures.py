@@ -1,0 +1,83 @@
+"""Brings the pictures of an archive, scaled down to the limits where the caller wants that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chalicelib.domain.documents.picture import Box
+from chalicelib.errors import ServiceError
+from chalicelib.formats.archives.box_cells import clip_box
+from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, ZipMember
+from chalicelib.formats.pictures.reading import check_picture
+from chalicelib.formats.pictures.rules import PictureFacts
+from chalicelib.formats.pictures.shrinking import MAX_SHRUNK_BYTES, shrink_picture
+
+
+@dataclass(frozen=True, slots=True)
+class MemberPicture:
+    """A picture file of an archive, as it is stored."""
+
+    content: bytes
+    """The file, scaled down or as it was sent."""
+    sent: PictureFacts | None
+    """What was sent, where it was scaled down; None where it is stored as it was sent."""
+
+    def placed(self, box: Box, facts: PictureFacts) -> Box:
+        """Return a box inside the stored picture.
+
+        Args:
+            box: in pixels of the picture that was sent; may reach out of it.
+            facts: of the stored picture.
+
+        Raises:
+            CellFault: its centre lies outside.
+        """
+        if self.sent is None:
+            return clip_box(box, facts.width, facts.height)
+        inside = clip_box(box, self.sent.width, self.sent.height)
+        across, down = facts.width / self.sent.width, facts.height / self.sent.height
+        scaled = Box(
+            inside.x * across, inside.y * down, inside.width * across, inside.height * down
+        )
+        return clip_box(scaled, facts.width, facts.height)
+
+
+class MemberPictures:
+    """Reads the pictures of one archive.
+
+    Args:
+        archive: what holds them.
+        max_bytes: largest picture file.
+        shrinks: whether larger ones are scaled down instead of refused.
+    """
+
+    def __init__(self, archive: ZipArchive, max_bytes: int, *, shrinks: bool) -> None:
+        self._archive = archive
+        self._max_bytes = max_bytes
+        self._shrinks = shrinks
+
+    def read(self, member: ZipMember) -> MemberPicture:
+        """Unpack a picture, and scale it down where it is over the limits and may be.
+
+        Raises:
+            MemberProblem: it cannot be used.
+        """
+        if not self._shrinks:
+            remedy = "make it smaller, or send shrink=true."
+            return MemberPicture(self._archive.read(member, self._max_bytes, remedy), None)
+        content = self._archive.read(member, MAX_SHRUNK_BYTES)
+        try:
+            return MemberPicture(*shrink_picture(content, self._max_bytes))
+        except ServiceError as problem:
+            raise MemberProblem(str(problem)) from None
+
+    def check(self, picture: MemberPicture) -> PictureFacts:
+        """Make sure that a picture is whole; return its facts.
+
+        Raises:
+            MemberProblem: it cannot be used.
+        """
+        try:
+            return check_picture(picture.content, self._max_bytes)
+        except ServiceError as problem:
+            raise MemberProblem(str(problem)) from None

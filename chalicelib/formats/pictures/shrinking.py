@@ -1,0 +1,71 @@
+"""Pictures over the limits of a dataset, scaled down until they keep them."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import TYPE_CHECKING
+
+from chalicelib.formats.pictures.reading import measure_large_picture, read_large_picture
+from chalicelib.formats.pictures.rules import MAX_PIXELS, PictureFacts
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MAX_SHRUNK_BYTES = 32 * 1024 * 1024
+"""Largest picture file that is scaled down."""
+_PIXELS_A_BYTE = 4
+_MAX_SHRUNK_PIXELS = 12_000_000
+"""Most pixels of the result; no engine looks at more."""
+_QUALITY = 90
+_SMALLER = 0.95
+
+
+def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts | None]:
+    """Scale a picture down until it has few enough bytes and pixels.
+
+    Args:
+        content: the file, at most `MAX_SHRUNK_BYTES`.
+        max_bytes: most bytes of the result.
+
+    Returns:
+        A JPEG as displayed, transparent parts on white, and what was sent; or the file itself and
+        None where it is within the limits.
+
+    Raises:
+        UnsupportedType: neither PNG nor JPEG, by its content.
+        BadRequest: empty, broken, over 200,000,000 pixels or 100 times as long as wide.
+    """
+    facts = measure_large_picture(content, MAX_SHRUNK_BYTES)
+    pixels = facts.width * facts.height
+    if len(content) <= max_bytes and pixels <= MAX_PIXELS:
+        return content, None
+    share = min(1.0, min(_PIXELS_A_BYTE * max_bytes, _MAX_SHRUNK_PIXELS) / pixels)
+    return _encode(content, facts, math.sqrt(share), max_bytes), facts
+
+
+def _encode(content: bytes, facts: PictureFacts, scale: float, max_bytes: int) -> bytes:
+    """Write a picture as JPEG at this scale, or at the largest smaller one that fits."""
+    from PIL import Image
+
+    least_side = max(1, math.floor(scale * min(facts.width, facts.height)))
+    whole = Image.fromarray(read_large_picture(content, MAX_SHRUNK_BYTES, least_side).pixels)
+    while True:
+        written = _written(whole, _scaled(facts, scale))
+        if len(written) <= max_bytes:
+            return written
+        scale *= _SMALLER * math.sqrt(max_bytes / len(written))
+
+
+def _scaled(facts: PictureFacts, scale: float) -> tuple[int, int]:
+    return max(1, round(scale * facts.width)), max(1, round(scale * facts.height))
+
+
+def _written(whole: Image.Image, size: tuple[int, int]) -> bytes:
+    """Write a picture in this size."""
+    from PIL import Image
+
+    small = whole if whole.size == size else whole.resize(size, Image.Resampling.LANCZOS)
+    file = io.BytesIO()
+    small.save(file, "JPEG", quality=_QUALITY)
+    return file.getvalue()
