@@ -28,6 +28,7 @@ from chalicelib.services.datasets.browsing import BrowseService
 from chalicelib.services.datasets.datasets import DatasetService
 from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
+from chalicelib.services.datasets.mending import MendService
 from chalicelib.services.datasets.receipts import ReceiptService
 from chalicelib.services.exports.requests import ExportService
 from chalicelib.services.exports.runs import ExportRunService
@@ -193,6 +194,11 @@ class Container:
         """Looks through examples."""
         s = self.stores
         return BrowseService(s.examples, s.model_files, s.example_views, self.allowances)
+
+    @cached_property
+    def mending(self) -> MendService:
+        """Mends datasets."""
+        return MendService(self.stores)
 
     @cached_property
     def feedback(self) -> FeedbackService:

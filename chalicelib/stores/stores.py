@@ -20,10 +20,12 @@ from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import DatasetLeases
+from chalicelib.stores.datasets.ownership import DatasetOwnership
 from chalicelib.stores.datasets.receipts import ReceiptStore
 from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.examples.digest_index import DigestIndex
 from chalicelib.stores.examples.example_names import ExampleNames
+from chalicelib.stores.examples.example_places import ExamplePlaces
 from chalicelib.stores.examples.examples import ExampleStore
 from chalicelib.stores.examples.parts import PartStore
 from chalicelib.stores.examples.pictures import PictureStore
@@ -61,8 +63,10 @@ class Stores:
         self.labels = LabelStore(clients)
         self.datasets = DatasetStore(clients, clock)
         self.dataset_leases = DatasetLeases(clients, clock, settings)
+        self.ownership = DatasetOwnership(self.datasets, self.dataset_leases)
         self.artifacts = ArtifactStore(settings, clients)
         self.examples = ExampleStore(clients, self.artifacts)
+        self.example_places = ExamplePlaces(clients)
         self.digests = DigestIndex(self.examples, self.artifacts)
         self.parts = PartStore(self.artifacts)
         self.pictures = PictureStore(settings, clients, self.artifacts)

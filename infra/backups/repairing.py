@@ -10,15 +10,15 @@ from __future__ import annotations
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import SOURCES
-from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
 from chalicelib.domain.jobs.deletion import DATASET
 from chalicelib.stores.aws.counters import BASES
 from chalicelib.stores.datasets.datasets import load_counts
+from chalicelib.stores.examples.layouts import PLAIN, ChunkLayout, load_layout
 from infra.backups import tables
 from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.replay import COUNTERS, DATASETS, DELETIONS, MODELS
@@ -26,6 +26,8 @@ from infra.backups.tables import Item
 from infra.resources import table_resources
 
 ACCOUNTS, LABELS, EXAMPLES = "accounts", "labels", "examples"
+_CHUNK_MARKS = 2
+"""Marks in the key of a chunk: of dataset, source and label."""
 _EMAIL = "EMAIL#"
 """Begins the keys of rows that point from an address to an account."""
 _NEEDED = ("chunks", "images")
@@ -186,9 +188,14 @@ class _Repair:
         labels = {row["label_id"]["N"] for row in self._rows(made, LABELS)}
         missing = set(gone)
         sizes = {
-            (row["sequence"]["S"], int(row["number"]["N"])): int(row["size"]["N"])
-            for row in self._rows(made, EXAMPLES)
+            _chunk_key(row): int(row["size"]["N"])
+            for row in self._chunks(made)
             if _text(row, "artifact") not in missing
+        }
+        layouts = {
+            _chunk_key(row): load_layout(row["body"]["B"])
+            for row in self._rows(made, EXAMPLES)
+            if _chunk_key(row)[1] < 0
         }
         files = defaultdict(set)
         for key in gone:
@@ -198,7 +205,8 @@ class _Repair:
         torn = set()
         for number, row in datasets.items():
             needed = {*_NEEDED, *(_NEEDED_WHILE_OPEN if "open" in row else ())}
-            if files[number] & needed or not _is_counted(number, row, labels, sizes):
+            is_counted = _is_counted(number, row, labels, sizes, layouts)
+            if files[number] & needed or not is_counted:
                 torn.add(number)
         return torn
 
@@ -229,7 +237,7 @@ class _Repair:
         known = (int(row["dataset_id"]["N"]) for row in self._rows(made, DATASETS))
         labels = list(self._rows(made, LABELS))
         of_labels = (int(row["dataset_id"]["N"]) for row in labels)
-        bodies = (row["body"]["B"] for row in self._rows(made, EXAMPLES) if "body" in row)
+        bodies = (row["body"]["B"] for row in self._chunks(made) if "body" in row)
         examples = (int(row[0]) for body in bodies for row in json.loads(zlib.decompress(body)))
         return {
             "datasets": max((*deleted, *known, *of_labels), default=0),
@@ -237,25 +245,41 @@ class _Repair:
             "examples": max(examples, default=BASES["examples"]) + _GAP,
         }
 
+    def _chunks(self, made: Manifest) -> Iterator[Item]:
+        """Yield the rows that hold examples: no layouts, and nothing that is noted beside them."""
+        for row in self._rows(made, EXAMPLES):
+            key, number = _chunk_key(row)
+            if number >= 0 and key.count("#") == _CHUNK_MARKS:
+                yield row
+
+
+def _chunk_key(row: Item) -> tuple[str, int]:
+    return row["sequence"]["S"], int(row["number"]["N"])
+
 
 def _text(row: Item, name: str) -> str:
     return str(row.get(name, {}).get("S", ""))
 
 
 def _is_counted(
-    number: str, row: Item, labels: set[str], sizes: dict[tuple[str, int], int]
+    number: str,
+    row: Item,
+    labels: set[str],
+    sizes: Mapping[tuple[str, int], int],
+    layouts: Mapping[tuple[str, int], ChunkLayout],
 ) -> bool:
     """Tell whether all is there that a dataset's row counts."""
     for counts in load_counts(row.get("counts", {}).get("B")):
         if str(counts.label_id) not in labels:
             return False
         for source in SOURCES:
-            left, place = counts.count(source), 0
-            while left > 0:
-                size = sizes.get((f"{number}#{source}#{counts.label_id}", place), 0)
-                if size < min(left, CHUNK_EXAMPLES):
+            key, fence = f"{number}#{source}#{counts.label_id}", counts.layout(source)
+            layout = layouts.get((key, -fence)) if fence else PLAIN
+            if layout is None:
+                return False
+            for block in layout.blocks(0, counts.count(source)):
+                if sizes.get((key, block.number), 0) < block.skip + block.size:
                     return False
-                left, place = left - CHUNK_EXAMPLES, place + 1
     return True
 
 

@@ -111,7 +111,7 @@ def test_unknown_path_and_method_have_the_same_shape(call):
 
     assert (missing.status, missing.json["code"]) == (404, "route_not_found")
     assert "<b>" not in missing.text
-    assert (wrong.status, wrong.headers["Allow"]) == (405, "GET, POST")
+    assert (wrong.status, wrong.headers["Allow"]) == (405, "DELETE, GET, POST")
     assert {"message", "code"} == set(wrong.json)
 
 

@@ -18,6 +18,8 @@ def calls(*ids):
         *(("GET", path) for path in reads("language", **names)),
         ("DELETE", f"{LANGUAGE}/datasets/{names['dataset_id']}"),
         ("DELETE", f"{LANGUAGE}/models/{names['model_id']}"),
+        ("PUT", f"{LANGUAGE}/datasets/{names['dataset_id']}"),
+        ("PUT", f"{LANGUAGE}/datasets/{names['dataset_id']}/labels/{names['label_id']}"),
     ]
 
 

@@ -80,6 +80,7 @@ def texts(caller: Caller) -> None:
     count("dataset record", lambda: caller.get(dataset))
     count("list of examples", lambda: caller.get(f"{dataset}/examples"))
     exported(caller, dataset, "csv")
+    mended(caller, LANGUAGE, data["id"])
     forgotten(caller, dataset)
     caller.json("POST", f"{LANGUAGE}/feedback", **asked, expectedLabel="book")
     looked_at(caller, LANGUAGE, data["id"], model)
@@ -386,6 +387,15 @@ def looked_at(caller: Caller, family: str, dataset_id: int, model: str) -> None:
         *reads(family.split("/")[-1], dataset_id=dataset_id, label_id=label, model_id=model),
     ):
         caller.get(path)
+
+
+def mended(caller: Caller, family: str, dataset_id: int) -> None:
+    """Give a dataset and a label other names."""
+    dataset = f"{family}/datasets/{dataset_id}"
+    label = caller.get(dataset)["labelSummary"]["labels"][0]
+    caller.json("PUT", dataset, name="mended")
+    caller.json("PUT", f"{dataset}/labels/{label['id']}", name="mended")
+    caller.json("PUT", f"{dataset}/labels/{label['id']}", name=label["name"])
 
 
 def exported(caller: Caller, dataset: str, kind: str) -> None:

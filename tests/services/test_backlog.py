@@ -147,7 +147,7 @@ def test_names_of_many_labels_are_read_side_by_side(world: World) -> None:
     other = world.another()
     other.one_call_at_a_time()
     with _counted(other) as calls:
-        assert other.stores.labels.names(names) == names
+        assert other.stores.labels.names(map(LabelCounts, names)) == names
 
     assert calls.actions == ["BatchGetItem"] * 25
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from chalicelib.domain.datasets.label_names import ids_by_name, normal_form
+from chalicelib.domain.datasets.label_names import NamesOfLabel, ids_by_name, normal_form
 
 LANGUAGE = "language"
 VISION = "vision"
@@ -53,6 +53,19 @@ class LabelCounts:
     """Examples from uploads and examples added singly."""
     feedback: int = 0
     """Examples added as feedback."""
+    named: int = 0
+    """Fence under which the label got its present name, 0 for the name that it was made with."""
+    upload_layout: int = 0
+    """Fence of the mending that laid its uploads out anew, 0 where nothing was mended."""
+    feedback_layout: int = 0
+    """The same of its feedback."""
+
+    @property
+    def packed(self) -> list[int]:
+        """The members in their order, as they are stored; zeros at the end are left out."""
+        mended = [self.named, self.upload_layout, self.feedback_layout]
+        members = [self.label_id, self.upload, self.feedback]
+        return members + mended if any(mended) else members
 
     @property
     def total(self) -> int:
@@ -62,6 +75,16 @@ class LabelCounts:
     def count(self, source: str) -> int:
         """Examples of one source."""
         return self.upload if source == UPLOAD else self.feedback
+
+    def layout(self, source: str) -> int:
+        """Layout of the examples of one source."""
+        return self.upload_layout if source == UPLOAD else self.feedback_layout
+
+    def mended(self, source: str, count: int, layout: int) -> LabelCounts:
+        """Count what a mending left of one source."""
+        if source == UPLOAD:
+            return replace(self, upload=count, upload_layout=layout)
+        return replace(self, feedback=count, feedback_layout=layout)
 
     def incremented(self, source: str) -> LabelCounts:
         """Count one more example of a source."""
@@ -82,6 +105,8 @@ class Label:
     """Label name, at most 180 characters."""
     examples: int
     """Examples with the label, feedback included."""
+    former: tuple[str, ...] = ()
+    """Names that it, or a label that was merged into it, had before; the latest last."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +155,10 @@ class Dataset:
     """Size of the raw file of an upload that is going on."""
     fence: int = 0
     """Grows with every owner of the row; a write with an older one is refused."""
+    mended: int = 0
+    """Fence of the last mending that was committed, 0 for none."""
+    is_placed: bool = True
+    """Whether the labels of all its examples are noted by id."""
 
     @property
     def receipt_id(self) -> str:
@@ -161,7 +190,7 @@ class DatasetView:
         return next((label for label in self.labels if label.label_id == label_id), None)
 
     def label_named(self, name: str) -> Label | None:
-        """Find a label by its name, however its accents are written."""
-        ids = ids_by_name({label.label_id: label.name for label in self.labels})
-        found = ids.get(normal_form(name))
+        """Find a label by its name, now or before, however its accents are written."""
+        names = {label.label_id: NamesOfLabel(label.name, label.former) for label in self.labels}
+        found = ids_by_name(names).get(normal_form(name))
         return None if found is None else self.label(found)

@@ -54,6 +54,19 @@ def check_bytes(size_bytes: int) -> None:
         )
 
 
+def check_changeable(dataset: Dataset) -> None:
+    """Refuse a change that the dataset's state forbids.
+
+    Raises:
+        DatasetBeingDeleted: it is being deleted.
+        DatasetNotYetAvailable: an upload is going on, or the first one failed.
+    """
+    if dataset.status == DELETION_PENDING:
+        raise DatasetBeingDeleted(dataset.dataset_id)
+    if dataset.status == UPLOADING or not dataset.available:
+        raise DatasetNotYetAvailable
+
+
 def check_can_grow(dataset: Dataset, *, has_new_label: bool) -> None:
     """Refuse an addition that the dataset's state or a limit forbids.
 
@@ -63,10 +76,7 @@ def check_can_grow(dataset: Dataset, *, has_new_label: bool) -> None:
         InvalidParameter: it has as many labels as are allowed.
         TooLarge: it has as many examples or bytes as are allowed.
     """
-    if dataset.status == DELETION_PENDING:
-        raise DatasetBeingDeleted(dataset.dataset_id)
-    if dataset.status == UPLOADING or not dataset.available:
-        raise DatasetNotYetAvailable
+    check_changeable(dataset)
     if has_new_label and len(dataset.counts) >= MAX_LABELS:
         raise InvalidParameter(
             "label", f"the dataset has {MAX_LABELS} labels, the most allowed; use one of them."

@@ -11,6 +11,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NamesOfLabel:
+    """The names of one label."""
+
+    name: str
+    """Its name."""
+    former: tuple[str, ...] = ()
+    """Names that it, or a label that was merged into it, had before; the latest last."""
+
 
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -44,15 +56,27 @@ def is_visible(name: str) -> bool:
     return any(unicodedata.category(shown) not in _HIDDEN for shown in _BLANK.sub("", name))
 
 
-def ids_by_name(names: Mapping[int, str]) -> dict[str, int]:
-    """Find labels by the normal form of their names.
+def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
+    """Find labels by the normal form of their names; one that a label bears now means that label.
 
     Args:
-        names: stored names by label id.
+        names: names by label id.
     """
-    found: dict[str, int] = {}
-    for label_id, name in names.items():
-        key = normal_form(name)
-        if key not in found or key == name:
-            found[key] = label_id
-    return found
+    former = [(name, label_id) for label_id, all_of in names.items() for name in all_of.former]
+    found = {normal_form(name): label_id for name, label_id in former}
+    shown: dict[str, int] = {}
+    for label_id, all_of in names.items():
+        key = normal_form(all_of.name)
+        if key not in shown or key == all_of.name:
+            shown[key] = label_id
+    return found | shown
+
+
+def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
+    """Return the present name for each former one, in normal form, that no label bears now."""
+    present = {normal_form(all_of.name) for all_of in names.values()}
+    return {
+        name: normal_form(names[label_id].name)
+        for name, label_id in ids_by_name(names).items()
+        if name not in present
+    }

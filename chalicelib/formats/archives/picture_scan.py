@@ -73,6 +73,8 @@ class PictureRules:
     """Type of the dataset: image, image-multi-label or image-detection."""
     known: Mapping[str, AbstractSet[bytes]] = field(default_factory=dict)
     """Labels that the dataset has, with the digests of their examples (`Example.digest`)."""
+    former: Mapping[str, str] = field(default_factory=dict)
+    """Present names of labels by names that they had before."""
     pictures: AbstractSet[bytes] = frozenset()
     """Digests of the picture files that a detection dataset has; the other types need none."""
     examples: int = 0
@@ -88,6 +90,10 @@ class PictureRules:
     def is_detection(self) -> bool:
         """True when the examples are boxes."""
         return self.type == DETECTION
+
+    def present(self, label: str) -> str:
+        """Return the name that a label has now."""
+        return self.former.get(label, label)
 
     @property
     def max_image_bytes(self) -> int:
@@ -190,7 +196,7 @@ class _Scan:
         """Read one picture in a label's folder."""
         if member.problem:
             raise MemberProblem(member.problem)
-        label = _checked_label(member, book)
+        label = self._rules.present(_checked_label(member, book))
         picture = self._pictures.read(member)
         digest = picture_digest(picture.content)
         if self._is_there(label, digest):
@@ -235,21 +241,22 @@ class _Scan:
         name = picture_digest(picture.content)
         is_kept = False
         for row in boxes:
+            label = self._rules.present(row.label)
             try:
                 if self._rules.feedback:
-                    self._rules.feedback.check_label(row.label)
+                    self._rules.feedback.check_label(label)
                 box = self._placed_box(row, member, picture, facts)
             except CellFault as fault:
                 self.result.reject(row.reject(member.path, str(fault)))
                 continue
             digest = box_digest(name, box)
-            if self._is_there(row.label, digest):
+            if self._is_there(label, digest):
                 self.result.duplicates += 1
                 continue
             if not is_kept:
                 self._keep_picture(member, name, picture.content, facts)
                 is_kept = True
-            self._keep_example(row.label, digest, box)
+            self._keep_example(label, digest, box)
             if min(box.width, box.height) < TINY_SIDE:
                 self._note_tiny(member, row)
 

@@ -7,7 +7,7 @@ kept. Spec: numOfDuplicates, Limits; contract section 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_NAME_CHARACTERS
@@ -41,6 +41,8 @@ class ScanRules:
     """Only the three sentiments are labels."""
     known: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
     """Labels that the dataset has, with the digests of their texts."""
+    former: Mapping[str, str] = field(default_factory=dict)
+    """Present names of labels by names that they had before."""
     examples: int = 0
     """Examples that the dataset has."""
     bytes: int = 0
@@ -207,6 +209,8 @@ def _outcomes(
         if refusal is not None:
             yield refusal
             continue
+        if row.label in rules.former:
+            row = replace(row, label=rules.former[row.label])
         digest = text_digest(row.text)
         is_known = digest in rules.known.get(row.label, nothing)
         yield row if not is_known and texts.add(digest, row) else None

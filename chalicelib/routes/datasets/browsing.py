@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from chalicelib.domain.common.limits import EXAMPLES_PAGE
-from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView
-from chalicelib.errors import DatasetNotFound, LabelNotFound, ModelNotFound
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.errors import LabelNotFound, ModelNotFound
 from chalicelib.services.datasets.browsing import BrowsedList
 from chalicelib.web.http.paging import ListAnswer, scan_answer
 from chalicelib.web.operations import locate
@@ -59,9 +59,7 @@ class BrowseQuery(msgspec.Struct, rename="camel"):
 
 def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
     """Load the dataset of the path, and label and model of the query."""
-    view = locate.dataset_in_path(call)
-    if view.dataset.status == DELETION_PENDING:
-        raise DatasetNotFound(view.dataset.dataset_id)
+    view = locate.readable_dataset(call)
     query = call.request.query
     label_id = locate.sent_number_id(query, "labelId", LabelNotFound)
     label = None if label_id is None else view.label(label_id)

@@ -9,20 +9,19 @@ import msgspec
 from chalicelib.domain.accounts.rates import PICTURES
 from chalicelib.domain.common.limits import EXAMPLES_PAGE
 from chalicelib.domain.datasets.dataset import (
-    DELETION_PENDING,
     LANGUAGE,
     VISION,
     DatasetView,
     Label,
 )
 from chalicelib.domain.datasets.texts import checked_text
-from chalicelib.errors import DatasetNotFound, LabelNotFound
+from chalicelib.errors import LabelNotFound
 from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.http.request import MULTIPART
 from chalicelib.web.operations import locate
 from chalicelib.web.operations.fields import Document, Filled, Name
 from chalicelib.web.operations.files import sent_picture
-from chalicelib.web.operations.locate import dataset_in_path
+from chalicelib.web.operations.locate import dataset_in_path, readable_dataset
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import describe, records
 
@@ -82,14 +81,6 @@ def list_dataset_examples(call: Call) -> ListAnswer:
         account, call.located, call.query.source, asked.offset, asked.count
     )
     return list_answer(page, describe.example, asked)
-
-
-def readable_dataset(call: Call) -> DatasetView:
-    """Load the dataset of the path; the examples of one being deleted are gone already."""
-    view = dataset_in_path(call)
-    if view.dataset.status == DELETION_PENDING:
-        raise DatasetNotFound(view.dataset.dataset_id)
-    return view
 
 
 def locate_label(call: Call) -> tuple[DatasetView, Label]:

@@ -22,7 +22,7 @@ from chalicelib.errors import InvalidParameter, SuspectsNotKept
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.examples.example_order import label_ranges, stretches
 from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
-from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
+from chalicelib.stores.examples.examples import ExampleStore, sequence_of
 from chalicelib.stores.models.versions import ModelVersions
 
 SCAN_SECONDS = 2.0
@@ -189,9 +189,10 @@ def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[S
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)
-        for source in SOURCES if mine else ():
-            sequence = ExampleSequence(view.dataset.dataset_id, source, one.label_id)
-            yield SoughtExample(sequence, mine.count(source) if mine else 0, one.example_id)
+        if mine is not None:
+            for source in SOURCES:
+                sequence = sequence_of(view.dataset.dataset_id, source, mine)
+                yield SoughtExample(sequence, mine.count(source), one.example_id)
 
 
 def _named(view: DatasetView, suspect: SuspectExample, label: Label) -> SuspectExample:

@@ -86,8 +86,8 @@ class DeletionRunService:
     def _strip_cards(self, dataset: Dataset) -> None:
         """Take texts, names and ids of examples out of cards and curves of the dataset's models."""
         stores = self._stores
-        ids = (counts.label_id for counts in dataset.counts)
-        names = frozenset(stores.labels.names(ids).values())
+        known = stores.labels.all_names(dataset.counts).values()
+        names = frozenset(name for one in known for name in (one.name, *one.former))
         for model in stores.models.of_dataset(dataset.account_id, dataset.dataset_id):
             is_changed = stores.model_cards.change(
                 model.model_id, lambda document: _redacted(document, names)

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, VISION, LabelCounts
-from chalicelib.domain.datasets.example import DIGEST_BYTES, Example
-from chalicelib.domain.datasets.label_names import ids_by_name
+from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.receipt import IngestPlan, UploadScan
 from chalicelib.domain.datasets.upload import Upload, UploadedFile, claimed_file, out_of_attempts
 from chalicelib.domain.jobs.cancellation import Cancellation
@@ -37,7 +37,7 @@ from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.leases import Addition, OwnedDataset
 from chalicelib.stores.datasets.receipts import parse_receipt_key
 from chalicelib.stores.examples.digest_index import STEP
-from chalicelib.stores.examples.examples import ChunkWriter, ExampleSequence
+from chalicelib.stores.examples.examples import ChunkWriter, sequence_of
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.queues import EMBED
 
@@ -272,7 +272,7 @@ class _Attempt:
         self._reader = reader
         self._owned = owned
         self._cancellation = cancellation
-        self._added: Mapping[int, bytearray] = {}
+        self._added: Mapping[int, Sequence[tuple[bytes, int]]] = {}
 
     def fetch(self, file: BinaryIO) -> None:
         """Bring the raw file here; one from elsewhere is kept for later attempts."""
@@ -347,6 +347,7 @@ class _Attempt:
             check,
             source=upload.source,
         )
+        writer.note = partial(self._stores.example_places.note, dataset.dataset_id)
         parts = self._stores.parts.writer(dataset, dataset.receipt_id)
         now = dataset.updated_at
         for number, example in enumerate(reading.examples(), upload.first_example):
@@ -378,12 +379,13 @@ class _Attempt:
     def index(self) -> None:
         """Enter what is committed now into the indexes of labels that have many examples."""
         dataset, source = self._owned.dataset, self._owned.upload.source
-        before = {c.label_id: c.count(source) for c in dataset.counts}
+        before = {c.label_id: c for c in dataset.counts}
         try:
-            for label_id, digests in self._added.items():
-                if len(digests) > STEP * DIGEST_BYTES:
-                    sequence = ExampleSequence(dataset.dataset_id, source, label_id)
-                    self._stores.digests.extend(sequence, before.get(label_id, 0), bytes(digests))
+            for label_id, added in self._added.items():
+                if len(added) > STEP:
+                    counts = before.get(label_id, LabelCounts(label_id))
+                    sequence = sequence_of(dataset.dataset_id, source, counts)
+                    self._stores.digests.extend(sequence, counts.count(source), added)
         except StorageUnavailable:
             log.warning("index_not_written", dataset=dataset.dataset_id)
 
@@ -425,6 +427,5 @@ class _Attempt:
 
     def _label_ids(self, reading: IngestPlan) -> Mapping[str, int]:
         """Map label names to ids, old and new."""
-        names = self._stores.labels.names(c.label_id for c in self._owned.dataset.counts)
-        ids = ids_by_name(names)
+        ids = self._stores.labels.ids(self._owned.dataset)
         return ids | dict(zip(reading.scan.new_labels, self._owned.upload.label_ids, strict=True))

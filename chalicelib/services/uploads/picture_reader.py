@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, MAX_IMAGE_NAME_CHARACTERS
 from chalicelib.domain.datasets.dataset import DETECTION, FEEDBACK, SOURCES, Dataset
 from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.datasets.label_names import ids_by_name
+from chalicelib.domain.datasets.label_names import former_names, ids_by_name
 from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample, UploadScan
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.picture_scan import (
@@ -96,15 +96,18 @@ class PictureReader:
         """Collect what the dataset has, so that duplicates are found."""
         dataset, source = owned.dataset, owned.upload.source
         examples = self._stores.examples
-        names = self._stores.labels.names(c.label_id for c in dataset.counts)
+        names = self._stores.labels.all_names(dataset.counts)
         counts = {c.label_id: c for c in dataset.counts}
+        former = former_names(names)
         known = {
             name: frozenset(examples.digests(dataset.dataset_id, source, [counts[label_id]]))
             for name, label_id in ids_by_name(names).items()
+            if name not in former
         }
         rules = PictureRules(
             type=dataset.type,
             known=known,
+            former=former,
             pictures=self._digests(dataset, check),
             examples=dataset.total,
             bytes=dataset.bytes,

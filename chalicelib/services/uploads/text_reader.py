@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
 from chalicelib.domain.datasets.dataset import SENTIMENT, UPLOAD
-from chalicelib.domain.datasets.label_names import ids_by_name
+from chalicelib.domain.datasets.label_names import former_names, ids_by_name
 from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample, UploadScan
 from chalicelib.formats.texts.language_scan import ScanRules, TextScan, kept_rows, scan
 from chalicelib.stores.datasets.labels import LabelStore
@@ -49,16 +49,19 @@ class TextReader:
     def _rules(self, owned: OwnedDataset) -> ScanRules:
         """Collect what the dataset has, so that duplicates are found."""
         dataset = owned.dataset
-        names = self._labels.names(c.label_id for c in dataset.counts)
+        names = self._labels.all_names(dataset.counts)
         counts = {c.label_id: c for c in dataset.counts}
+        former = former_names(names)
         known = {
             name: frozenset(self._examples.digests(dataset.dataset_id, UPLOAD, [counts[label_id]]))
             for name, label_id in ids_by_name(names).items()
+            if name not in former
         }
         return ScanRules(
             language=dataset.language,
             is_sentiment=dataset.type == SENTIMENT,
             known=known,
+            former=former,
             examples=dataset.total,
             bytes=dataset.bytes,
             options=owned.upload.reading_options,

@@ -146,6 +146,8 @@ class DatasetRow(TableRow):
     upload = JSONAttribute(null=True)
     is_uploaded = BooleanAttribute(default=False)
     label_blocks = UnicodeSetAttribute(null=True)
+    mended = NumberAttribute(null=True)
+    is_placed = BooleanAttribute(null=True)
     reserved_bytes = NumberAttribute(default=0)
     attempts = NumberAttribute(default=0)
     last_error = UnicodeAttribute(null=True)
@@ -162,17 +164,26 @@ class DatasetRow(TableRow):
 
 
 class LabelRow(TableRow):
-    """A label's name; written before the dataset's row lists it, never changed."""
+    """A label's names; written before the dataset's row lists them.
+
+    `names` holds pairs of a fence and a name, the last of each fence shown from then on; the row
+    of the dataset tells which fences count.
+    """
 
     Meta = _meta(table_name="labels")
     label_id = NumberAttribute(hash_key=True)
     dataset_id = NumberAttribute()
     owner = UnicodeAttribute()
     name = UnicodeAttribute()
+    names = JSONAttribute(null=True)
 
 
 class ExampleChunkRow(TableRow):
-    """Up to 100 examples of one label and source; the body lies in S3 when it is too long."""
+    """Up to 100 examples of one label and source; the body lies in S3 when it is too long.
+
+    Below 0 stand the layouts of sequences that were mended, by the fence of the mending. At
+    `7#places`: labels by example id; at `7#mended`: what each mending left to be cleared away.
+    """
 
     Meta = _meta(table_name="examples")
     sequence = UnicodeAttribute(hash_key=True)
@@ -182,6 +193,8 @@ class ExampleChunkRow(TableRow):
     body = BinaryAttribute(legacy_encoding=False, null=True)
     artifact = UnicodeAttribute(null=True)
     digests = BinaryAttribute(legacy_encoding=False, null=True)
+    first = NumberAttribute(null=True)
+    places = UnicodeSetAttribute(null=True)
 
 
 class DatasetModelsIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]

@@ -6,38 +6,29 @@ writers, finds it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import FEEDBACK, Dataset, LabelCounts
-from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example, NewExample
+from chalicelib.domain.datasets.example import Example, NewExample
 from chalicelib.domain.datasets.growth import check_can_grow
-from chalicelib.domain.datasets.label_names import ids_by_name, normal_form
-from chalicelib.errors import (
-    DatasetNotFound,
-    DatasetNotYetAvailable,
-    ExampleNameTaken,
-    LeaseLost,
-    ServiceError,
-    StorageUnavailable,
-)
+from chalicelib.domain.datasets.label_names import normal_form
+from chalicelib.errors import ExampleNameTaken, LeaseLost
 from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.datasets.contents import DatasetContents
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.labels import LabelStore, owner_key
 from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
+from chalicelib.stores.datasets.ownership import DatasetOwnership
 from chalicelib.stores.examples.digest_index import DigestIndex
 from chalicelib.stores.examples.example_names import ExampleNames
-from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
+from chalicelib.stores.examples.example_places import ExamplePlaces
+from chalicelib.stores.examples.examples import ExampleStore, sequence_of
 from chalicelib.stores.examples.pictures import PictureStore
 from chalicelib.stores.jobs.room import RoomStore
-
-WAIT_SECONDS = 8.0
-"""Longest wait for other additions to the same dataset."""
 
 
 class AppendStores(Protocol):
@@ -45,9 +36,11 @@ class AppendStores(Protocol):
 
     datasets: DatasetStore
     dataset_leases: DatasetLeases
+    ownership: DatasetOwnership
     examples: ExampleStore
     digests: DigestIndex
     example_names: ExampleNames
+    example_places: ExamplePlaces
     labels: LabelStore
     ids: IdStore
     pictures: PictureStore
@@ -80,41 +73,25 @@ class AppendStore:
         if new.needs_own_name:
             self._stores.example_names.prepare(dataset)
         if not new.content:
-            return self._append_when_free(dataset, new)
+            return self._when_free(dataset, new)
         # A text is small and counted now and then; a picture file must find room.
         self._stores.room.take(dataset.account_id, new.size_bytes)
         is_added = False
         try:
-            example, grown = self._append_when_free(dataset, new)
+            example, grown = self._when_free(dataset, new)
             is_added = grown.total > dataset.total
             return example, grown
         finally:
             if not is_added:
                 self._stores.room.free(dataset.account_id, new.size_bytes)
 
-    def _append_when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add once nobody else adds to the dataset."""
-        deadline = time.monotonic() + WAIT_SECONDS
-        pause = 0.01
-        while True:
-            owned = self._stores.dataset_leases.acquire_addition(dataset)
-            if owned is not None:
-                try:
-                    return self._append(owned, new)
-                # Another owner or a deletion came first: the row says which.
-                except LeaseLost:
-                    owned = None
-                except ServiceError:
-                    self._give_back(owned)
-                    raise
-            current = self._find_dataset(dataset)
-            if current is None:
-                raise DatasetNotFound(dataset.dataset_id)
-            check_can_grow(current, has_new_label=False)
-            if time.monotonic() > deadline:
-                raise DatasetNotYetAvailable
-            time.sleep(pause)
-            pause = min(0.2, pause * 1.5)
+    def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
+        """Add once nobody else changes the dataset."""
+        return self._stores.ownership.while_owned(
+            dataset,
+            lambda owned: self._append(owned, new),
+            lambda current: check_can_grow(current, has_new_label=False),
+        )
 
     def _append(self, owned: OwnedDataset, new: NewExample) -> tuple[Example, Dataset]:
         """Add under the lease."""
@@ -157,10 +134,9 @@ class AppendStore:
         dataset = owned.dataset
         if new.label_id:
             return dataset.counts, new.label_id
-        names = self._stores.labels.names(c.label_id for c in dataset.counts)
-        known_id = ids_by_name(names).get(normal_form(new.label))
-        if known_id is not None:
-            return dataset.counts, known_id
+        found = self._stores.labels.ids(dataset).get(normal_form(new.label))
+        if found is not None:
+            return dataset.counts, found
         label_id = self._stores.ids.reserve("labels")
         return (*dataset.counts, LabelCounts(label_id)), label_id
 
@@ -177,7 +153,7 @@ class AppendStore:
         """Find the same text or picture among the committed ones of its label and source."""
         mine = next((c for c in counts if c.label_id == label_id), LabelCounts(label_id))
         sought = Example(0, new.name, self._clock(), picture=new.picture)
-        sequence = ExampleSequence(dataset.dataset_id, new.source, label_id)
+        sequence = sequence_of(dataset.dataset_id, new.source, mine)
         return self._stores.digests.find(sequence, mine.count(new.source), sought.digest)
 
     def _check_name(self, owned: OwnedDataset, new: NewExample) -> None:
@@ -191,9 +167,9 @@ class AppendStore:
             self._stores.pictures.put(
                 owned.dataset.dataset_id, new.picture, new.content, new.content_type
             )
-        sequence = ExampleSequence(owned.dataset.dataset_id, new.source, counts.label_id)
+        sequence = sequence_of(owned.dataset.dataset_id, new.source, counts)
         count = counts.count(new.source)
-        start = count - count % CHUNK_EXAMPLES
+        start, number = self._stores.examples.layout(sequence).tail(count)
         tail = self._stores.examples.read(sequence, start, count - start)
         example = Example(
             self._stores.ids.reserve("examples"),
@@ -202,16 +178,9 @@ class AppendStore:
             counts.label_id,
             new.picture,
         )
-        number = start // CHUNK_EXAMPLES
+        self._stores.example_places.note(owned.dataset.dataset_id, [example])
         self._stores.examples.put_chunk(sequence, number, [*tail, example], owned.lease.fence)
         return example
-
-    def _give_back(self, owned: OwnedDataset) -> None:
-        """End the lease after a failure; when that fails too, it ends by itself."""
-        try:
-            self._stores.dataset_leases.release(owned.dataset, owned.lease)
-        except StorageUnavailable:
-            return
 
 
 def _addition(dataset: Dataset, counts: Sequence[LabelCounts], new: NewExample) -> Addition:

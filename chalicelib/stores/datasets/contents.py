@@ -44,6 +44,7 @@ class DatasetContents:
             for source in SOURCES:
                 self._examples.delete(ExampleSequence(dataset_id, source, label_id))
             report(number / (len(ids) + 1))
+        self._examples.delete_notes(dataset_id)
         self._artifacts.delete_prefix(dataset_prefix(dataset_id))
         self._artifacts.delete_prefix(exports_prefix(dataset_id))
         self._receipts.delete_all(dataset_id)

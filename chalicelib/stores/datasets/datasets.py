@@ -141,6 +141,15 @@ class DatasetStore:
         if gone:
             try_update(row, [DatasetRow.training.delete(gone)], there)
 
+    def rename(self, dataset: Dataset, name: str) -> bool:
+        """Give a dataset a name; False when it is being deleted."""
+        actions: list[Action] = [
+            DatasetRow.name.set(name),
+            DatasetRow.updated_at.set(to_milliseconds(self._clock())),
+        ]
+        kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
+        return try_update(row_of(dataset), actions, kept)
+
     def start_deletion(self, dataset: Dataset) -> bool:
         """Mark as DELETION_PENDING unless a training guards it; False when one does."""
         actions: list[Action] = [
@@ -287,15 +296,15 @@ class DatasetStore:
 
 def dump_counts(counts: Sequence[LabelCounts]) -> bytes:
     """Pack the counts of up to 1,000 labels into a few kilobytes."""
-    triples = [(c.label_id, c.upload, c.feedback) for c in counts]
-    return zlib.compress(json.dumps(triples, separators=(",", ":")).encode())
+    members = [c.packed for c in counts]
+    return zlib.compress(json.dumps(members, separators=(",", ":")).encode())
 
 
 def load_counts(packed: bytes | None) -> tuple[LabelCounts, ...]:
     """Unpack counts; none when the row has none yet."""
     if packed is None:
         return ()
-    return tuple(LabelCounts(*triple) for triple in json.loads(zlib.decompress(packed)))
+    return tuple(LabelCounts(*members) for members in json.loads(zlib.decompress(packed)))
 
 
 def row_of(dataset: Dataset) -> DatasetRow:
@@ -319,6 +328,7 @@ def new_row(dataset: Dataset) -> DatasetRow:
         is_uploaded=dataset.is_uploaded,
         upload_id=dataset.upload_id or None,
         reserved_bytes=dataset.reserved_bytes,
+        is_placed=dataset.is_placed,
     )
 
 
@@ -371,4 +381,6 @@ def load_dataset(row: DatasetRow) -> Dataset:
         upload_id=row.upload_id or "",
         reserved_bytes=int(row.reserved_bytes),
         fence=int(row.fence),
+        mended=int(row.mended or 0),
+        is_placed=bool(row.is_placed),
     )

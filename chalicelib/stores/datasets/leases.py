@@ -133,6 +133,19 @@ class DatasetLeases:
         actions = [*self._totals(addition), DatasetRow.lease_until.set(0)]
         self._write(dataset, lease, actions)
 
+    def commit_names(self, dataset: Dataset, lease: Lease, counts: Sequence[LabelCounts]) -> None:
+        """End a change of label names with the counts that show them.
+
+        Raises:
+            LeaseLost: another writer owns it, or it is being deleted.
+        """
+        actions: list[Action] = [
+            DatasetRow.counts.set(dump_counts(counts)),
+            DatasetRow.updated_at.set(to_milliseconds(self._clock())),
+            DatasetRow.lease_until.set(0),
+        ]
+        self._write(dataset, lease, actions)
+
     def fail_upload(self, owned: OwnedDataset, message: str) -> None:
         """End the upload as FAILED; data of before stays available.
 

@@ -1,25 +1,45 @@
 """Finds an equal example among many without reading them: digests beside the dataset, in order.
 
-Committed examples never change and new ones stand behind them, so an index of the first ones stays
-true for ever. It is one object for each label and source that has many: a count, then an entry for
-each example, sorted by digest. Digests are spread evenly, so an entry stands where its digest says,
-give or take a few hundred entries, and one short range of the object holds it.
+The index is one object for each label and source that has many: a head, then digest and id of each
+example, sorted by digest. Digests are spread evenly, so an entry stands where its digest says, give
+or take a few hundred entries, and one short range of the object holds it. An id stays true when an
+example is moved within its label; whoever follows an entry looks whether the example is there.
+
+The head tells for which layout of the label's chunks the index knows the first examples, and how
+many. A mending notes in its layout what the index does not know.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from chalicelib.domain.datasets.example import DIGEST_BYTES, Example
+from chalicelib.domain.datasets.example import Example
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
 STEP = 100
 """So many examples are read one by one; an index is made, or grows, when there are more."""
-_HEAD_BYTES = 8
+_HEAD_BYTES = 24
 _DIGEST_BYTES = 8
-_ENTRY_BYTES = 12
-"""The digest's first 8 bytes and a position of 4."""
+_ENTRY_BYTES = 16
+"""The digest's first 8 bytes and an id of 8."""
+Entry = tuple[bytes, int]
+"""Digest and id."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What an index knows of a sequence."""
+
+    entries: int
+    """Entries of the object, 0 where there is none."""
+    end: int
+    """It knows all examples before this position, with `unindexed`."""
+    unindexed: tuple[Entry, ...] = ()
+    """Examples before `end` that the object may not have."""
 
 
 class DigestIndex:
@@ -28,6 +48,7 @@ class DigestIndex:
     def __init__(self, examples: ExampleStore, artifacts: ArtifactStore) -> None:
         self._examples = examples
         self._artifacts = artifacts
+        self._search = ExampleSearch(examples)
 
     def find(self, sequence: ExampleSequence, count: int, digest: bytes) -> Example | None:
         """Find the example of a digest among the committed ones of a sequence.
@@ -37,53 +58,82 @@ class DigestIndex:
             count: how many are committed.
             digest: as `Example.digest`.
         """
-        indexed = self._count(sequence) if count > STEP else 0
-        for position in self._positions(sequence, indexed, digest):
-            # The entry holds a part of the digest only; and a dataset may be gone by now.
-            for example in self._examples.read(sequence, position, 1):
-                if example.digest == digest:
-                    return example
-        behind = self._examples.read(sequence, indexed, count - indexed)
-        if len(behind) > STEP:
-            self.extend(sequence, indexed, b"".join(example.digest for example in behind))
-        return next((example for example in behind if example.digest == digest), None)
+        return self.find_all(sequence, count, [digest]).get(digest)
 
-    def extend(self, sequence: ExampleSequence, start: int, digests: bytes) -> None:
+    def find_all(
+        self, sequence: ExampleSequence, count: int, digests: Sequence[bytes]
+    ) -> dict[bytes, Example]:
+        """Find the examples of digests among the committed ones of a sequence; many read all."""
+        if count <= STEP or len(digests) > STEP:
+            examples = self._examples.read(sequence, 0, count)
+            wanted = frozenset(digests)
+            return {e.digest: e for e in reversed(examples) if e.digest in wanted}
+        known = self.known(sequence)
+        behind = self._examples.read(sequence, known.end, count - known.end)
+        new = (*known.unindexed, *((example.digest, example.example_id) for example in behind))
+        if len(new) > STEP:
+            self._add(sequence, count, new)
+        ids = [number for digest, number in new if digest in digests]
+        for digest in digests:
+            ids += self._ids(sequence, known.entries, digest)
+        sought = [SoughtExample(sequence, count, number) for number in dict.fromkeys(ids)]
+        # The entry holds a part of the digest only; and an example may have been mended.
+        found = (example for _, example in self._search.find(sought).values())
+        return {example.digest: example for example in found if example.digest in digests}
+
+    def known(self, sequence: ExampleSequence) -> Known:
+        """Tell what the index knows of a sequence."""
+        head = self._artifacts.get_range(_key(sequence), 0, _HEAD_BYTES) or bytes(_HEAD_BYTES)
+        entries, layout, end = (
+            int.from_bytes(head[at : at + 8], "big") for at in range(0, _HEAD_BYTES, 8)
+        )
+        if layout == sequence.layout:
+            return Known(entries, end)
+        mended = self._examples.layout(sequence)
+        if not mended.is_indexed:
+            return Known(0, 0)
+        return Known(entries, mended.covered, mended.unindexed)
+
+    def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
         """Add examples that are committed where the index ends; elsewhere a later call does.
 
         Args:
             sequence: label and source.
             start: position of the first.
-            digests: of all from there on, one after the other.
+            entries: of all from there on.
         """
-        before = self._artifacts.get(_key(sequence)) or bytes(_HEAD_BYTES)
-        if int.from_bytes(before[:_HEAD_BYTES], "big") != start:
+        known = self.known(sequence)
+        if known.end == start and not known.unindexed:
+            self._add(sequence, start + len(entries), entries)
+
+    def forget(self, sequence: ExampleSequence, digests: Iterable[bytes]) -> None:
+        """Take digests out of the index of a label."""
+        gone = frozenset(digest[:_DIGEST_BYTES] for digest in digests)
+        before = self._artifacts.get(_key(sequence))
+        if before is None:
             return
-        old = memoryview(before)[_HEAD_BYTES:]
-        known = [bytes(old[at : at + _ENTRY_BYTES]) for at in range(0, len(old), _ENTRY_BYTES)]
-        places = range(0, len(digests), DIGEST_BYTES)
-        new = (
-            digests[at : at + _DIGEST_BYTES] + number.to_bytes(4, "big")
-            for number, at in enumerate(places, start)
-        )
-        grown = sorted([*known, *new])
-        head = len(grown).to_bytes(_HEAD_BYTES, "big")
+        kept = [entry for entry in _entries(before) if entry[:_DIGEST_BYTES] not in gone]
+        head = len(kept).to_bytes(8, "big") + before[8:_HEAD_BYTES]
+        if len(head) + len(kept) * _ENTRY_BYTES < len(before):
+            self._artifacts.put(_key(sequence), head + b"".join(kept))
+
+    def _add(self, sequence: ExampleSequence, end: int, entries: Sequence[Entry]) -> None:
+        """Write the index anew with more entries; it then knows all before a position."""
+        before = self._artifacts.get(_key(sequence)) or b""
+        new = (digest[:_DIGEST_BYTES] + number.to_bytes(8, "big") for digest, number in entries)
+        grown = sorted({*_entries(before), *new})
+        head = b"".join(number.to_bytes(8, "big") for number in (len(grown), sequence.layout, end))
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
-    def _count(self, sequence: ExampleSequence) -> int:
-        """Return how many examples the index holds."""
-        head = self._artifacts.get_range(_key(sequence), 0, _HEAD_BYTES)
-        return int.from_bytes(head or b"", "big")
-
-    def _positions(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
-        """Return where examples of a digest stand, as far as the index tells."""
+    def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
+        """Return the ids of examples of a digest, as far as the index tells."""
         sought = digest[:_DIGEST_BYTES]
         middle = int.from_bytes(sought, "big") * count >> 8 * _DIGEST_BYTES
         # Three standard deviations of where the entry may stand; seldom more are needed.
         reach = 8 + math.ceil(1.5 * math.sqrt(count))
         while count:
             first, last = max(0, middle - reach), min(count, middle + reach)
-            entries = self._entries(sequence, first, last)
+            entries = self._range(sequence, first, last)
             begins = first == 0 or (entries and entries[0][:_DIGEST_BYTES] < sought)
             ends = last == count or (entries and entries[-1][:_DIGEST_BYTES] > sought)
             if not entries or (begins and ends):
@@ -92,13 +142,19 @@ class DigestIndex:
             reach *= 4
         return []
 
-    def _entries(self, sequence: ExampleSequence, first: int, last: int) -> list[bytes]:
+    def _range(self, sequence: ExampleSequence, first: int, last: int) -> list[bytes]:
         """Read the entries from one place to another."""
         start, length = _HEAD_BYTES + first * _ENTRY_BYTES, (last - first) * _ENTRY_BYTES
         content = self._artifacts.get_range(_key(sequence), start, length) or b""
         return [content[at : at + _ENTRY_BYTES] for at in range(0, len(content), _ENTRY_BYTES)]
 
 
+def _entries(content: bytes) -> list[bytes]:
+    return [
+        content[at : at + _ENTRY_BYTES] for at in range(_HEAD_BYTES, len(content), _ENTRY_BYTES)
+    ]
+
+
 def _key(sequence: ExampleSequence) -> str:
     folder = dataset_prefix(sequence.dataset_id)
-    return f"{folder}digests/{sequence.source}-{sequence.label_id}"
+    return f"{folder}digests/{sequence.source}-{sequence.label_id}.ids"

@@ -1,7 +1,7 @@
 """Tells whether a dataset has an example of some name, without reading all of them each time.
 
-Committed examples never change, so the digests of their names are collected once, kept in memory
-and, when they are many, beside the dataset; afterwards only what was added is read.
+The digests of names are collected once, kept in memory and, when they are many, beside the dataset;
+afterwards only what was added is read, until the dataset is mended.
 """
 
 from __future__ import annotations
@@ -10,18 +10,25 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from chalicelib.domain.datasets.dataset import SOURCES, Dataset
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
-from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence, ExampleStore, batches
+from chalicelib.stores.examples.examples import (
+    ExampleRange,
+    ExampleSequence,
+    ExampleStore,
+    batches,
+    sequence_of,
+)
 
 DIGEST_BYTES = 8
 """Bytes kept of a name's digest: a million names meet by chance once in 10^13 questions."""
 KEPT_DATASETS = 8
 """Datasets whose names stay in memory: 8 MB each at the most examples that a dataset may have."""
+_MENDED = "mended"
 SAVE_NAMES = 5_000
 """So many names that only memory knows are written beside the dataset."""
 
@@ -36,6 +43,8 @@ class _Index:
     """Digests of their names, one after the other, in no order."""
     saved: int = 0
     """How many of them the bucket has."""
+    mended: int = 0
+    """Fence of the last mending that they know of."""
 
     @property
     def size(self) -> int:
@@ -69,21 +78,21 @@ class ExampleNames:
         if index.size - index.saved >= SAVE_NAMES:
             # Only an owner writes: the dataset's deletion waits for owners, then finds the object.
             self._artifacts.put(_key(dataset.dataset_id), _dump(index))
-            index = _Index(index.counts, index.digests, index.size)
+            index = replace(index, saved=index.size)
             self._keep(dataset.dataset_id, index)
         return index.has(name)
 
     def _current(self, dataset: Dataset) -> _Index:
         """Bring the index up to the committed counts."""
         index = self._indexes.get(dataset.dataset_id) or self._load(dataset.dataset_id)
+        if index.mended != dataset.mended:
+            index = _Index(mended=dataset.mended)
         for stretches in batches(_missing(dataset, index)):
             counts, digests = dict(index.counts), [index.digests]
-            for stretch, examples in zip(
-                stretches, self._examples.read_many(stretches), strict=True
-            ):
-                counts[_sequence_key(stretch.sequence)] = stretch.start + len(examples)
-                digests += [_digest(example.name) for example in examples]
-            index = _Index(counts, b"".join(digests), index.saved)
+            for stretch, found in zip(stretches, self._examples.read_many(stretches), strict=True):
+                counts[_sequence_key(stretch.sequence)] = stretch.start + len(found)
+                digests += [_digest(example.name) for example in found]
+            index = replace(index, counts=counts, digests=b"".join(digests))
             self._keep(dataset.dataset_id, index)
         return index
 
@@ -93,7 +102,9 @@ class ExampleNames:
         if content is None:
             return _Index()
         header, _, digests = content.partition(b"\n")
-        return _Index(json.loads(header), digests, len(digests) // DIGEST_BYTES)
+        counts = json.loads(header)
+        mended = counts.pop(_MENDED, 0)
+        return _Index(counts, digests, len(digests) // DIGEST_BYTES, mended)
 
     def _keep(self, dataset_id: int, index: _Index) -> None:
         with self._lock:
@@ -107,7 +118,7 @@ def _missing(dataset: Dataset, index: _Index) -> Iterator[ExampleRange]:
     """List the committed examples that are not in an index, chunk by chunk."""
     for counts in dataset.counts:
         for source in SOURCES:
-            sequence = ExampleSequence(dataset.dataset_id, source, counts.label_id)
+            sequence = sequence_of(dataset.dataset_id, source, counts)
             start, end = index.counts.get(_sequence_key(sequence), 0), counts.count(source)
             while start < end:
                 count = min(CHUNK_EXAMPLES - start % CHUNK_EXAMPLES, end - start)
@@ -128,4 +139,5 @@ def _key(dataset_id: int) -> str:
 
 
 def _dump(index: _Index) -> bytes:
-    return json.dumps(dict(index.counts)).encode() + b"\n" + index.digests
+    header = dict(index.counts) | ({_MENDED: index.mended} if index.mended else {})
+    return json.dumps(header).encode() + b"\n" + index.digests

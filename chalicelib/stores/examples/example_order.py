@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chalicelib.domain.datasets.dataset import DatasetView, Label
-from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence
+from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence, sequence_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def label_ranges(
     counts = {c.label_id: c for c in view.dataset.counts}
     return [
         LabelRange(
-            ExampleSequence(view.dataset.dataset_id, source, label.label_id),
+            sequence_of(view.dataset.dataset_id, source, counts[label.label_id]),
             label,
             counts[label.label_id].count(source),
         )

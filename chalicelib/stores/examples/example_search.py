@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example
+from chalicelib.domain.datasets.example import Example
 from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence, ExampleStore
+from chalicelib.stores.examples.layouts import ChunkPart
 
 
-@dataclass
+@dataclass(frozen=True)
 class SoughtExample:
-    """An example that may stand in a sequence; the search narrows its blocks of 100 positions."""
+    """An example that may stand in a sequence, or belong there."""
 
     sequence: ExampleSequence
     """Where it may be."""
@@ -19,32 +20,6 @@ class SoughtExample:
     """How many examples are committed there."""
     example_id: int
     """Its id."""
-
-    def __post_init__(self) -> None:
-        """Begin with every block."""
-        self._first, self._last = 0, -(-self.count // CHUNK_EXAMPLES) - 1
-
-    @property
-    def is_open(self) -> bool:
-        """Tell whether there is a block left to look at."""
-        return self._first <= self._last
-
-    @property
-    def middle(self) -> ExampleRange:
-        """The block to be looked at next."""
-        start = (self._first + self._last) // 2 * CHUNK_EXAMPLES
-        return ExampleRange(self.sequence, start, min(CHUNK_EXAMPLES, self.count - start))
-
-    def narrow(self, examples: Sequence[Example]) -> Example | None:
-        """Look at the block in the middle; return the example if it is there."""
-        middle = (self._first + self._last) // 2
-        if examples and self.example_id > examples[-1].example_id:
-            self._first = middle + 1
-        elif examples and self.example_id < examples[0].example_id:
-            self._last = middle - 1
-        else:
-            self._last = self._first - 1
-        return next((e for e in examples if e.example_id == self.example_id), None)
 
 
 class ExampleSearch:
@@ -55,13 +30,58 @@ class ExampleSearch:
 
     def find(self, sought: Sequence[SoughtExample]) -> dict[int, tuple[ExampleSequence, Example]]:
         """Find examples, by id, with the sequences that hold them; others are not there."""
+        places = self.places(sought)
+        wanted: dict[ExampleRange, list[int]] = {}
+        for one, (start, block) in places.items():
+            stretch = ExampleRange(one.sequence, start, block.size)
+            wanted.setdefault(stretch, []).append(one.example_id)
         found: dict[int, tuple[ExampleSequence, Example]] = {}
-        left = list(sought)
-        while left := [one for one in left if one.is_open and one.example_id not in found]:
-            blocks = list(dict.fromkeys(one.middle for one in left))
-            read = dict(zip(blocks, self._examples.read_many(blocks), strict=True))
-            for one in left:
-                example = one.narrow(read[one.middle])
-                if example is not None:
-                    found[example.example_id] = one.sequence, example
+        read = self._examples.read_many(list(wanted))
+        for (stretch, ids), examples in zip(wanted.items(), read, strict=True):
+            held = {example.example_id: example for example in examples}
+            found |= {number: (stretch.sequence, held[number]) for number in ids if number in held}
         return found
+
+    def places(self, sought: Sequence[SoughtExample]) -> dict[SoughtExample, tuple[int, ChunkPart]]:
+        """Tell in which block each example stands, or would have to be put.
+
+        Returns:
+            Position of the block's first example, and the block: the last one that begins with no
+            later id, or the first one. Nothing for sequences without examples.
+        """
+        blocks = self._blocks(sought)
+        left = {one: (0, len(blocks[one.sequence]) - 1) for one in sought if one.count > 0}
+        firsts: dict[tuple[str, int], int] = {}
+        while any(first < last for first, last in left.values()):
+            middles = {
+                one: (one.sequence.key, blocks[one.sequence][_middle(ends)][1].number)
+                for one, ends in left.items()
+                if ends[0] < ends[1]
+            }
+            firsts |= self._examples.first_ids(
+                [key for key in dict.fromkeys(middles.values()) if key not in firsts]
+            )
+            for one, key in middles.items():
+                first, last = left[one]
+                is_behind = key in firsts and firsts[key] <= one.example_id
+                middle = _middle((first, last))
+                left[one] = (middle, last) if is_behind else (first, middle - 1)
+        return {one: blocks[one.sequence][first] for one, (first, _) in left.items()}
+
+    def _blocks(
+        self, sought: Sequence[SoughtExample]
+    ) -> dict[ExampleSequence, list[tuple[int, ChunkPart]]]:
+        """List the blocks of every sequence with the positions at which they begin."""
+        found: dict[ExampleSequence, list[tuple[int, ChunkPart]]] = {}
+        for one in sought:
+            if one.sequence not in found and one.count > 0:
+                start, placed = 0, []
+                for block in self._examples.layout(one.sequence).blocks(0, one.count):
+                    placed.append((start, block))
+                    start += block.size
+                found[one.sequence] = placed
+        return found
+
+
+def _middle(ends: tuple[int, int]) -> int:
+    return (ends[0] + ends[1] + 1) // 2

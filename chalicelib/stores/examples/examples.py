@@ -1,8 +1,8 @@
-"""Examples in chunks of 100 by dataset, source and label; position // 100 is the chunk.
+"""Examples in chunks of 100 by dataset, source and label.
 
 A chunk is one compressed value, so that a page of 100 costs one read. Committed counts lie in
 the dataset's row: a chunk may hold examples beyond them, which no reader sees and the next
-writer overwrites.
+writer overwrites. Which chunk a position lies in: chalicelib/stores/examples/layouts.py
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_write
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.aws.tables import ExampleChunkRow
+from chalicelib.stores.examples.layouts import PLAIN, ChunkLayout, ChunkPart, load_layout
 
 MAX_BODY_BYTES = 300_000
 """Longest body that lies in the row; a longer one lies in the bucket."""
@@ -31,6 +32,8 @@ Item = TypeVar("Item")
 _MANY_CHUNKS = 50
 """So many are written side by side: each is a conditional write, which no batch can hold."""
 _WRITES_AT_ONCE = 10
+_KEPT_LAYOUTS = 2_000
+_NOTED_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class ExampleSequence:
     """`upload` or `feedback`."""
     label_id: int
     """Label of the examples."""
+    layout: int = 0
+    """Fence of the mending that laid them out; 0 where position // 100 is the chunk."""
 
     @property
     def key(self) -> str:
@@ -61,11 +66,10 @@ class ExampleRange:
     count: int
     """How many."""
 
-    @property
-    def chunks(self) -> range:
-        """Numbers of the chunks that hold them."""
-        end = self.start + max(0, self.count)
-        return range(self.start // CHUNK_EXAMPLES, -(-end // CHUNK_EXAMPLES))
+
+def sequence_of(dataset_id: int, source: str, counts: LabelCounts) -> ExampleSequence:
+    """Name the examples of one source that a label's counts count."""
+    return ExampleSequence(dataset_id, source, counts.label_id, counts.layout(source))
 
 
 @translate_errors
@@ -75,6 +79,7 @@ class ExampleStore:
     def __init__(self, clients: Clients, artifacts: ArtifactStore) -> None:
         clients.bind_tables()
         self._artifacts = artifacts
+        self._layouts: dict[ExampleSequence, ChunkLayout] = {}
 
     def put_chunk(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example], fence: int
@@ -97,6 +102,7 @@ class ExampleStore:
             self._artifacts.put(row.artifact, body)
         else:
             row.body = body
+        row.first = examples[0].example_id if examples else None
         row.digests = digests = b"".join(example.digest for example in examples)
         # A stalled owner must not overwrite what its successor has written.
         free = ExampleChunkRow.fence.does_not_exist() | (ExampleChunkRow.fence <= fence)
@@ -110,59 +116,136 @@ class ExampleStore:
 
     def read_many(self, stretches: Sequence[ExampleRange]) -> list[list[Example]]:
         """Read several stretches at once, each as a list of its own, in their order."""
-        keys = [(s.sequence.key, number) for s in stretches for number in s.chunks if s.count > 0]
+        layouts = self._read_layouts(stretch.sequence for stretch in stretches)
+        blocks = [
+            # A layout that is gone was deleted with its dataset a moment ago.
+            list(layouts.get(s.sequence, PLAIN).blocks(s.start, s.start + max(0, s.count)))
+            for s in stretches
+        ]
+        keys = [
+            (stretch.sequence.key, block.number)
+            for stretch, parts in zip(stretches, blocks, strict=True)
+            for block in parts
+        ]
         chunks = self._chunks(list(dict.fromkeys(keys))) if keys else {}
-        return [self._cut(stretch, chunks) for stretch in stretches]
+        return [
+            [example for block in parts for example in self._cut(stretch.sequence, block, chunks)]
+            for stretch, parts in zip(stretches, blocks, strict=True)
+        ]
 
     def read_all(
         self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
     ) -> Iterator[Example]:
         """Read every committed example of a source, label by label, in order."""
-        committed_counts = [
-            (ExampleSequence(dataset_id, source, c.label_id), c.count(source), c.label_id)
-            for c in counts
-        ]
-        for keys in batches(_chunk_keys(committed_counts)):
-            chunks = self._chunks([key for key, _, _ in keys])
-            for key, label_id, committed in keys:
-                yield from self._examples(chunks[key], label_id)[:committed]
+        for found in batches(self._all_blocks(dataset_id, source, counts)):
+            chunks = self._chunks([(sequence.key, block.number) for sequence, block in found])
+            for sequence, block in found:
+                examples = self._examples(chunks[sequence.key, block.number], sequence.label_id)
+                yield from examples[block.skip : block.skip + block.size]
 
     def digests(self, dataset_id: int, source: str, counts: Iterable[LabelCounts]) -> set[bytes]:
         """Collect the digests of the committed texts of these labels and one source."""
-        wanted = [
-            (ExampleSequence(dataset_id, source, c.label_id), c.count(source), c.label_id)
-            for c in counts
-        ]
         digests: set[bytes] = set()
-        for keys in batches(_chunk_keys(wanted)):
-            chunks = self._chunks([key for key, _, _ in keys])
-            for key, _, committed in keys:
+        for found in batches(self._all_blocks(dataset_id, source, counts)):
+            chunks = self._chunks([(sequence.key, block.number) for sequence, block in found])
+            for sequence, block in found:
                 # Behind the committed count lies what came to nothing.
-                packed = bytes(chunks[key].digests or b"")[: committed * DIGEST_BYTES]
+                packed = bytes(chunks[sequence.key, block.number].digests or b"")
+                packed = packed[: (block.skip + block.size) * DIGEST_BYTES]
                 digests.update(
                     packed[i : i + DIGEST_BYTES] for i in range(0, len(packed), DIGEST_BYTES)
                 )
         return digests
 
+    def layout(self, sequence: ExampleSequence) -> ChunkLayout:
+        """Return where the examples of a sequence lie.
+
+        Raises:
+            LeaseLost: the dataset was changed since, or is being deleted.
+        """
+        found = self._read_layouts([sequence]).get(sequence)
+        if found is None:
+            raise LeaseLost
+        return found
+
+    def put_layout(self, sequence: ExampleSequence, layout: ChunkLayout, fence: int) -> None:
+        """Write a layout, which counts once the dataset's row names its fence."""
+        row = ExampleChunkRow(sequence.key, -fence, size=layout.covered, fence=fence)
+        row.body = layout.dump()
+        row.save()
+
+    def first_ids(self, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """Return the id of the first example of each of these chunks."""
+        found: dict[tuple[str, int], int] = {}
+        for part in batches(keys):
+            wanted = ["sequence", "number", "first"]
+            rows = ExampleChunkRow.batch_get(part, consistent_read=True, attributes_to_get=wanted)
+            found |= {
+                (row.sequence, int(row.number)): int(row.first)
+                for row in rows
+                if row.first is not None
+            }
+        # Chunks of an earlier version do not tell.
+        old = [key for key in keys if key not in found]
+        for part in batches(old):
+            for key, row in self._chunks(part).items():
+                found[key] = self._examples(row, 0)[0].example_id
+        return found
+
+    def delete_chunks(self, keys: Sequence[tuple[str, int]]) -> None:
+        """Delete chunks and layouts that nobody reads any more."""
+        for part in batches(keys):
+            rows = list(ExampleChunkRow.batch_get(part, consistent_read=True))
+            self._artifacts.delete_keys(str(row.artifact) for row in rows if row.artifact)
+            with ExampleChunkRow.batch_write() as batch:
+                for row in rows:
+                    batch.delete(row)
+
     def delete(self, sequence: ExampleSequence) -> None:
         """Delete every chunk row of a sequence, committed or not."""
-        rows = list(ExampleChunkRow.query(sequence.key, consistent_read=True))
-        with ExampleChunkRow.batch_write() as batch:
-            for row in rows:
-                batch.delete(row)
+        _delete_rows(sequence.key)
+
+    def delete_notes(self, dataset_id: int) -> None:
+        """Delete what is noted of a dataset's examples beside their chunks."""
+        _delete_rows(places_key(dataset_id))
+        _delete_rows(mended_key(dataset_id))
+
+    def _all_blocks(
+        self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
+    ) -> Iterator[tuple[ExampleSequence, ChunkPart]]:
+        """List the blocks of whole sequences."""
+        wanted = [(sequence_of(dataset_id, source, c), c.count(source)) for c in counts]
+        layouts = self._read_layouts(sequence for sequence, _ in wanted)
+        for sequence, count in wanted:
+            for block in layouts[sequence].blocks(0, count):
+                yield sequence, block
 
     def _cut(
-        self, stretch: ExampleRange, chunks: Mapping[tuple[str, int], ExampleChunkRow]
+        self,
+        sequence: ExampleSequence,
+        block: ChunkPart,
+        chunks: Mapping[tuple[str, int], ExampleChunkRow],
     ) -> list[Example]:
-        """Take a stretch out of the chunks that were read."""
-        if stretch.count <= 0:
-            return []
-        examples: list[Example] = []
-        for number in stretch.chunks:
-            row = chunks.get((stretch.sequence.key, number))
-            examples += self._examples(row, stretch.sequence.label_id) if row else []
-        skip = stretch.start % CHUNK_EXAMPLES
-        return examples[skip : skip + stretch.count]
+        """Take a block out of the chunks that were read."""
+        row = chunks.get((sequence.key, block.number))
+        examples = self._examples(row, sequence.label_id) if row else []
+        return examples[block.skip : block.skip + block.size]
+
+    def _read_layouts(
+        self, sequences: Iterable[ExampleSequence]
+    ) -> dict[ExampleSequence, ChunkLayout]:
+        """Return the layouts of sequences; those that are read stay in memory."""
+        wanted = set(sequences)
+        found = {one: self._layouts.get(one) if one.layout else PLAIN for one in wanted}
+        missing = {(one.key, -one.layout): one for one, layout in found.items() if layout is None}
+        for part in batches(missing):
+            for row in ExampleChunkRow.batch_get(part, consistent_read=True):
+                found[missing[row.sequence, int(row.number)]] = load_layout(row.body)
+        known = {one: layout for one, layout in found.items() if layout is not None}
+        if missing:
+            kept = self._layouts if len(self._layouts) < _KEPT_LAYOUTS else {}
+            self._layouts = kept | {one: known[one] for one in missing.values() if one in known}
+        return known
 
     def _chunks(self, keys: list[tuple[str, int]]) -> dict[tuple[str, int], ExampleChunkRow]:
         rows = ExampleChunkRow.batch_get(keys, consistent_read=True)
@@ -176,13 +259,21 @@ class ExampleStore:
         return _load(body or zlib.compress(b"[]"), label_id)
 
 
-def _chunk_keys(
-    wanted: Iterable[tuple[ExampleSequence, int, int]],
-) -> Iterator[tuple[tuple[str, int], int, int]]:
-    for sequence, count, label_id in wanted:
-        for number in range(-(-count // CHUNK_EXAMPLES)):
-            committed = min(CHUNK_EXAMPLES, count - number * CHUNK_EXAMPLES)
-            yield (sequence.key, number), label_id, committed
+def places_key(dataset_id: int) -> str:
+    """Partition key of the rows that tell the labels of examples by id."""
+    return f"{dataset_id}#places"
+
+
+def mended_key(dataset_id: int) -> str:
+    """Partition key of the rows that tell what mendings left."""
+    return f"{dataset_id}#mended"
+
+
+def _delete_rows(key: str) -> None:
+    rows = list(ExampleChunkRow.query(key, consistent_read=True))
+    with ExampleChunkRow.batch_write() as batch:
+        for row in rows:
+            batch.delete(row)
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -259,9 +350,12 @@ class ChunkWriter:
         self._committed = {i: c.count(source) for i, c in counts.items()}
         self._check = check
         self._source = source
+        self.note: Callable[[Sequence[Example]], object] = len
+        """Takes examples that are about to be written, many at a time."""
+        self._unnoted: list[Example] = []
         self._open: dict[int, list[Example]] = {}
-        self.added: dict[int, bytearray] = {}
-        """Digests of what was added, one after the other, by label id."""
+        self.added: dict[int, list[tuple[bytes, int]]] = {}
+        """Digest and id of what was added, by label id."""
 
     def add(self, example: Example) -> None:
         """Append one example to those of its label.
@@ -270,6 +364,9 @@ class ChunkWriter:
             LeaseLost: another owner writes this dataset now.
         """
         label_id = example.label_id
+        self._unnoted.append(example)
+        if len(self._unnoted) == _NOTED_AT_ONCE:
+            self._note_rest()
         self._chunk(label_id).append(example)
         self._counts[label_id] = self._counts[label_id].incremented(self._source)
         if len(self._open[label_id]) == CHUNK_EXAMPLES:
@@ -281,6 +378,7 @@ class ChunkWriter:
         Raises:
             LeaseLost: another owner writes this dataset now.
         """
+        self._note_rest()
         open_labels = list(self._open)
         if len(open_labels) < _MANY_CHUNKS:
             for label_id in open_labels:
@@ -292,21 +390,28 @@ class ChunkWriter:
                     pass
         return tuple(self._counts.values())
 
+    def _note_rest(self) -> None:
+        if self._unnoted:
+            self._check()
+            self.note(self._unnoted)
+            self._unnoted = []
+
     def _chunk(self, label_id: int) -> list[Example]:
         if label_id not in self._open:
             count = self._counts[label_id].count(self._source)
-            start = count - count % CHUNK_EXAMPLES
-            tail = self._examples.read(self._sequence(label_id), start, count - start)
-            self._open[label_id] = tail
+            sequence = self._sequence(label_id)
+            start, _ = self._examples.layout(sequence).tail(count)
+            self._open[label_id] = self._examples.read(sequence, start, count - start)
         return self._open[label_id]
 
     def _put(self, label_id: int) -> None:
         chunk = self._open.pop(label_id)
         self._check()
-        number = (self._counts[label_id].count(self._source) - 1) // CHUNK_EXAMPLES
-        digests = self._examples.put_chunk(self._sequence(label_id), number, chunk, self._fence)
-        old = max(0, self._committed[label_id] - number * CHUNK_EXAMPLES)
-        self.added.setdefault(label_id, bytearray()).extend(digests[old * DIGEST_BYTES :])
+        sequence, last = self._sequence(label_id), self._counts[label_id].count(self._source) - 1
+        start, number = self._examples.layout(sequence).tail(last)
+        self._examples.put_chunk(sequence, number, chunk, self._fence)
+        added = chunk[max(0, self._committed[label_id] - start) :]
+        self.added.setdefault(label_id, []).extend((e.digest, e.example_id) for e in added)
 
     def _sequence(self, label_id: int) -> ExampleSequence:
-        return ExampleSequence(self._dataset_id, self._source, label_id)
+        return sequence_of(self._dataset_id, self._source, self._counts[label_id])

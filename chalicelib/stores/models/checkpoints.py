@@ -49,8 +49,7 @@ class CheckpointStore:
     def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> RunStart:
         """Remember what the run finds."""
         counts = {
-            str(dataset.dataset_id): [[c.label_id, c.upload, c.feedback] for c in dataset.counts]
-            for dataset in datasets
+            str(dataset.dataset_id): [c.packed for c in dataset.counts] for dataset in datasets
         }
         content = {"begun_at": to_milliseconds(now), "counts": counts}
         self._artifacts.put_json(_key(model, "json"), content)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView
 from chalicelib.domain.models.model import Model, ServedModel
 from chalicelib.errors import DatasetNotFound, ModelNotFound, NotFound, ServiceError
 from chalicelib.web.operations.forms import LARGEST_WHOLE, whole_number
@@ -82,6 +82,18 @@ def dataset_in_path(call: Call) -> DatasetView:
     """
     dataset_id = dataset_id_in_path(call)
     return call.container.datasets.get(call.account.account_id, call.family, dataset_id)
+
+
+def readable_dataset(call: Call) -> DatasetView:
+    """Load the dataset of the path; what one that is being deleted holds is gone already.
+
+    Raises:
+        DatasetNotFound: the account has none with this id in this family.
+    """
+    view = dataset_in_path(call)
+    if view.dataset.status == DELETION_PENDING:
+        raise DatasetNotFound(view.dataset.dataset_id)
+    return view
 
 
 def dataset_in_body(call: Call) -> DatasetView | None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.datasets.dataset import LabelCounts
+from chalicelib.domain.datasets.label_names import NamesOfLabel
+from chalicelib.errors import LeaseLost
 from chalicelib.stores.datasets import labels as label_store
 from tests.builders import World, some_rows
 
@@ -16,8 +18,9 @@ def test_names_of_a_thousand_labels(world: World) -> None:
     names = {10_000 + number: f"label {number}" for number in range(1_000)}
     world.stores.labels.put("1#language", 7, names)
 
-    assert names == world.another().stores.labels.names(names)
-    assert list(reversed(names)) == list(world.another().stores.labels.names(reversed(names)))
+    assert names == world.another().stores.labels.names(map(LabelCounts, names))
+    backwards = list(map(LabelCounts, reversed(names)))
+    assert list(reversed(names)) == list(world.another().stores.labels.names(backwards))
 
 
 def test_names_when_the_memory_is_full(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,16 +29,16 @@ def test_names_when_the_memory_is_full(world: World, monkeypatch: pytest.MonkeyP
     names = {1: "one", 2: "two", 3: "three"}
     labels = world.stores.labels
     labels.put("1#language", 7, names)
-    labels.names([1, 2])
+    labels.names([LabelCounts(1), LabelCounts(2)])
 
-    assert names == labels.names([1, 2, 3])
+    assert names == labels.names(map(LabelCounts, names))
 
 
 def test_unknown_label_is_absent(world: World) -> None:
     """An id without a row has no name, and an example's label is never another account's."""
     world.stores.labels.put("1#language", 7, {5: "five"})
 
-    assert world.stores.labels.names([5, 6]) == {5: "five"}
+    assert world.stores.labels.names([LabelCounts(5), LabelCounts(6)]) == {5: "five"}
     assert world.stores.labels.dataset_id("1#language", 5) == 7
     assert world.stores.labels.dataset_id("2#language", 5) is None
     assert world.stores.labels.dataset_id("1#vision", 5) is None
@@ -56,8 +59,44 @@ def test_view_keeps_the_order_of_the_counts(world: World) -> None:
 def test_delete_forgets_names(world: World) -> None:
     """A deleted label has no name any more, in memory or in its row."""
     world.stores.labels.put("1#language", 7, {5: "five"})
-    world.stores.labels.names([5])
+    world.stores.labels.names([LabelCounts(5)])
 
     world.stores.labels.delete([5, 6])
 
-    assert world.stores.labels.names([5]) == {}
+    assert world.stores.labels.names([LabelCounts(5)]) == {}
+
+
+def test_a_name_shows_once_its_fence_is_counted(world: World) -> None:
+    """Until the dataset's row counts the fence, every process shows the name of before."""
+    world.stores.labels.put("1#language", 7, {5: "five"})
+    warm = world.another().stores.labels
+    assert warm.names([LabelCounts(5)]) == {5: "five"}
+
+    world.stores.labels.rename(LabelCounts(5), "fünf", 12)
+
+    assert warm.names([LabelCounts(5)]) == {5: "five"}
+    assert warm.names([LabelCounts(5, named=12)]) == {5: "fünf"}
+    assert warm.all_names([LabelCounts(5, named=12)])[5].former == ("five",)
+
+
+def test_a_name_that_was_not_counted_is_forgotten(world: World) -> None:
+    """What a writer left that lost its lease is no former name of the label."""
+    labels = world.stores.labels
+    labels.put("1#language", 7, {5: "five"})
+    labels.rename(LabelCounts(5), "oops", 12)
+
+    labels.rename(LabelCounts(5), "cinq", 13)
+
+    assert labels.all_names([LabelCounts(5, named=13)])[5] == NamesOfLabel("cinq", ("five",))
+
+
+def test_a_stalled_writer_takes_no_name_away(world: World) -> None:
+    """A writer whose fence is older than what the row holds changes nothing."""
+    labels = world.stores.labels
+    labels.put("1#language", 7, {5: "five"})
+    labels.rename(LabelCounts(5), "cinq", 13)
+
+    with pytest.raises(LeaseLost):
+        labels.rename(LabelCounts(5), "late", 12)
+
+    assert labels.names([LabelCounts(5, named=13)]) == {5: "cinq"}

@@ -77,7 +77,7 @@ def test_index_that_is_missing_is_made_by_who_asks(world: World) -> None:
 def test_same_beginning_is_no_equal_example(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries hold a part of the digest: where two agree in it, the examples decide."""
     monkeypatch.setattr(digest_index, "_DIGEST_BYTES", 1)
-    monkeypatch.setattr(digest_index, "_ENTRY_BYTES", 5)
+    monkeypatch.setattr(digest_index, "_ENTRY_BYTES", 9)
     world.dataset(some_rows({"a": 400}))
     sequence, committed = _sequence(world)
 

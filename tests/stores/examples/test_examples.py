@@ -220,9 +220,7 @@ def test_chunks_of_many_labels_are_written_side_by_side(world: World, clock: Mov
 
     assert len(rounds) == 20
     assert list(written) == [LabelCounts(label_id, 1) for label_id in ids]
-    assert {i: bytes(found) for i, found in writer.added.items()} == {
-        i: text_digest(f"text {i}") for i in ids
-    }
+    assert writer.added == {i: [(text_digest(f"text {i}"), i)] for i in ids}
     read = other.stores.examples.read_all(DATASET, UPLOAD, written)
     assert [example.name for example in read] == [f"text {label_id}" for label_id in ids]
 

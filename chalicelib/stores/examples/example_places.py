@@ -1,0 +1,67 @@
+"""Which labels an example may stand in, by its id, so that nobody looks through all of them.
+
+A row for each 500 ids holds pairs of id and label. They are hints: whoever follows one looks
+whether the example is there, so a pair is written before its example is committed, and stays when
+that comes to nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.datasets.example import Example
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors
+from chalicelib.stores.aws.tables import ExampleChunkRow
+from chalicelib.stores.examples.examples import batches, places_key
+
+BLOCK_IDS = 500
+"""Ids of one row: 10 kB where all of them belong to one dataset."""
+
+
+@translate_errors
+class ExamplePlaces:
+    """Notes and finds the labels of examples."""
+
+    def __init__(self, clients: Clients) -> None:
+        clients.bind_tables()
+
+    def note(self, dataset_id: int, examples: Iterable[Example]) -> None:
+        """Note the labels of examples."""
+        pairs = defaultdict(set)
+        for example in examples:
+            pair = f"{example.example_id}:{example.label_id}"
+            pairs[example.example_id // BLOCK_IDS].add(pair)
+        for block, added in pairs.items():
+            actions: list[Action] = [ExampleChunkRow.places.add(added)]
+            ExampleChunkRow(places_key(dataset_id), block).update(actions)
+
+    def find(self, dataset_id: int, ids: Sequence[int]) -> Mapping[int, set[int]]:
+        """Return the labels that may hold each of these examples."""
+        found: dict[int, set[int]] = {number: set() for number in ids}
+        blocks = sorted({number // BLOCK_IDS for number in ids})
+        for part in batches((places_key(dataset_id), block) for block in blocks):
+            for row in ExampleChunkRow.batch_get(part, consistent_read=True):
+                for number, label_id in _pairs(row):
+                    if number in found:
+                        found[number].add(label_id)
+        return found
+
+    def forget(self, dataset_id: int, ids: Iterable[int]) -> None:
+        """Take out all that is noted of examples that are gone."""
+        gone = frozenset(ids)
+        blocks = sorted({number // BLOCK_IDS for number in gone})
+        for part in batches((places_key(dataset_id), block) for block in blocks):
+            for row in list(ExampleChunkRow.batch_get(part, consistent_read=True)):
+                pairs = {f"{i}:{label_id}" for i, label_id in _pairs(row) if i in gone}
+                if pairs:
+                    row.update([ExampleChunkRow.places.delete(pairs)])
+
+
+def _pairs(row: ExampleChunkRow) -> Iterable[tuple[int, int]]:
+    for pair in row.places or ():
+        number, _, label_id = pair.partition(":")
+        yield int(number), int(label_id)

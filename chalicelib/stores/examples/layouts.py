@@ -1,0 +1,112 @@
+"""Where the examples of a sequence lie: in chunks of 100 one after the other, until it is mended.
+
+A mending writes changed chunks anew under the next free numbers, and a layout that lists the chunks
+in order with their sizes. What is added afterwards stands behind them in chunks of 100 again, so
+position // 100 is the chunk wherever nothing was mended, and counted from the end of the layout
+where something was. Old chunks and layouts stay until nobody reads them any more.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPart:
+    """Neighbouring examples that lie in one chunk."""
+
+    number: int
+    """Number of the chunk."""
+    skip: int
+    """How many examples of the chunk stand before them."""
+    size: int
+    """How many they are."""
+
+
+@dataclass(frozen=True)
+class ChunkLayout:
+    """The chunks of a sequence as a mending left them; without any, nothing was mended."""
+
+    chunks: tuple[tuple[int, int], ...] = ()
+    """Number and size of each chunk, in order."""
+    next: int = 0
+    """Number of the chunk that begins behind them."""
+    is_indexed: bool = False
+    """Whether the index of digests and `unindexed` know all examples of the chunks."""
+    unindexed: tuple[tuple[bytes, int], ...] = ()
+    """Digest and id of examples that the index of digests may not know."""
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate(size for _, size in self.chunks))
+
+    @property
+    def covered(self) -> int:
+        """How many examples the chunks hold."""
+        return self._ends[-1] if self.chunks else 0
+
+    def tail(self, count: int) -> tuple[int, int]:
+        """Tell where the chunk begins that the next example belongs to.
+
+        Args:
+            count: examples that are committed.
+
+        Returns:
+            Position of its first example, and its number.
+        """
+        full = (count - self.covered) // CHUNK_EXAMPLES
+        return self.covered + full * CHUNK_EXAMPLES, self.next + full
+
+    def blocks(self, start: int, stop: int) -> Iterator[ChunkPart]:
+        """Cut positions at the borders of chunks.
+
+        Args:
+            start: the first position.
+            stop: behind the last position, which is committed.
+        """
+        place = bisect_right(self._ends, start)
+        while start < stop and place < len(self.chunks):
+            number, size = self.chunks[place]
+            skip = start - (self._ends[place] - size)
+            taken = min(size - skip, stop - start)
+            yield ChunkPart(number, skip, taken)
+            start, place = start + taken, place + 1
+        while start < stop:
+            first, number = self.tail(start)
+            skip = start - first
+            taken = min(CHUNK_EXAMPLES - skip, stop - start)
+            yield ChunkPart(number, skip, taken)
+            start += taken
+
+    def dump(self) -> bytes:
+        """Pack it as a row holds it."""
+        members = {
+            "chunks": self.chunks,
+            "next": self.next,
+            "indexed": self.is_indexed,
+            "unindexed": [(digest.hex(), number) for digest, number in self.unindexed],
+        }
+        return zlib.compress(json.dumps(members, separators=(",", ":")).encode())
+
+
+PLAIN = ChunkLayout()
+"""Of a sequence that was never mended."""
+
+
+def load_layout(packed: bytes) -> ChunkLayout:
+    """Unpack what `ChunkLayout.dump` packed."""
+    members = json.loads(zlib.decompress(packed))
+    return ChunkLayout(
+        tuple((number, size) for number, size in members["chunks"]),
+        members["next"],
+        members["indexed"],
+        tuple((bytes.fromhex(digest), number) for digest, number in members["unindexed"]),
+    )
