@@ -71,4 +71,5 @@ class TextLayout:
         )
 
     def _column(self, at: int) -> int | str:
-        return self.header[at] if self.header and self.header[at] else at + 1
+        name = self.header[at] if self.header and at < len(self.header) else ""
+        return name or at + 1
