@@ -56,17 +56,25 @@ def sign_in(url: str, private_pem: str) -> Client:
     return client
 
 
+ADDED_MEMBERS = {"receipt": {"warnings": []}}
+"""Members that records of ours got since, by `object`, with their values for what was kept."""
+
+
 def lasting(answer: Answer) -> dict[str, Any]:
-    """Return what an answer says, without the temporary URLs of pictures."""
-    return {"status": answer.status, "data": _without_urls(answer.data)}
+    """Return what an answer says, without temporary URLs and without what records got since."""
+    return {"status": answer.status, "data": _lasting(answer.data)}
 
 
-def _without_urls(value: Any) -> Any:
-    """Leave out the members that name a temporary URL."""
+def _lasting(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_urls(item) for item in value]
+        return [_lasting(item) for item in value]
     if isinstance(value, dict):
-        return {k: _without_urls(v) for k, v in value.items() if "X-Amz-" not in str(v)[:2000]}
+        added = ADDED_MEMBERS.get(value.get("object", ""), {})
+        return {
+            name: _lasting(member)
+            for name, member in value.items()
+            if "X-Amz-" not in str(member)[:2000] and not (name in added and member == added[name])
+        }
     return value
 
 

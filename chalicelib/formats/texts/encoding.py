@@ -191,5 +191,7 @@ def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
     try:
         yield stream
     finally:
-        # A wrapper that is garbage collected would close the caller's file.
-        stream.detach()
+        # A wrapper that is garbage collected would close the caller's file. The caller may have
+        # closed it already, where a reading that was left half-way is only now collected.
+        if not file.closed:
+            stream.detach()

@@ -84,6 +84,7 @@ STORY: Sequence[Step] = (
          files={"data": "shop_intents.csv"},
          keeps={"data": "id", "label": "labelSummary.labels.0.id"}),
     Step("get_dataset", L, variables=_DATASET, until=_READ),
+    Step("get_dataset", L, variables={"dataset_id": "$queued"}, until=_READ),
     Step("list_datasets", L, query={"count": 2}),
     Step("add_to_dataset", L, variables=_DATASET, files={"data": "more_intents.csv"}),
     Step("get_dataset", L, variables=_DATASET, until=_READ),

@@ -69,3 +69,12 @@ def test_open_text_leaves_the_file_open() -> None:
 
     assert lines == ["a\r\n", "b\r", "c\n"]
     assert not file.closed
+
+
+def test_open_text_of_a_file_that_its_owner_has_closed() -> None:
+    """A reading that was left half-way may end after its file without a complaint."""
+    file = io.BytesIO(b"a\nb\n")
+
+    with open_text(file, "utf-8-sig") as stream:
+        assert next(stream) == "a\n"
+        file.close()
