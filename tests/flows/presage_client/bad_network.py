@@ -22,6 +22,19 @@ def dropped(handler: _Handler) -> bool:
     return True
 
 
+def stalled(handler: _Handler) -> bool:
+    """Read the call and never answer, until the network ends."""
+    handler.body()
+    handler.net.over.wait(60)
+    handler.close_connection = True
+    return True
+
+
+def passed(handler: _Handler) -> bool:
+    """Let the call through."""
+    return False
+
+
 def answered(status: int, body: bytes, **headers: str) -> Fault:
     """Answer in place of the service."""
 
@@ -42,6 +55,9 @@ class BadNetwork:
         self.service = urllib.parse.urlsplit(service)
         self.faults: list[Fault] = []
         self.calls: list[str] = []
+        self.over = threading.Event()
+        self.is_signed = False
+        """Whether addresses are signed for the host that is behind the network."""
         network = self
 
         class Handler(_Handler):
@@ -66,6 +82,7 @@ class BadNetwork:
         trace: TracebackType | None,
     ) -> None:
         """Stop."""
+        self.over.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -100,6 +117,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         line = http.client.HTTPConnection(self.net.service.netloc, timeout=60)
         kept = {name: text for name, text in self.headers.items() if name.lower() != "connection"}
+        if self.net.is_signed:
+            kept["Host"] = self.net.service.netloc
         line.request(self.command, self.path, self.body(), kept)
         answer = line.getresponse()
         body = answer.read()

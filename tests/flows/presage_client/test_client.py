@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from presage import (
@@ -158,18 +159,16 @@ def test_large_files_begin_again_when_the_line_breaks(world, account, network, m
     monkeypatch.setattr("presage._sync.uploads.LARGEST_IN_CALL", 100)
     with Presage(world.stack.url, *account) as client:
         form = client.uploads.create
-        monkeypatch.setattr(client.uploads, "create", lambda name: _through(network, form(name)))
+        monkeypatch.setattr(client.uploads, "create", lambda name: through(network, form(name)))
         network.faults = [dropped]
         data = client.language.datasets.upload(WEATHER, type="text-intent", progress=False)
     assert data.total_examples == 73
     assert len(network.calls) == 2
 
 
-def _through(network, form):
-    """Let a form's address lead through a network."""
-    from urllib.parse import urlsplit
-
+def through(network, form):
+    """Let the address of a form or an export lead through a network."""
     parts = urlsplit(form.url)
-    network.service = parts
-    form.url = network.url + parts.path
+    network.service, network.is_signed = parts, True
+    form.url = parts._replace(netloc=urlsplit(network.url).netloc).geturl()
     return form

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 from presage.cli.app import main
 
+from tests.flows.presage_client.bad_network import answered
 from tests.flows.world import WEATHER
 
 
@@ -170,11 +171,80 @@ def test_recorded_calls_are_compared(presage, tmp_path):
 
 
 def test_closed_pipes_end_quietly(presage, tmp_path):
-    """`presage … | head` is no error."""
-    command = [sys.executable, "-m", "presage", "datasets", "--help"]
-    environment = {**os.environ, "PYTHONPATH": "client/src", "NO_COLOR": "1", "COLUMNS": "40"}
-    with subprocess.Popen(
+    """`presage … | head` is no error, neither for help nor for what the service answered."""
+    for words in (["datasets", "--help"], ["datasets", "list"], ["datasets", "list", "--json"]):
+        with process(tmp_path, *words) as run:
+            run.stdout.close()
+            assert run.stderr.read() == b""
+            assert run.wait(60) == 0 or words[-1] == "--help"
+
+
+def test_narrow_terminals_and_those_without_colour_are_heeded(presage, tmp_path):
+    """At 40 columns nothing is wider, and with NO_COLOR nothing is coloured."""
+    for words in (["--help"], ["datasets", "upload", "--help"], ["models", "train", "x"]):
+        with process(tmp_path, *words) as run:
+            out, error = (said.decode() for said in run.communicate(timeout=60))
+        assert max(len(line) for line in (out + error).splitlines()) <= 40
+        assert "\x1b[" not in out + error
+
+
+def process(folder, *words):
+    """Start the command on a narrow terminal without colours."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": "client/src",
+        "NO_COLOR": "1",
+        "COLUMNS": "40",
+        "PRESAGE_LOGIN_FILE": str(folder / "login.json"),
+    }
+    command = [sys.executable, "-m", "presage", *words]
+    return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    ) as run:
-        run.stdout.close()
-        assert run.stderr.read() == b""
+    )
+
+
+def test_addresses_that_are_wrong_are_told(presage, monkeypatch, network, tmp_path):
+    """A bad address is wrong usage, one where something else answers has no service."""
+    for url in ("ftp://x", "http://", "http://[", "presage.example", "http://a b"):
+        monkeypatch.setenv("PRESAGE_URL", url)
+        status, _, error = presage("usage")
+        assert (status, error.count("\n")) == (2, 1), error
+    monkeypatch.setenv("PRESAGE_URL", network.url)
+    network.faults = [answered(200, b"<html>", Content_Type="text/html")]
+    status, _, error = presage("usage")
+    assert (status, "check the address" in error) == (3, True)
+    monkeypatch.setenv("PRESAGE_TOKEN", "no\ttoken")
+    assert presage("usage")[0] == 2
+
+
+def test_wrong_keys_and_places_without_rights_are_told(presage, monkeypatch, world, tmp_path):
+    """Each is one line: a key of somebody else, a login file that cannot be written."""
+    login = ("login", "--key-file", tmp_path / "key.pem", "--url", world.stack.url, "--email")
+    status, _, error = presage(*login, "nobody@flows.example")
+    assert (status, error.count("\n")) == (1, 1)
+    monkeypatch.setenv("PRESAGE_LOGIN_FILE", "/proc/none/login.json")
+    status, _, error = presage(*login, str(world.new_email()))
+    assert status == 1
+    monkeypatch.setenv("PRESAGE_LOGIN_FILE", str(tmp_path / "key.pem" / "login.json"))
+    status, _, error = presage("usage")
+    assert (status, error.count("\n")) == (2, 1)
+
+
+def test_windows_line_ends_are_line_ends(presage, tmp_path):
+    """Files and standard input of Windows are read like any other."""
+    file = tmp_path / "windows.csv"
+    file.write_bytes("".join(f"{k} {n},{k}\r\n" for n in range(6) for k in ("up", "down")).encode())
+    data = json.loads(presage("datasets", "upload", file, "--json")[1])
+    assert {item["name"] for item in data["labelSummary"]["labels"]} == {"up", "down"}
+    model = json.loads(presage("models", "train", data["id"], "--json")[1])["modelId"]
+    out = presage("predict", model, "-", stdin="up 1\r\ndown 2\r\n")[1]
+    assert [line.partition("\t")[2] for line in out.splitlines()] == ["up 1", "down 2"]
+
+
+def test_completion_is_offered():
+    """The shell can complete commands."""
+    environment = {**os.environ, "PYTHONPATH": "client/src", "_PRESAGE_COMPLETE": "complete_bash"}
+    environment |= {"COMP_WORDS": "presage datasets ex", "COMP_CWORD": "2"}
+    command = [sys.executable, "-m", "presage"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.stdout.split() == ["export"]

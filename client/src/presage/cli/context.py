@@ -15,6 +15,7 @@ from presage._sync.families import Family
 T = TypeVar("T")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, as the service sent it.")]
+Id = Annotated[bool, typer.Option("--id", help="Print the id alone, for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bars.")]
 DatasetId = Annotated[int, typer.Argument(help="Id of a dataset.", show_default=False)]
 ModelId = Annotated[str, typer.Argument(help="Id of a model.", show_default=False)]

@@ -13,6 +13,7 @@ from presage._files import is_address
 from presage._sync.families import Family
 from presage.cli.context import (
     DatasetId,
+    Id,
     Json,
     Quiet,
     client,
@@ -150,6 +151,7 @@ def upload(
     language: Language = None,
     reading: Reading = None,
     quiet: Quiet = False,
+    id_alone: Id = False,
     as_json: Json = False,
 ) -> None:
     """Upload a file or a folder as a dataset, and wait until it is read."""
@@ -160,6 +162,9 @@ def upload(
             file, type=kind, name=name, language=language, progress=shows_progress(quiet), **given
         )
         receipt = dataset.receipts().first()
+    if id_alone:
+        say(str(dataset.id))
+        return
     if as_json:
         print_json(dataset)
         return

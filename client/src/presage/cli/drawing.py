@@ -36,8 +36,14 @@ def show_curve(epochs: Sequence[tuple[int, Mapping[str, Any]]], file: Path | Non
 def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
     """Show a confusion matrix: rows are true labels, columns what was predicted."""
     labels, matrix = metrics.get("labels"), metrics.get("confusionMatrix")
+    if matrices := metrics.get("confusionMatrices"):
+        _show_yes_or_no(matrices)
+        return
     if not labels or not matrix:
-        raise PresageError("This model has no confusion matrix: nothing was held out to test it.")
+        raise PresageError(
+            "This model has no confusion matrix: it finds objects, or nothing was held out to "
+            "test it. `presage models card` shows its figures."
+        )
     if file is None:
         heads = ["TRUE", *(str(number) for number in range(1, len(labels) + 1)), ""]
         rows = [
@@ -58,6 +64,13 @@ def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
     axes.set_xlabel("predicted")
     axes.set_ylabel("true")
     _save(figure, file)
+
+
+def _show_yes_or_no(matrices: Mapping[str, Sequence[Sequence[int]]]) -> None:
+    """Show how often each of several labels was seen, missed, and seen where it was not."""
+    rows = [(label, there[1], there[0], absent[1]) for label, (absent, there) in matrices.items()]
+    for line in table(("LABEL", "RIGHT", "MISSED", "WRONG"), rows):
+        say(line)
 
 
 def draw_boxes(picture: Path, boxes: Iterable[tuple[str, Mapping[str, int]]], file: Path) -> None:

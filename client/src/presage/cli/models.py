@@ -10,6 +10,7 @@ from presage import Model
 from presage.cli import drawing
 from presage.cli.context import (
     DatasetId,
+    Id,
     Json,
     ModelId,
     PngFile,
@@ -20,7 +21,7 @@ from presage.cli.context import (
     pairs,
     shows_progress,
 )
-from presage.cli.output import percent, print_json, show, table
+from presage.cli.output import percent, print_json, say, show, table
 
 app = typer.Typer(no_args_is_help=True, help="Models: trained from a dataset.")
 
@@ -67,6 +68,7 @@ def train(
     param: Param = None,
     wait: Wait = True,
     quiet: Quiet = False,
+    id_alone: Id = False,
     as_json: Json = False,
 ) -> None:
     """Train a model from a dataset."""
@@ -74,6 +76,10 @@ def train(
     with client() as service:
         dataset = find_dataset(service, dataset_id)
         model = dataset.train(name, algorithm=algorithm, epochs=epochs, **params)
+        if id_alone:
+            ended = model.wait(progress=shows_progress(quiet)) if wait else model
+            say(ended.model_id)
+            return
         _follow(model, wait=wait, quiet=quiet, as_json=as_json)
 
 

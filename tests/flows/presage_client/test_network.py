@@ -1,0 +1,113 @@
+"""The client on a network that stalls, refuses, and changes in the middle of an upload."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from presage import Presage, RateLimitError, UnreachableError, UnreadableAnswerError
+
+from tests.flows.presage_client.bad_network import answered, dropped, passed, stalled
+from tests.flows.presage_client.test_client import through
+from tests.flows.world import WEATHER
+
+BUSY = answered(503, b'{"message": "slow down", "code": "throttled"}', Retry_After="0.1")
+
+
+@pytest.fixture
+def hasty(network, account):
+    """A client behind the network that waits for no answer longer than a moment."""
+    with Presage(network.url, *account, http={"timeout": 1.0}) as client:
+        client.usage()
+        network.calls.clear()
+        yield client
+
+
+def test_reads_that_stall_are_sent_again(hasty, network):
+    """An answer that does not come is asked for once more; a change is left to the caller."""
+    network.faults = [stalled]
+    assert hasty.usage().object == "apiusage"
+    network.faults = [stalled]
+    with pytest.raises(UnreachableError, match="did not answer in time"):
+        hasty.language.datasets.create("late", labels=["a"], type="text-intent")
+    assert len(network.calls) == 3
+
+
+def test_predictions_are_repeated_when_the_service_is_busy(far, network, weather_model):
+    """A prediction that a 503 refused was not counted, so it is asked again."""
+    network.faults = [BUSY, BUSY, answered(429, b'{"message": "spent"}', Retry_After="999999")]
+    with pytest.raises(RateLimitError, match="spent"):
+        far.language.intent(weather_model, "hot?")
+    assert len(network.calls) == 3
+
+
+def test_a_service_that_stays_busy_is_an_error_in_the_end(far, network, monkeypatch):
+    """Repeats end; the last answer is the error."""
+    monkeypatch.setattr("presage._sync.transport.ATTEMPTS", 3)
+    network.faults = [BUSY] * 9
+    with pytest.raises(Exception, match="slow down"):
+        far.usage()
+    assert len(network.calls) == 3
+
+
+def test_a_token_that_ends_in_an_upload_is_renewed(far, network, account, monkeypatch):
+    """The file was sent, then the token had ended: a new one is fetched, nothing is sent twice."""
+    monkeypatch.setattr("presage._sync.uploads.LARGEST_IN_CALL", 100)
+    network.faults = [passed, answered(401, b'{"message": "Invalid access token"}')]
+    data = far.language.datasets.upload(WEATHER, type="text-intent", progress=False)
+    assert data.total_examples == 73
+    begin = ["POST /v2/uploads", "POST /v2/language/datasets/upload", "POST /v2/oauth2/token"]
+    assert network.calls[:4] == [*begin, begin[1]]
+
+
+def test_pages_of_something_else_are_told(far, network):
+    """A proxy's page, JSON of another service and a broken encoding are no answers of Presage."""
+    network.faults = [answered(200, b"<html>", Content_Type="text/html")]
+    with pytest.raises(UnreadableAnswerError, match="check the address"):
+        far.health()
+    network.faults = [answered(200, b'{"hello": 1}')]
+    with pytest.raises(UnreadableAnswerError, match="update presage-client"):
+        far.health()
+    network.faults = [answered(200, b"no gzip at all", Content_Encoding="gzip")] * 9
+    with pytest.raises(UnreachableError):
+        far.language.datasets.create("odd", labels=["a"], type="text-intent")
+
+
+def test_exports_begin_again_when_the_line_breaks(presage, network, tmp_path):
+    """A download that broke is fetched anew, and the file is there once it is whole."""
+    data = presage.language.datasets.upload(WEATHER, type="text-intent", progress=False)
+    ended = data.export("csv").wait()
+    through(network, ended)
+    network.faults = [dropped]
+    with (tmp_path / "back.csv").open("w+b") as file:
+        size = presage.language.exports.fetch(ended, file, progress=False)
+    assert (len(network.calls), (tmp_path / "back.csv").stat().st_size) == (2, size)
+
+
+@pytest.mark.parametrize("begun", ["POST /v2/uploads", "POST /v2/language/datasets/upload"])
+def test_ctrl_c_in_an_upload_ends_at_once(network, account, tmp_path, begun):
+    """The command says nothing but that it was interrupted; no traceback, no temporary file."""
+    file, key = tmp_path / "large.csv", tmp_path / "key.pem"
+    file.write_text("a text,label\n" * (400_000 if begun == "POST /v2/uploads" else 4))
+    key.write_text(account[1])
+    names = {"URL": network.url, "EMAIL": account[0], "KEY_FILE": str(key)}
+    names = {f"PRESAGE_{name}": text for name, text in names.items()}
+    environment = {**os.environ, **names, "PYTHONPATH": "client/src", "TMPDIR": str(tmp_path)}
+    network.faults = [passed, stalled]
+    command = [sys.executable, "-m", "presage", "datasets", "upload", str(file)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    ) as run:
+        deadline = time.monotonic() + 60
+        while begun not in network.calls:
+            assert time.monotonic() < deadline, run.poll()
+            time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        out, error = run.communicate(timeout=30)
+    assert (run.returncode, out) == (130, "")
+    assert "Traceback" not in error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["key.pem", "large.csv"]
