@@ -107,7 +107,7 @@ bench-backup: $(INSTALLED) fast-models ## dump and restore 100,000 texts and 50 
 bench-http: $(INSTALLED) fast-models ## latency, throughput, metering and upload figures over HTTP
 	@$(BIN)/python -m tests.bench.bench_http --data $(DATA) $(ARGS)
 
-bench-uploads: $(INSTALLED) fast-models ## a picture archive of 2 GB by a form: seconds and memory of each process
+bench-uploads: $(INSTALLED) fast-models ## a picture archive of 2 GB by a form, validation of the largest files: seconds and memory
 	@$(BIN)/python -m tests.bench.bench_uploads $(ARGS)
 
 bench-text: $(INSTALLED) models ## accuracy and calibration of text models

@@ -67,7 +67,8 @@ _TWO_THREADS = {"PRESAGE_THREADS": "2"}
 
 FUNCTIONS = (
     # Two pages of a document are read at the same time, and a text by two encoders.
-    Function(API, 3_538, 29, 1_024, environment=_TWO_THREADS),
+    # An archive behind a path is looked through in /tmp.
+    Function(API, 3_538, 29, 4_096, environment=_TWO_THREADS),
     # An archive of 2 GB is read in /tmp.
     Function("ingest_upload", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, INGEST, 10),
     Function("embed_texts", 1_769, _LONG_SECONDS, 1_024, EMBED, 20),

@@ -35,7 +35,7 @@ def test_price_of_a_call_is_the_sum_of_its_parts() -> None:
         "x", "api_handler", 2.0, reads=10, writes=4, gets=5, puts=2, messages=1, answer_kb=3
     )
     memory = 2.0 * 3538 / 1024 * 0.0000166667
-    disk = 2.0 * 0.5 * 0.0000000309
+    disk = 2.0 * 3.5 * 0.0000000309
     calls = 3.5e-6 + 0.2e-6 + 10 * 0.125e-6 + 4 * 0.625e-6 + 5 * 0.4e-6 + 2 * 5e-6 + 3 * 0.4e-6
 
     rest = 2.5e-6 * (0.50 + 0.03) + 3e-6 * 0.09

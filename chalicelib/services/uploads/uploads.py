@@ -160,17 +160,18 @@ class UploadService:
         _check(family, source)
         seconds = min(remaining_seconds, VALIDATION_SECONDS)
         cancellation = Cancellation(lambda: None, self._clock, max(seconds, 1e-3))
-        scans = [UploadScan()]
+        scans: list[UploadScan] = []
         kind = DatasetKind(dataset_type, language, source.options)
-        try:
-            with tempfile.TemporaryFile() as file:
+        with tempfile.TemporaryFile() as file:
+            try:
                 self._fetch(account, family, source, file, cancellation)
                 scan = scan_upload(file, kind, scans.append, cancellation.check)
-        except TimedOut:
-            raise TimedOut(
-                f"The file was not looked through in {seconds:.0f} seconds; {scans[-1].seen:,} "
-                "examples were reached. Upload it: what is read in the background has more time."
-            ) from None
+            except TimedOut:
+                reached = f"{scans[-1].seen:,} examples" if scans else f"{file.tell():,} bytes"
+                raise TimedOut(
+                    f"The file was not looked through in {seconds:.0f} seconds; {reached} were "
+                    "reached. Upload it: what is read in the background has more time."
+                ) from None
         reasons = find_reasons(dataset_type, scan.kept_by_label, scan.words)
         return Validation(scan.format or FileFormat(""), scan, tuple(reasons))
 
@@ -341,7 +342,7 @@ class UploadService:
     ) -> None:
         """Bring a file here to look at it, and leave it where it is."""
         if source.uploaded is not None:
-            self._stores.uploaded_files.read(source.uploaded, file)
+            self._stores.uploaded_files.read(source.uploaded, file, check=cancellation.check)
         elif source.path is not None:
             seconds, most = cancellation.remaining_seconds, max_path_bytes(family)
             with self._stores.in_flight.downloading(account.account_id):

@@ -6,6 +6,7 @@ taken for the one that was checked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import BinaryIO
 
 from botocore.exceptions import ClientError
@@ -87,8 +88,20 @@ class UploadedFileStore:
             )
         return self._with_file(uploaded)
 
-    def read(self, uploaded: UploadedFile, target: BinaryIO, length: int | None = None) -> None:
+    def read(
+        self,
+        uploaded: UploadedFile,
+        target: BinaryIO,
+        length: int | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         """Stream the file, or its first bytes, into an open one.
+
+        Args:
+            uploaded: the file.
+            target: is written to from where it stands.
+            length: so many bytes; None for all.
+            check: called for each megabyte; raises to stop.
 
         Raises:
             DownloadFailed: it was overwritten or deleted meanwhile.
@@ -105,6 +118,7 @@ class UploadedFileStore:
                 "The file was sent twice or deleted; send it again by a new upload."
             ) from error
         for block in response["Body"].iter_chunks(1 << 20):
+            check()
             target.write(block)
 
     def claim(self, uploaded: UploadedFile, user: str) -> None:

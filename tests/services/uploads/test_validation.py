@@ -1,0 +1,78 @@
+"""Validation of archives: what is read, for how long, and what is left as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.datasets.dataset import VISION
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.datasets.validation import Validation
+from chalicelib.errors import TimedOut
+from chalicelib.formats.archives import picture_scan
+from chalicelib.services.uploads.uploads import VALIDATION_SECONDS
+from tests.boxes import coco_file, pictures
+from tests.builders import World
+from tests.pictures import make_zip
+from tests.services.uploads.test_upload_forms import sent
+
+FIELDS = UploadFields(None, "image-detection")
+FILES = {**pictures("images/"), "instances.json": coco_file()}
+
+
+def _validate(world: World, path: str) -> Validation:
+    """Validate the file of a form."""
+    uploads = world.container.uploads
+    return uploads.validate(world.account, VISION, UploadSource(path=path), FIELDS, 29.0)
+
+
+def test_archive_behind_a_path_is_looked_at_and_left(world: World) -> None:
+    """Nothing is kept, queued or used up: the upload that follows takes the same path."""
+    path = sent(world, make_zip(FILES), "scenes.zip")
+    before = world.objects()
+
+    found = _validate(world, path)
+
+    assert (found.format.kind, found.scan.kept_by_label) == ("coco", {"circle": 6, "square": 6})
+    assert (world.objects(), world.messages()) == (before, [])
+    view = world.container.uploads.create(world.account, VISION, UploadSource(path=path), FIELDS)
+    world.work()
+    assert {label.name: label.examples for label in world.get(view).labels} == {
+        "circle": 6,
+        "square": 6,
+    }
+
+
+def test_archive_that_takes_too_long(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 25 seconds the answer says how far it came, and the path may be used again."""
+    path = sent(world, make_zip(FILES), "scenes.zip")
+    check_picture = picture_scan.MemberPictures.check
+
+    def slow(*arguments: object) -> object:
+        """Let a picture take ten seconds."""
+        world.clock.advance(seconds=10)
+        return check_picture(*arguments)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(picture_scan.MemberPictures, "check", slow)
+        with pytest.raises(TimedOut, match=r"in 25 seconds; 6 examples were reached"):
+            _validate(world, path)
+
+    assert VALIDATION_SECONDS == 25
+    assert _validate(world, path).scan.kept == 12
+
+
+def test_file_that_comes_too_slowly(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is not there in time is told by the bytes that came."""
+    path = sent(world, make_zip(FILES), "scenes.zip")
+    files = world.stores.uploaded_files
+    read = files.read
+
+    def slow(*arguments: object, **more: object) -> None:
+        """Let the reading begin late."""
+        if more:
+            world.clock.advance(seconds=30)
+        read(*arguments, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(files, "read", slow)
+    with pytest.raises(TimedOut, match=r"in 25 seconds; 0 bytes were reached"):
+        _validate(world, path)
