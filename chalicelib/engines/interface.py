@@ -44,6 +44,8 @@ class TextTrainingSet:
     label_blocks: Blocks | None = None
     """Vectors of the labels' phrases by encoder, float32, shape (labels, dims); rows of labels
     without a phrase are ignored."""
+    background: Blocks | None = None
+    """Vectors of texts that belong to no label, float32, shape (texts, dims); None: not known."""
     encoder_digests: Mapping[str, str] = field(default_factory=dict)
     """Sha256 of every encoder's model file, by encoder name."""
 
@@ -154,6 +156,10 @@ class RejectionQuality:
     """Share of the texts that the threshold was taken from."""
     judged_by: int
     """Texts that the served threshold was taken from."""
+    background: Interval | None = None
+    """Share of background texts that are rejected by what did not see them; None: not known."""
+    background_texts: int = 0
+    """How many these are."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

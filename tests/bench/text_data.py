@@ -17,6 +17,7 @@ import numpy as np
 from chalicelib.engines import metrics
 from chalicelib.engines.interface import TextFitOptions, TextTrainingSet
 from chalicelib.engines.text import fit as training
+from chalicelib.engines.text.background import background_texts
 from chalicelib.engines.text.classifier import TrainedText
 from chalicelib.engines.text.encoding.encoders import load_encoder
 from chalicelib.engines.text.encoding.interface import Encoder
@@ -105,8 +106,9 @@ class Embedder:
         np.save(cached, vectors, allow_pickle=False)
         return vectors
 
-    def examples(self, data: Embedded, name: str) -> TextTrainingSet:
-        """What the engine trains on."""
+    def examples(self, data: Embedded, name: str, *, rejects: bool = False) -> TextTrainingSet:
+        """What the engine trains on, with the background texts for a model that may reject."""
+        others = background_texts()
         names = list(dict.fromkeys(data.labels))
         places = {label: place for place, label in enumerate(names)}
         phrases = [label_phrase(label) or label for label in names]
@@ -117,6 +119,7 @@ class Embedder:
             digests=[sha256(text.encode()).digest() for text in data.texts],
             word_digests=[sha256(same_words(text).encode()).digest() for text in data.texts],
             label_blocks=self.embed(phrases, f"{name} labels", list(data.blocks)),
+            background=self.embed(others, "background", list(data.blocks)) if rejects else None,
             encoder_digests={encoder: self.encoder(encoder).sha256 for encoder in data.blocks},
         )
 
@@ -125,7 +128,8 @@ def train(
     embedder: Embedder, name: str, encoders: Sequence[str], rate: float | None = None
 ) -> tuple[TrainedText, float]:
     """Train on one file; the model and the seconds it took without embedding."""
-    examples = embedder.examples(embedder.read(name, encoders), name)
+    data = embedder.read(name, encoders)
+    examples = embedder.examples(data, name, rejects=rate is not None)
     start = time.perf_counter()
     model = training.fit(examples, TextFitOptions(out_of_domain_rate=rate), lambda epoch: None)
     seconds = time.perf_counter() - start
@@ -172,6 +176,13 @@ def bootstrapped(
     values = [score(dice.integers(size, size=size)) for _ in range(resamples)]
     low, high = np.percentile(values, [2.5, 97.5])
     return Score(score(np.arange(size)), (float(low), float(high)))
+
+
+def area_under_curve(inside: np.ndarray, outside: np.ndarray) -> float:
+    """Share of pairs in which the in-domain score, float (texts,), is the higher one."""
+    ranked = np.sort(inside)
+    below = np.searchsorted(ranked, outside, "left") + np.searchsorted(ranked, outside, "right")
+    return float(1.0 - below.mean() / (2 * len(ranked)))
 
 
 def right(answered: Sequence[str], truth: Sequence[str]) -> float:

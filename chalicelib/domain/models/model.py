@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE
 from chalicelib.domain.datasets.dataset import (
     DETECTION,
     FAMILY_TYPES,
@@ -150,6 +151,19 @@ class Model:
     """Artifact version that predicts; empty before the first success."""
     last_error: str = ""
     """What broke the last attempt, for the failure message of a job out of attempts."""
+    heeds_rate: bool = False
+    """Whether `outOfDomainRate` counts with every algorithm of intents. It was ignored before, and
+    models of that time go on answering labels, retrained or not."""
+
+    @property
+    def out_of_domain_rate(self) -> float | None:
+        """Share of texts of its domain that a text model may reject; None: it rejects nothing."""
+        sent = self.request.param("outOfDomainRate")
+        if self.request.algorithm == OUT_OF_DOMAIN:
+            return OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))
+        if sent is None or not self.heeds_rate or self.request.algorithm is None:
+            return None
+        return float(str(sent))
 
 
 @dataclass(frozen=True)

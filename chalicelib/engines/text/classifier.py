@@ -12,12 +12,15 @@ import numpy as np
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.interface import EncoderUse, TextReport
+from chalicelib.engines.text.head import stored_rejectors
+from chalicelib.engines.text.head.domain import scores
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.common.arrays import Bools, Halves, Singles
+    from chalicelib.domain.common.arrays import Bools, Floats, Halves, Singles
     from chalicelib.engines.interface import Blocks
+    from chalicelib.engines.text.head.rejector import Rejector
 
 
 KIND = "text-linear"
@@ -49,6 +52,18 @@ class TextParameters:
     """The logits are divided by it."""
     threshold: float
     """Energy below which a text is out of domain; minus infinity: never."""
+    rejector: Rejector | None = None
+    """Judges texts in place of that threshold; None: that threshold does, as in older models."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextAnswers:
+    """What a model says of texts."""
+
+    shares: Singles
+    """Probabilities, float32, shape (texts, labels), each row sums to 1."""
+    is_rejected: Bools
+    """Which texts are out of domain, bool, shape (texts,)."""
 
 
 class TrainedText:
@@ -67,10 +82,9 @@ class TrainedText:
         """Encoders whose vectors the model needs."""
         self._names = tuple(encoder.name for encoder in parameters.encoders)
         self._dims = tuple(encoder.dims for encoder in parameters.encoders)
-        scales = np.repeat(np.asarray(parameters.norms, np.float32), self._dims)
-        scales *= np.float32(parameters.temperature)
+        self._scales = np.repeat(np.asarray(parameters.norms, np.float32), self._dims)
         self._matrix = parameters.weights.astype(np.float32)
-        self._matrix /= scales[:, None]
+        self._matrix /= self._scales[:, None] * np.float32(parameters.temperature)
         self._offsets = parameters.biases / np.float32(parameters.temperature)
         self._offsets -= parameters.means @ self._matrix
 
@@ -78,7 +92,9 @@ class TrainedText:
     def bytes(self) -> int:
         """Memory that the model takes, in bytes."""
         parts = self.parameters
-        arrays = (self._matrix, self._offsets, parts.weights, parts.biases, parts.means)
+        arrays = [self._matrix, self._offsets, parts.weights, parts.biases, parts.means]
+        if parts.rejector is not None:
+            arrays += [parts.rejector.domain.anchors, parts.rejector.domain.centre]
         return sum(array.nbytes for array in arrays) + _BYTES_OF_LABEL * len(parts.labels)
 
     @property
@@ -86,52 +102,63 @@ class TrainedText:
         """Whether weights and scales together give numbers."""
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
+    def answer(self, blocks: Blocks) -> TextAnswers:
+        """Give probabilities, and say which texts are out of domain.
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+
+        Returns:
+            Both; a model that never rejects rejects nothing.
+        """
+        vectors = self._vectors(blocks)
+        logits = self._tempered_logits(vectors)
+        shares = _shares(logits)
+        rejector, threshold = self.parameters.rejector, self.parameters.threshold
+        if rejector is not None:
+            witnesses = rejector.witnesses(_energies(logits), self._features(vectors))
+            cautious = rejector.scale.cautious(shares, witnesses)
+            return TextAnswers(cautious, rejector.rejects(witnesses))
+        if math.isinf(threshold):
+            return TextAnswers(shares, np.zeros(len(vectors), bool))
+        return TextAnswers(shares, _energies(logits) < threshold)
+
     def predict(self, blocks: Blocks) -> Singles:
-        """Probabilities of raw vectors.
-
-        Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
-
-        Returns:
-            Float32, shape (texts, labels), each row sums to 1.
-        """
-        logits = self._tempered_logits(blocks)
-        logits -= logits.max(axis=1, keepdims=True)
-        np.exp(logits, out=logits)
-        logits /= logits.sum(axis=1, keepdims=True)
-        return logits
-
-    def energies(self, blocks: Blocks) -> Singles:
-        """Log-sum-exp of the logits over the temperature.
-
-        Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
-
-        Returns:
-            Float32, shape (texts,); high for texts like the training data.
-        """
-        logits = self._tempered_logits(blocks)
-        top = logits.max(axis=1)
-        sums: Singles = np.exp(logits - top[:, None]).sum(axis=1)
-        np.log(sums, out=sums)
-        sums += top
-        return sums
+        """Probabilities of raw vectors by encoder, float32, (texts, dims) to (texts, labels)."""
+        return self.answer(blocks).shares
 
     def rejects(self, blocks: Blocks) -> Bools:
-        """Say which texts are out of domain.
+        """Say which texts are out of domain, float32, (texts, dims) to bool, (texts,)."""
+        return self.answer(blocks).is_rejected
+
+    def domain_scores(self, blocks: Blocks) -> Floats:
+        """Score texts by how much they are of the domain, as rejections do.
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
 
         Returns:
-            Bool, shape (texts,); all False for a model that never rejects.
+            Float, shape (texts,); high for texts like the training data.
         """
-        if math.isinf(self.parameters.threshold):
-            return np.zeros(len(blocks[self._names[0]]), bool)
-        return self.energies(blocks) < self.parameters.threshold
+        vectors = self._vectors(blocks)
+        found = _energies(self._tempered_logits(vectors))
+        rejector = self.parameters.rejector
+        if rejector is None:
+            return found
+        return scores(rejector.witnesses(found, self._features(vectors)))
 
-    def _tempered_logits(self, blocks: Blocks) -> Singles:
-        """Logits over the temperature, float32, shape (texts, labels).
+    def _features(self, vectors: Singles) -> Singles:
+        """Scale raw vectors, float32, shape (texts, all dims), as those of the training were."""
+        return np.asarray((vectors - self.parameters.means) / self._scales)
+
+    def _tempered_logits(self, vectors: Singles) -> Singles:
+        """Logits over the temperature, float32, (texts, all dims) to (texts, labels)."""
+        logits: Singles = vectors @ self._matrix
+        logits += self._offsets
+        return logits
+
+    def _vectors(self, blocks: Blocks) -> Singles:
+        """Put the vectors of all encoders side by side, float32, shape (texts, all dims).
 
         Raises:
             ValueError: an encoder's vectors are missing or of another length.
@@ -146,9 +173,23 @@ class TrainedText:
         if not np.isfinite(vectors).all():
             # A broken vector says nothing: it is answered like the average training text.
             vectors = np.where(np.isfinite(vectors), vectors, self.parameters.means)
-        logits: Singles = vectors @ self._matrix
-        logits += self._offsets
-        return logits
+        return vectors
+
+
+def _shares(logits: Singles) -> Singles:
+    """Softmax of logits, float32, shape (texts, labels)."""
+    shares: Singles = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _energies(logits: Singles) -> Singles:
+    """Log-sum-exp of logits, float32, shape (texts, labels) to (texts,)."""
+    top = logits.max(axis=1)
+    sums: Singles = np.exp(logits - top[:, None]).sum(axis=1)
+    np.log(sums, out=sums)
+    sums += top
+    return sums
 
 
 def dump(trained: TrainedText) -> bytes:
@@ -175,6 +216,11 @@ def dump(trained: TrainedText) -> bytes:
         "biases": parameters.biases,
         "means": parameters.means,
     }
+    if parameters.rejector is not None:
+        header["rejector"] = stored_rejectors.header(parameters.rejector)
+        arrays |= artifact.add_prefix(
+            stored_rejectors.PREFIX, stored_rejectors.arrays(parameters.rejector)
+        )
     return artifact.dump(header, arrays)
 
 
@@ -212,6 +258,7 @@ def _parameters(content: Artifact) -> TextParameters:
         norms=tuple(float(norm) for norm in header["norms"]),
         temperature=float(header["temperature"]),
         threshold=float("-inf") if threshold is None else float(threshold),
+        rejector=stored_rejectors.read(content) if "rejector" in header else None,
     )
 
 
@@ -269,3 +316,5 @@ def _check_shapes(parameters: TextParameters) -> None:
         raise ArtifactError("The artifact's threshold is no number.")
     if not all(np.isfinite(array).all() for array in arrays):
         raise ArtifactError("The artifact holds numbers that are not finite.")
+    if parameters.rejector is not None:
+        stored_rejectors.check(parameters.rejector, dims)

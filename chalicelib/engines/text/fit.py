@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from chalicelib.engines.text.head.evaluation import SplitEvaluator
 from chalicelib.engines.text.head.layout import Layout, RowRange
 from chalicelib.engines.text.head.out_of_domain import rejection_threshold
 from chalicelib.engines.text.head.regression import HeadObjective, SoftmaxHead
+from chalicelib.engines.text.head.rejector import LearntRejectors, learn_rejectors
 from chalicelib.engines.text.plan import FitPlan, make_plan
 from chalicelib.engines.text.report.training_report import Epochs, make_report
 from chalicelib.engines.text.validation import check_training_set
@@ -61,11 +63,11 @@ def fit(
         plan.folds,
         plan.arithmetic,
         lambda share: on_progress(_CROSS_VALIDATION_SHARE * share),
+        plan.outside,
     )
-    threshold = rejection_threshold(
-        energies(chosen.logits, chosen.temperature), options.out_of_domain_rate
-    )
-    evaluator = _make_evaluator(training_set, plan.layout, chosen, options)
+    rate = options.out_of_domain_rate
+    rejectors = learn_rejectors(plan.layout, plan.outside, plan.folds, chosen, rate)
+    evaluator = _make_evaluator(training_set, plan.layout, chosen, options, rejectors)
     problem = HeadObjective(
         plan.layout.batches(lambda part: not part.is_held),
         plan.labels,
@@ -76,8 +78,22 @@ def fit(
     on_progress(0.5 + 0.5 * _CROSS_VALIDATION_SHARE)
     head = _refit(plan, chosen, epochs.head, options)
     on_progress(1.0)
-    report = make_report(plan, chosen, evaluator, epochs, training_set.words)
-    return TrainedText(_parameters(training_set, plan, head, chosen, threshold), report)
+    report = make_report(plan, chosen, evaluator, epochs, training_set.words, rejectors)
+    parameters = _parameters(training_set, plan, head, chosen)
+    return TrainedText(_rejecting(parameters, rejectors, chosen, options), report)
+
+
+def _rejecting(
+    parameters: TextParameters,
+    rejectors: LearntRejectors | None,
+    chosen: CrossValidation,
+    options: TextFitOptions,
+) -> TextParameters:
+    """Add what rejects: what was learnt beside background texts, or a threshold of the energy."""
+    if rejectors is not None:
+        return replace(parameters, rejector=rejectors.served)
+    found = energies(chosen.logits, chosen.temperature)
+    return replace(parameters, threshold=rejection_threshold(found, options.out_of_domain_rate))
 
 
 def _make_evaluator(
@@ -85,6 +101,7 @@ def _make_evaluator(
     layout: Layout,
     chosen: CrossValidation,
     options: TextFitOptions,
+    rejectors: LearntRejectors | None,
 ) -> SplitEvaluator:
     """Collect both sides of the split; the held-out side has no say in what it is judged by."""
 
@@ -92,13 +109,21 @@ def _make_evaluator(
         return not part.is_held and not part.is_phrase
 
     trained = energies(chosen.logits[chosen.is_trained], chosen.metric_temperature)
+    training = layout.batches(is_training_example)
+    held = layout.batches(lambda part: part.is_held)
+    rejector = None if rejectors is None else rejectors.metric
+    evidence = {}
+    if rejector is not None:
+        evidence = {id(b): rejector.domain.evidence(b.features) for b in (*training, *held)}
     return SplitEvaluator(
         label_names=training_set.label_names,
-        training=layout.batches(is_training_example),
-        held=layout.batches(lambda part: part.is_held),
+        training=training,
+        held=held,
         temperature=chosen.metric_temperature,
         threshold=rejection_threshold(trained, options.out_of_domain_rate),
         may_reject=options.out_of_domain_rate is not None,
+        rejector=rejector,
+        evidence=evidence,
     )
 
 
@@ -141,7 +166,6 @@ def _parameters(
     plan: FitPlan,
     head: SoftmaxHead,
     chosen: CrossValidation,
-    threshold: float,
 ) -> TextParameters:
     """Round the head to what is stored."""
     scaling = plan.scaling
@@ -157,5 +181,5 @@ def _parameters(
         means=np.concatenate(scaling.means).astype(np.float32),
         norms=scaling.norms,
         temperature=chosen.temperature,
-        threshold=threshold,
+        threshold=float("-inf"),
     )

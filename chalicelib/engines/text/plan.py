@@ -10,8 +10,9 @@ import numpy as np
 from chalicelib.engines.arithmetic import Arithmetic, arithmetic_for
 from chalicelib.engines.split import assign_folds, hold_out, shuffled_ranks
 from chalicelib.engines.text.encoding.label_phrases import label_phrase
+from chalicelib.engines.text.head.domain import middle, unit_vectors
 from chalicelib.engines.text.head.features import Scaling, fit_scaling
-from chalicelib.engines.text.head.layout import Layout, make_row_ranges, sorted_rows
+from chalicelib.engines.text.head.layout import Layout, Outside, make_row_ranges, sorted_rows
 from chalicelib.engines.text.similarity.near_duplicates import group_near_duplicates
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 PHRASE_EXAMPLES = 20
 """Below this many examples a label's phrase is one more example."""
+FEWEST_TEXTS = 20
+"""Below this many examples or background texts nothing is learnt of where the domain ends."""
+_ASKED_EXAMPLES = 2_000
 _SMALL_SET, _SMALL_SET_FOLDS, _FOLDS = 2_000, 5, 3
 _ONE_HOLD_OUT_EXAMPLES = 50_000
 _ONE_HOLD_OUT_WORK = 4e9
@@ -42,6 +46,8 @@ class FitPlan:
     """Means and scales of the encoders' blocks."""
     duplicates: Duplicates
     """Near-duplicates and the split."""
+    outside: Outside | None = None
+    """Background texts; None where nothing is to be rejected, or too little is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,48 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
     )
     size = len(training_set.label_names)
     tried = _folds_to_try(examples, examples * features.shape[1] * size)
-    return FitPlan(layout, size, tried, arithmetic, scaling, _duplicates(groups, units, held))
+    outside = None
+    if options.out_of_domain_rate is not None:
+        outside = _outside(training_set, scaling, arithmetic, layout)
+    return FitPlan(
+        layout, size, tried, arithmetic, scaling, _duplicates(groups, units, held), outside
+    )
+
+
+def _outside(
+    training_set: TextTrainingSet, scaling: Scaling, arithmetic: Arithmetic, layout: Layout
+) -> Outside | None:
+    """Deal the background texts to the folds, without those that are like the examples."""
+    examples = len(layout.order)
+    if training_set.background is None or examples < FEWEST_TEXTS:
+        return None
+    count = len(next(iter(training_set.background.values())))
+    every = np.arange(count)
+    features = arithmetic.features(
+        scaling.features(training_set.background, every, arithmetic.dtype)
+    )
+    features = features[~_is_inside(features, layout)]
+    if len(features) < FEWEST_TEXTS:
+        return None
+    return Outside(features, np.arange(len(features)) % _fold_count(examples))
+
+
+def _is_inside(outside: Floats, layout: Layout) -> Bools:
+    """Say which background texts are as near to an example as examples are to each other.
+
+    A model of the weather would otherwise learn to reject questions about it.
+
+    Args:
+        outside: features of the background texts, float, shape (texts, dims).
+        layout: the examples; up to 2,000 of them are asked.
+    """
+    centre = middle(outside)
+    step = -(-len(layout.order) // _ASKED_EXAMPLES)
+    units = unit_vectors(layout.features[: len(layout.order) : step], centre)
+    alike = units @ units.T
+    np.fill_diagonal(alike, -1.0)
+    usual = np.median(alike.max(axis=1))
+    return np.asarray((unit_vectors(outside, centre) @ units.T).max(1) > usual)
 
 
 def _duplicates(groups: Ints, units: Ints, held: Bools) -> Duplicates:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.domain.common.clock import date_text
-from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE, TEXT_SPLIT_RATIO
+from chalicelib.domain.common.limits import TEXT_SPLIT_RATIO
 from chalicelib.domain.datasets.example import text_digest
-from chalicelib.domain.models.model import OUT_OF_DOMAIN, Model
+from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import SuspectExample
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
+from chalicelib.engines.text.background import background_texts
 from chalicelib.engines.text.classifier import dump
 from chalicelib.engines.text.cost import expected_seconds
 from chalicelib.engines.text.encoding.encoders import FAST
@@ -113,7 +114,8 @@ def train_text(
     Raises:
         TrainingFailed: nothing can be learnt from these texts.
     """
-    training_set = _training_set(texts, vectors)
+    options = _options(model, threads)
+    training_set = _training_set(texts, vectors, rejects=model.out_of_domain_rate is not None)
     callbacks.on_vectors(_expected_seconds(training_set))
     loaded = time.monotonic()
     curve: list[dict[str, Any]] = []
@@ -122,16 +124,15 @@ def train_text(
         curve.append(curve_record(epoch))
         callbacks.on_curve(curve)
 
-    trained = fit(training_set, _options(model, threads), on_epoch, callbacks.on_progress)
-    report = trained.report
+    trained = fit(training_set, options, on_epoch, callbacks.on_progress)
+    report, artifact = trained.report, dump(trained)
     if report is None:
         raise RuntimeError("A training that finished must have a report.")
-    artifact = dump(trained)
-    facts = _card_facts(texts, vectors, artifact, report)
+    facts = _card_facts(texts, vectors, artifact, report) | {"created_at": date_text(now)}
     return FittedText(
         artifact=artifact,
         metrics=metrics_document(report),
-        card=card_document(model, report, facts | {"created_at": date_text(now)}, SEED),
+        card=card_document(model, report, facts, SEED),
         curve=curve,
         report=report,
         fit_seconds=time.monotonic() - loaded,
@@ -160,10 +161,14 @@ def _card_facts(
     }
 
 
-def _training_set(texts: TrainingTexts, vectors: TextVectors) -> TextTrainingSet:
-    """Put texts, labels and vectors together."""
+def _training_set(texts: TrainingTexts, vectors: TextVectors, *, rejects: bool) -> TextTrainingSet:
+    """Put texts, labels and vectors together, with those of the background where it is needed."""
     phrases = [label_phrase(label) or "" for label in texts.labels]
     names = [encoder.name for encoder in vectors.encoders]
+    background = None
+    if rejects:
+        others = background_texts()
+        background = {name: vectors.of_phrases(name, others) for name in names}
     return TextTrainingSet(
         blocks={name: vectors.of_texts(name) for name in names},
         label_indexes=np.array(texts.label_indexes, np.int64),
@@ -171,6 +176,7 @@ def _training_set(texts: TrainingTexts, vectors: TextVectors) -> TextTrainingSet
         digests=[text_digest(text) for text in texts.texts],
         word_digests=[text_digest(same_words(text)) for text in texts.texts],
         label_blocks={name: vectors.of_phrases(name, phrases) for name in names},
+        background=background,
         encoder_digests={encoder.name: encoder.sha256 for encoder in vectors.encoders},
     )
 
@@ -179,19 +185,13 @@ def _options(model: Model, threads: int) -> TextFitOptions:
     """Read the choices out of the request."""
     request = model.request
     ratio = request.param("trainSplitRatio")
-    rate = request.param("outOfDomainRate")
-    is_open = request.algorithm == OUT_OF_DOMAIN
     return TextFitOptions(
         split_ratio=TEXT_SPLIT_RATIO if ratio is None else float(str(ratio)),
-        out_of_domain_rate=_rate(rate) if is_open else None,
+        out_of_domain_rate=model.out_of_domain_rate,
         max_epochs=request.epochs,
         seed=SEED,
         threads=threads,
     )
-
-
-def _rate(sent: object) -> float:
-    return OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))
 
 
 def _encoder_facts(encoder: Encoder) -> dict[str, str]:

@@ -91,9 +91,10 @@ class PredictionService:
 
     def _predict(self, trained: TrainedText, document: str, count: int | None) -> Ranked:
         blocks = self._encoders.vectors([use.name for use in trained.encoders], document)
-        if bool(trained.rejects(blocks)[0]):
+        answers = trained.answer(blocks)
+        if bool(answers.is_rejected[0]):
             return ()
-        return ranked(trained.labels, trained.predict(blocks)[0].tolist(), count)
+        return ranked(trained.labels, answers.shares[0].tolist(), count)
 
     def _read(self, model: ServedModel) -> TrainedText:
         """Read an artifact."""

@@ -80,6 +80,7 @@ class TrainingService:
             request=request,
             queued_at=now,
             is_paid=account.is_paid,
+            heeds_rate=True,
         )
         # Counted first, so that nothing but the queue can fail once the training is accepted.
         position = self.view(model).queue_position

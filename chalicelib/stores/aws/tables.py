@@ -253,6 +253,7 @@ class ModelRow(TableRow):
     stats = JSONAttribute(null=True)
     version = UnicodeAttribute(null=True)
     last_error = UnicodeAttribute(null=True)
+    heeds_rate = BooleanAttribute(default=False)
     deleted = BooleanAttribute(default=False)
     open = UnicodeAttribute(null=True)
     dataset_index = DatasetModelsIndex()

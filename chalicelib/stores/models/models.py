@@ -242,6 +242,7 @@ def new_row(model: Model) -> ModelRow:
         updated_at=to_milliseconds(model.updated_at),
         request=dump_request(model.request),
         is_paid=model.is_paid,
+        heeds_rate=model.heeds_rate,
         epochs=model.epochs,
         turn=model.turn,
         accepted_at=created_at,
@@ -280,4 +281,5 @@ def load_model(row: ModelRow) -> Model:
         stats=None if row.stats is None else TrainStats(**row.stats),
         version=row.version or "",
         last_error=row.last_error or "",
+        heeds_rate=bool(row.heeds_rate),
     )

@@ -150,7 +150,7 @@ WORDS: Mapping[str, str] = {
     "withGlobalDatasetId": "Id of a dataset of the service that is learnt from, too.",
     "augmentData": "Whether altered copies of the pictures are learnt from, too.",
     "profile": "Which encoders see the texts: `fast`, or `accurate`.",
-    "outOfDomainRate": "Share of fitting texts that may be answered with no label.",
+    "outOfDomainRate": "Share of fitting texts that an intent model may answer with no label.",
     "TrainStatsRecord.labels": "How many labels were learnt.",
     "examples": "How many examples there were.",
     "totalTime": "From the beginning to the end.",

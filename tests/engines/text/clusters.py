@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
@@ -35,6 +36,16 @@ def a_training_set(
         digests=[sha256(f"{seed} {number}".encode()).digest() for number in range(len(labels))],
         label_blocks=phrases if with_phrases else None,
     )
+
+
+def with_background(examples: TextTrainingSet, count: int = 60) -> TextTrainingSet:
+    """Add background texts, which lie anywhere."""
+    generator = np.random.default_rng(7)
+    background = {
+        name: _unit(generator.standard_normal((count, block.shape[1])))
+        for name, block in examples.blocks.items()
+    }
+    return replace(examples, background=background)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

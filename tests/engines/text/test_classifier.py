@@ -19,6 +19,8 @@ from chalicelib.engines.text.classifier import (
     dump,
     load,
 )
+from chalicelib.engines.text.head.domain import Domain, DomainScale
+from chalicelib.engines.text.head.rejector import Rejector
 
 ENCODERS = (EncoderUse("minilm", "a" * 64, 2), EncoderUse("use", "b" * 64, 1))
 
@@ -56,7 +58,7 @@ def test_energies_and_rejection_by_hand() -> None:
     vectors = _vectors((3, 9, 0), (9, 0, 0))
 
     np.testing.assert_allclose(
-        TrainedText(_parameters()).energies(vectors), [2.3133, 8.0009], atol=1e-4
+        TrainedText(_parameters()).domain_scores(vectors), [2.3133, 8.0009], atol=1e-4
     )
     assert TrainedText(_parameters(3.0)).rejects(vectors).tolist() == [True, False]
     assert TrainedText(_parameters()).rejects(vectors).tolist() == [False, False]
@@ -112,6 +114,56 @@ def test_round_trip(threshold: float) -> None:
     assert again.report is None
     vectors = _vectors((3, 9, 0))
     np.testing.assert_array_equal(again.predict(vectors), trained.predict(vectors))
+
+
+REJECTOR = Rejector(
+    Domain(
+        np.array([0.0, 0.0, 1.0]), np.array([[100, 0, -7]], np.float32), np.array([0.5, 0, 1]), 0.25
+    ),
+    DomainScale((1.0, 0.5, 0.0), (1.0, 0.25, 2.0), (0.5, 1.0, 1.0, -1.0)),
+    -3.5,
+)
+
+
+def test_round_trip_of_a_rejector() -> None:
+    """It comes back as it was; what reads no rejectors finds a model that never rejects."""
+    trained = TrainedText(dataclasses.replace(_parameters(), rejector=REJECTOR))
+    vectors = _vectors((3, 9, 0), (9, 0, 0), (0, -4, 1))
+
+    data = dump(trained)
+    again = load(data)
+
+    assert dump(again) == data
+    assert artifact.load(data, KIND, VERSION).header["threshold"] is None
+    np.testing.assert_array_equal(again.predict(vectors), trained.predict(vectors))
+    np.testing.assert_array_equal(again.rejects(vectors), trained.rejects(vectors))
+    np.testing.assert_array_equal(again.domain_scores(vectors), trained.domain_scores(vectors))
+    assert again.bytes > load(dump(TrainedText(_parameters()))).bytes
+
+
+@pytest.mark.parametrize(
+    "rejector",
+    [
+        dataclasses.replace(REJECTOR, threshold=float("nan")),
+        dataclasses.replace(
+            REJECTOR, domain=dataclasses.replace(REJECTOR.domain, centre=np.zeros(2))
+        ),
+        dataclasses.replace(
+            REJECTOR, domain=dataclasses.replace(REJECTOR.domain, anchors=np.zeros((0, 3)))
+        ),
+        dataclasses.replace(
+            REJECTOR, scale=dataclasses.replace(REJECTOR.scale, deviations=(1.0, 0.0, 1.0))
+        ),
+        dataclasses.replace(REJECTOR, scale=dataclasses.replace(REJECTOR.scale, trust=(1.0,))),
+    ],
+    ids=["threshold", "centre", "anchors", "deviations", "trust"],
+)
+def test_a_damaged_rejector_is_refused(rejector: Rejector) -> None:
+    """A model whose rejector cannot judge answers nothing at all."""
+    data = dump(TrainedText(dataclasses.replace(_parameters(), rejector=rejector)))
+
+    with pytest.raises(ArtifactError, match="rejector"):
+        load(data)
 
 
 @pytest.mark.parametrize(

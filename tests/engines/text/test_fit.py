@@ -21,7 +21,7 @@ from chalicelib.engines.text import plan
 from chalicelib.engines.text.classifier import TrainedText, dump, load
 from chalicelib.engines.text.report import training_report
 from chalicelib.errors import TrainingFailed
-from tests.engines.text.clusters import a_training_set
+from tests.engines.text.clusters import a_training_set, with_background
 
 ROOT = Path(__file__).parents[3]
 
@@ -163,6 +163,51 @@ def test_out_of_domain_texts_are_rejected_at_about_the_asked_rate() -> None:
     assert len(model.report.metrics.labels) == 4
 
 
+def test_few_texts_reject_when_the_background_is_known() -> None:
+    """60 texts: the asked share of their own kind is lost, and of others most are rejected."""
+    examples = a_training_set([60] * 4, dims=(24,), spread=0.5)
+    seen, unseen = _part(examples, slice(0, 60)), _part(examples, slice(60, 240))
+    foreign = a_training_set([25] * 4, dims=(24,), spread=1.0, seed=9)
+
+    alone = _fit(seen, out_of_domain_rate=0.05)
+    beside = _fit(with_background(seen, 200), out_of_domain_rate=0.05)
+
+    assert alone.rejects(foreign.blocks).mean() < beside.rejects(foreign.blocks).mean()
+    assert beside.rejects(foreign.blocks).mean() > 0.85
+    assert beside.rejects(unseen.blocks).mean() < 0.15
+    assert beside.report is not None
+    assert beside.report.rejection is not None
+    assert beside.report.rejection.background is not None
+    assert beside.report.rejection.background.value > 0.8
+
+
+def test_what_is_kept_is_answered_with_caution() -> None:
+    """The farther from all training texts, the less sure; the order of labels stays as it was."""
+    examples = a_training_set([40] * 4, dims=(24,), spread=0.5)
+    foreign = a_training_set([25] * 4, dims=(24,), spread=1.0, seed=9)
+
+    plain = _fit(examples).predict(foreign.blocks)
+    answers = _fit(with_background(examples, 200), out_of_domain_rate=0.05).answer(foreign.blocks)
+
+    cautious, is_kept = answers.shares, ~answers.is_rejected
+    np.testing.assert_allclose(cautious.sum(axis=1), 1.0, rtol=1e-5)
+    np.testing.assert_array_equal(cautious[is_kept].argmax(axis=1), plain[is_kept].argmax(axis=1))
+    assert (cautious.max(axis=1) >= 0.9).mean() < 0.5 * (plain.max(axis=1) >= 0.9).mean()
+
+
+def test_background_texts_like_the_examples_are_no_background() -> None:
+    """A model of what the background speaks of keeps its texts."""
+    examples = a_training_set([60] * 4, dims=(24,), spread=0.5)
+    seen, unseen = _part(examples, slice(0, 120)), _part(examples, slice(120, 240))
+    others = with_background(seen, 100).background
+    assert others is not None
+    same = {name: np.concatenate([unseen.blocks[name], others[name]]) for name in others}
+
+    model = _fit(dataclasses.replace(seen, background=same), out_of_domain_rate=0.05)
+
+    assert model.rejects(unseen.blocks).mean() < 0.2
+
+
 def test_without_a_rate_nothing_is_rejected() -> None:
     """Only models that ask for it have the out-of-domain answer."""
     foreign = a_training_set([25] * 4, seed=9)
@@ -229,8 +274,8 @@ import hashlib
 from chalicelib.engines.interface import TextFitOptions
 from chalicelib.engines.text import plan, training
 from chalicelib.engines.text.classifier import dump
-from tests.engines.text.clusters import a_training_set
-examples = a_training_set([30] * 12, dims=(96, 64), spread=1.0)
+from tests.engines.text.clusters import a_training_set, with_background
+examples = with_background(a_training_set([30] * 12, dims=(96, 64), spread=1.0))
 model = training.fit(examples, TextFitOptions(out_of_domain_rate=0.05), [].append)
 print(hashlib.sha256(dump(model)).hexdigest())
 """
@@ -248,7 +293,7 @@ print(hashlib.sha256(dump(model)).hexdigest())
 )
 def test_the_artifact_is_the_same_in_another_process(environment: dict[str, str]) -> None:
     """Neither threads nor BLAS kernels change a byte."""
-    examples = a_training_set([30] * 12, dims=(96, 64), spread=1.0)
+    examples = with_background(a_training_set([30] * 12, dims=(96, 64), spread=1.0))
     expected = sha256(dump(_fit(examples, out_of_domain_rate=0.05))).hexdigest()
 
     answer = subprocess.run(
@@ -392,9 +437,12 @@ def test_the_report_is_ready_for_json() -> None:
     assert "confusion_matrix" in text
 
 
-def test_the_stored_model_answers_like_the_trained_one() -> None:
+@pytest.mark.parametrize("is_background_known", [False, True])
+def test_the_stored_model_answers_like_the_trained_one(is_background_known: bool) -> None:
     """What is written to the artifact is what was learnt."""
     examples = a_training_set([20] * 3)
+    if is_background_known:
+        examples = with_background(examples)
     model = _fit(examples, out_of_domain_rate=0.05)
 
     again = load(dump(model))

@@ -161,12 +161,12 @@ def test_deleted_model_answers_nothing(world: World) -> None:
 def test_encoder_of_another_digest(world: World) -> None:
     """A model never predicts with an encoder other than the one it was trained with."""
     model = world.model(world.dataset(ROWS))
-    changed = TinyEncoder("use")
+    changed = TinyEncoder("bge")
     changed.sha256 = "0" * 64
     other = world.another()
-    other.container.encoders._encoders["use"] = changed
+    other.container.encoders._encoders["bge"] = changed
 
-    with pytest.raises(EncoderMissing, match="needs the encoder use"):
+    with pytest.raises(EncoderMissing, match="needs the encoder bge"):
         _predict(other, model.model_id, "book")
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chalicelib.domain.models.model import FAILED, RUNNING, SUCCEEDED, TrainRequest, TrainStats
+from chalicelib.domain.models.model import (
+    FAILED,
+    RUNNING,
+    SUCCEEDED,
+    Model,
+    TrainRequest,
+    TrainStats,
+)
 from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
 from chalicelib.errors import LeaseLost, StorageUnavailable, TrainingFailed
 from chalicelib.stores.aws.tables import ModelRow
@@ -228,27 +235,63 @@ def test_stalled_owner_writes_nothing(world: World) -> None:
     assert leases.acquire(model.account_id, model.model_id, 1) is None
 
 
-def test_out_of_domain_training(world: World) -> None:
-    """With installed encoders, a model that may reject answers strange texts with nothing."""
-    folder = Path(world.settings.model_dir)
-    assert (folder / "use" / "encoder.json").is_file(), "run: python -m infra.models install"
-    world.container.encoders._encoders.clear()
+def _flights_and_meals() -> list[tuple[str, str]]:
+    """Forty texts of two intents."""
     flights = ["flight to {}", "a plane ticket to {}", "fly me to {}", "book a seat to {}"]
     meals = ["a table for dinner in {}", "pizza in {}", "where to eat in {}", "lunch in {}"]
     cities = ["Paris", "Rome", "Oslo", "Lima", "Delhi"]
     rows = [(text.format(city), "fly") for text in flights for city in cities]
-    rows += [(text.format(city), "eat") for text in meals for city in cities]
-    request = TrainRequest(
-        epochs=20, algorithm="multilingual-intent-ood", params={"outOfDomainRate": 0.2}
-    )
+    return rows + [(text.format(city), "eat") for text in meals for city in cities]
 
-    model = world.model(world.dataset(rows), request)
 
-    assert (model.status, model.request.algorithm) == (SUCCEEDED, "multilingual-intent-ood")
-    answers = [
-        world.answer(model.model_id, text)
-        for text in ("a plane ticket to Lima", "pizza in Oslo", "the derivative of x squared is 2x")
-    ]
-    assert [answer[0].label if answer else None for answer in answers] == ["fly", "eat", None]
+@pytest.fixture
+def real_encoders(world: World) -> None:
+    """Take installed encoders in place of the tiny one."""
+    folder = Path(world.settings.model_dir)
+    assert (folder / "bge" / "encoder.json").is_file(), "run: python -m infra.models install"
+    world.container.encoders._encoders.clear()
+
+
+def _labels(world: World, model: Model, texts: Sequence[str]) -> list[str | None]:
+    """First labels of the answers; None where the answer is empty."""
+    answers = [world.answer(model.model_id, text) for text in texts]
+    return [answer[0].label if answer else None for answer in answers]
+
+
+ASKED = ("a plane ticket to Lima", "pizza in Oslo", "the derivative of x squared is 2x")
+
+
+@pytest.mark.usefixtures("real_encoders")
+@pytest.mark.parametrize("algorithm", ["intent", "multilingual-intent", "multilingual-intent-ood"])
+def test_out_of_domain_training(world: World, algorithm: str) -> None:
+    """With every algorithm of intents, a training that names the rate may answer with nothing."""
+    params: dict[str, object] = {"outOfDomainRate": 0.2, "profile": "fast"}
+    request = TrainRequest(epochs=20, algorithm=algorithm, params=params)
+
+    model = world.model(world.dataset(_flights_and_meals()), request)
+
+    assert (model.status, model.request.algorithm) == (SUCCEEDED, algorithm)
+    assert _labels(world, model, ASKED) == ["fly", "eat", None]
     matrix = world.container.models.metrics(model).data["confusionMatrix"]
     assert [len(row) for row in matrix] == [3, 3, 3]
+
+
+@pytest.mark.usefixtures("real_encoders")
+def test_models_that_ignored_the_rate_go_on_answering_labels(world: World) -> None:
+    """A model of before ignores the rate when it is trained anew; one without a rate has none."""
+    view = world.dataset(_flights_and_meals())
+    params: dict[str, object] = {"outOfDomainRate": 0.2, "profile": "fast"}
+    request = TrainRequest(epochs=20, algorithm="intent", params=params)
+    plain = world.model(view, TrainRequest(epochs=20, params={"profile": "fast"}))
+    old = world.model(view, request)
+    ModelRow(old.account_id, old.model_id).update(actions=[ModelRow.heeds_rate.remove()])
+
+    old = world.container.models.get(old.account_id, old.model_id)
+    world.container.training.retrain(world.account, old, request)
+    world.work()
+    old = world.container.models.get(old.account_id, old.model_id)
+
+    for model in (plain, old):
+        assert None not in _labels(world, model, ASKED)
+        matrix = world.container.models.metrics(model).data["confusionMatrix"]
+        assert [len(row) for row in matrix] == [2, 2]

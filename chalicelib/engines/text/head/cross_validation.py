@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from chalicelib.engines.calibration import fit_temperature, tempered_loss
 from chalicelib.engines.text.head.regression import HeadObjective, SoftmaxHead, fit_head
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Bools, Ints, Singles
+    from chalicelib.domain.common.arrays import Bools, Floats, Ints, Singles
     from chalicelib.engines.arithmetic import Arithmetic
-    from chalicelib.engines.text.head.layout import Layout, RowRange
+    from chalicelib.engines.text.head.layout import Layout, Outside, RowRange
 
 
 RISING_PENALTY_INVERSES = (3.0, 10.0, 30.0, 100.0)
@@ -55,6 +55,8 @@ class CrossValidation:
     """Their label indexes, int, shape (n,)."""
     is_trained: Bools
     """Which of them are of the training part of the split, bool, shape (n,)."""
+    outside_logits: Singles
+    """Scores of the background texts, fold after fold, float32, shape (m, labels)."""
 
 
 def cross_validate(
@@ -63,6 +65,7 @@ def cross_validate(
     folds: Sequence[int],
     arithmetic: Arithmetic,
     on_progress: Callable[[float], None],
+    outside: Outside | None = None,
 ) -> CrossValidation:
     """Try the penalties from strong to weak until the log-loss rises.
 
@@ -74,33 +77,34 @@ def cross_validate(
         folds: folds to hold out, one after the other.
         arithmetic: how numbers are rounded.
         on_progress: called with the share that is done, from 0 to 1.
+        outside: background texts, which the heads of their folds score, too.
 
     Returns:
         The best choice; C = 10 at temperature 1 when there is nothing to hold out.
     """
-    runs = [_Fold(layout, labels, fold, arithmetic) for fold in folds]
+    runs = [_Fold(layout, labels, fold, arithmetic, outside) for fold in folds]
     runs = [run for run in runs if len(run.truth)]
     if not runs:
         return _default(labels)
     choosing = runs[:1] if len(layout.order) > CHOOSING_EXAMPLES else runs
-    penalty_inverse, logits = _choose(choosing, lambda share: on_progress(0.7 * share))
+    penalty_inverse, scores = _choose(choosing, lambda share: on_progress(0.7 * share))
     for place, run in enumerate(runs[len(choosing) :], 1):
-        logits.append(run.logits(penalty_inverse))
+        scores.append(run.scores(penalty_inverse))
         on_progress(0.7 + 0.3 * place / len(runs))
     on_progress(1.0)
-    return _calibrated(penalty_inverse, runs, np.concatenate(logits))
+    return _calibrated(penalty_inverse, runs, scores)
 
 
 def _choose(
     runs: Sequence[_Fold], on_progress: Callable[[float], None]
-) -> tuple[float, list[Singles]]:
-    """Return the best C and the logits of every fold for it."""
+) -> tuple[float, list[_Scores]]:
+    """Return the best C and the scores of every fold for it."""
     truth = np.concatenate([run.truth for run in runs])
     chosen = _choosing(np.concatenate([run.is_trained for run in runs]))
 
-    def tried(penalty_inverse: float) -> tuple[float, list[Singles]]:
-        parts = [run.logits(penalty_inverse) for run in runs]
-        logits = np.concatenate(parts)[chosen]
+    def tried(penalty_inverse: float) -> tuple[float, list[_Scores]]:
+        parts = [run.scores(penalty_inverse) for run in runs]
+        logits = np.concatenate([part.held for part in parts])[chosen]
         temperature = fit_temperature(logits, truth[chosen])
         return tempered_loss(logits, truth[chosen], temperature), parts
 
@@ -120,8 +124,11 @@ def _choose(
     return best, best_parts
 
 
-def _calibrated(penalty_inverse: float, runs: Sequence[_Fold], logits: Singles) -> CrossValidation:
-    """Fit both temperatures to the logits of the chosen penalty, float32, shape (n, labels)."""
+def _calibrated(
+    penalty_inverse: float, runs: Sequence[_Fold], scores: Sequence[_Scores]
+) -> CrossValidation:
+    """Fit both temperatures to the scores of the chosen penalty."""
+    logits = np.concatenate([part.held for part in scores])
     truth = np.concatenate([run.truth for run in runs])
     is_trained = np.concatenate([run.is_trained for run in runs])
     chosen = _choosing(is_trained)
@@ -135,6 +142,7 @@ def _calibrated(penalty_inverse: float, runs: Sequence[_Fold], logits: Singles) 
         logits=logits,
         truth=truth,
         is_trained=is_trained,
+        outside_logits=np.concatenate([part.outside for part in scores]),
     )
 
 
@@ -155,14 +163,30 @@ def _default(labels: int) -> CrossValidation:
     nothing = np.empty(0, np.int64)
     logits = np.empty((0, labels), np.float32)
     return CrossValidation(
-        _DEFAULT_PENALTY_INVERSE, 1.0, 1.0, nothing, logits, nothing, np.empty(0, bool)
+        _DEFAULT_PENALTY_INVERSE, 1.0, 1.0, nothing, logits, nothing, np.empty(0, bool), logits
     )
+
+
+class _Scores(NamedTuple):
+    """What the head of a fold says."""
+
+    held: Singles
+    """Of the held-out examples, float32, shape (n, labels)."""
+    outside: Singles
+    """Of the background texts of the fold, float32, shape (m, labels)."""
 
 
 class _Fold:
     """One fold: its training pieces, its held-out pieces, and the head so far."""
 
-    def __init__(self, layout: Layout, labels: int, fold: int, arithmetic: Arithmetic) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        labels: int,
+        fold: int,
+        arithmetic: Arithmetic,
+        outside: Outside | None,
+    ) -> None:
         def is_out(part: RowRange) -> bool:
             return part.fold == fold
 
@@ -171,16 +195,21 @@ class _Fold:
         self._labels = labels
         self._arithmetic = arithmetic
         self._head: SoftmaxHead | None = None
+        self._outside = None if outside is None else outside.of(fold)
         self.examples = layout.examples(is_out)
         trained = layout.examples(lambda part: is_out(part) and not part.is_held)
         self.is_trained = np.isin(self.examples, trained)
         truths = [batch.labels for batch in self._held]
         self.truth = np.concatenate(truths) if truths else np.empty(0, np.int64)
 
-    def logits(self, penalty_inverse: float) -> Singles:
-        """Scores of the held-out examples, float32, shape (n, labels)."""
+    def scores(self, penalty_inverse: float) -> _Scores:
+        """Fit for a penalty and score what was held out."""
         problem = HeadObjective(self._training, self._labels, penalty_inverse, self._arithmetic)
         self._head = fit_head(problem, self._head, _TOLERANCE)
-        scores = [self._head.logits(batch.features) for batch in self._held]
+        held = [self._head.logits(batch.features) for batch in self._held]
+        outside = [] if self._outside is None else [self._head.logits(self._outside)]
+        return _Scores(self._joined(held), self._joined(outside))
+
+    def _joined(self, parts: Sequence[Floats]) -> Singles:
         empty = np.empty((0, self._labels), np.float32)
-        return np.concatenate([empty, *scores]).astype(np.float32)
+        return np.concatenate([empty, *parts]).astype(np.float32)

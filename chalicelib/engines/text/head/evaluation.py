@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +13,9 @@ from chalicelib.engines.calibration import energies, probabilities
 from chalicelib.engines.interface import PrecisionRecallCurve, TextMetrics
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Bools, Ints, Singles
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints, Singles
     from chalicelib.engines.text.head.regression import ExampleBatch, SoftmaxHead
+    from chalicelib.engines.text.head.rejector import Rejector
 
 
 _CHUNK_ROWS = 4_096
@@ -36,6 +37,10 @@ class SplitEvaluator:
     """Energy below which a text is rejected."""
     may_reject: bool
     """Whether the confusion matrix has an out-of-domain row and column."""
+    rejector: Rejector | None = None
+    """Judges texts in place of the threshold."""
+    evidence: Mapping[int, Doubles] = field(default_factory=dict)
+    """What its domain says of each piece, by the piece's `id`, since no epoch changes it."""
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Measure a head on both sides."""
@@ -79,12 +84,23 @@ class SplitEvaluator:
         for batch in batches:
             for first in range(0, len(batch.labels), _CHUNK_ROWS):
                 logits = head.logits(batch.features[first : first + _CHUNK_ROWS])
-                shares = probabilities(logits, self.temperature)
-                is_rejected = np.zeros(len(logits), bool)
-                if self.may_reject:
-                    is_rejected = energies(logits, self.temperature) < self.threshold
+                evidence = self.evidence.get(id(batch))
+                some = None if evidence is None else evidence[first : first + _CHUNK_ROWS]
+                shares, is_rejected = self._judged(logits, some)
                 truth = batch.labels[first : first + _CHUNK_ROWS]
                 yield _Part(shares, shares.argmax(axis=1), is_rejected, truth)
+
+    def _judged(self, logits: Floats, evidence: Doubles | None) -> tuple[Singles, Bools]:
+        """Probabilities and rejections of logits, float, (examples, labels), as they are served."""
+        shares = probabilities(logits, self.temperature)
+        if not self.may_reject:
+            return shares, np.zeros(len(logits), bool)
+        found = energies(logits, self.temperature)
+        if self.rejector is None or evidence is None:
+            return shares, found < self.threshold
+        witnesses = self.rejector.scale.scaled(found, evidence)
+        cautious = self.rejector.scale.cautious(shares, witnesses)
+        return cautious, self.rejector.rejects(witnesses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,24 @@ class Layout:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Background texts, held out with the folds as examples are."""
+
+    features: Floats
+    """Scaled features, float, shape (texts, dims)."""
+    folds: Ints
+    """Fold of every text, int, shape (texts,)."""
+
+    def of(self, fold: int) -> Floats:
+        """Features of the texts of a fold, float, shape (n, dims)."""
+        return np.asarray(self.features[self.folds == fold])
+
+    def beside(self, fold: int) -> Floats:
+        """Features of the texts of all other folds, float, shape (n, dims)."""
+        return np.asarray(self.features[self.folds != fold])
+
+
 def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
     """Example of every row: by side, then fold, then rank; int, shape (examples,)."""
     return np.lexsort((ranks, folds, held))

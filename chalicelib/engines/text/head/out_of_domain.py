@@ -16,6 +16,26 @@ _MARGIN_DEVIATIONS = 0.5
 _STEPS = 4_096.0
 
 
+FEW_TEXTS = 2_000
+FALL = 0.8
+"""Up to 2,000 texts a served model rejects so much of what out-of-fold scores foretell, since heads
+and neighbours that saw fewer texts score those of the domain lower."""
+
+
+def score_threshold(scores: Floats, rate: float) -> float:
+    """Choose the score below which a served model rejects about the asked share.
+
+    Args:
+        scores: out-of-fold scores of the training texts, float, shape (examples,).
+        rate: share of texts of the domain that may be rejected.
+
+    Returns:
+        Threshold, a multiple of 1/4096.
+    """
+    asked = min(rate / FALL, 1.0) if len(scores) <= FEW_TEXTS else rate
+    return round(float(np.quantile(scores.astype(np.float64), asked)) * _STEPS) / _STEPS
+
+
 def rejection_threshold(energies: Floats, rate: float | None) -> float:
     """Choose the energy below which texts are rejected.
 

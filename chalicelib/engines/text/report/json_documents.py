@@ -129,6 +129,8 @@ def _card_metrics(report: TextReport) -> dict[str, Any]:
     rejection = report.rejection
     if rejection is not None:
         found["rejectedInDomain"] = _figure(rejection.held_out)
+        if rejection.background is not None:
+            found["rejectedBackground"] = _figure(rejection.background)
     return found
 
 
@@ -170,7 +172,10 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
         asked = OUT_OF_DOMAIN_RATE if rate is None else float(str(rate))
         parts.append(_rejecting(report.rejection, asked))
     elif rate is not None:
-        parts.append("It never rejects a text: outOfDomainRate needs multilingual-intent-ood.")
+        parts.append(
+            "It never rejects a text: outOfDomainRate needs an algorithm of intents, and a model "
+            "that was first trained when the parameter counted with it. Train a new model."
+        )
     return " ".join(parts)
 
 
@@ -194,6 +199,16 @@ def _reproducible(report: TextReport) -> str:
 
 def _rejecting(rejection: RejectionQuality, rate: float) -> str:
     """Say how far the out-of-domain answer can be trusted; the rate is the one asked for."""
+    if rejection.background is not None:
+        return (
+            "Texts unlike the training data are answered with an empty list. The threshold is to "
+            f"reject {100 * rate:.3g}% of texts of the domain, and {rejection.held_out.value:.1%} "
+            f"of the held-out ones fall below it; of {rejection.background_texts} English texts "
+            f"on other things it rejects {rejection.background.value:.1%}. Both were judged by "
+            "what did not see them. Users may word things otherwise than whoever wrote the "
+            "training texts, and are then rejected more often; what is close to a label, but of "
+            "an intent that it does not know, is often not told apart."
+        )
     aim = f"The threshold is to reject {100 * rate:.3g}% of texts of the domain"
     if rejection.judged_by < ENOUGH_FOR_QUANTILE:
         aim = (

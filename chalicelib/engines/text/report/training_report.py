@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Ints
     from chalicelib.engines.text.head.cross_validation import CrossValidation
     from chalicelib.engines.text.head.regression import SoftmaxHead
+    from chalicelib.engines.text.head.rejector import LearntRejectors
     from chalicelib.engines.text.plan import FitPlan
 
 
@@ -47,6 +48,7 @@ def make_report(
     evaluator: SplitEvaluator,
     epochs: Epochs,
     words: Sequence[bytes],
+    rejectors: LearntRejectors | None = None,
 ) -> TextReport:
     """Gather everything that the metrics record and the card tell.
 
@@ -56,10 +58,14 @@ def make_report(
         evaluator: both sides of the split.
         epochs: how the fit went.
         words: digests of the examples' words, in the order of the training set.
+        rejectors: what tells where the domain ends, if it was learnt.
     """
     scores, truth = evaluator.scores(epochs.head)
     last, tests, examples = epochs.last.metrics, len(truth), len(plan.layout.order)
     shares = probabilities(chosen.logits, chosen.temperature)
+    served = shares
+    if rejectors is not None:
+        served = rejectors.served.scale.cautious(shares, rejectors.out_of_fold)
     matrix = np.array(last.confusion_matrix)
     return TextReport(
         metrics=last,
@@ -67,8 +73,8 @@ def make_report(
         curve=held_out_curve(scores, truth),
         accuracy_interval=metrics.wilson_interval(round(last.test_accuracy * tests), tests),
         macro_f1_interval=metrics.macro_f1_interval(matrix, plan.labels),
-        calibration_error=round(metrics.calibration_error(shares, chosen.truth), 6),
-        brier_score=round(metrics.brier_score(shares, chosen.truth), 6),
+        calibration_error=round(metrics.calibration_error(served, chosen.truth), 6),
+        brier_score=round(metrics.brier_score(served, chosen.truth), 6),
         penalty_inverse=chosen.penalty_inverse,
         temperature=chosen.temperature,
         epochs=epochs.last.epoch,
@@ -79,7 +85,7 @@ def make_report(
         duplicates_kept_together=plan.duplicates.kept_together,
         duplicates_across_split=plan.duplicates.across_split,
         conflicts=_conflicts(plan, words),
-        rejection=_rejection(chosen, evaluator, matrix),
+        rejection=_rejection(chosen, evaluator, matrix, rejectors),
         out_of_fold=OutOfFold(chosen.examples, shares, chosen.truth),
     )
 
@@ -101,7 +107,10 @@ def _conflicts(plan: FitPlan, words: Sequence[bytes]) -> tuple[TextConflict, ...
 
 
 def _rejection(
-    chosen: CrossValidation, evaluator: SplitEvaluator, matrix: Ints
+    chosen: CrossValidation,
+    evaluator: SplitEvaluator,
+    matrix: Ints,
+    rejectors: LearntRejectors | None,
 ) -> RejectionQuality | None:
     """Say what the threshold does to texts of the domain; None for a model that never rejects.
 
@@ -109,10 +118,21 @@ def _rejection(
         chosen: out-of-fold logits.
         evaluator: threshold and temperature of the metrics.
         matrix: confusion matrix with the extra row, int, shape (labels + 1, labels + 1).
+        rejectors: what tells where the domain ends, if it was learnt.
     """
     if not evaluator.may_reject:
         return None
     rejected = int(matrix[:-1, -1].sum())
+    if rejectors is not None:
+        below = rejectors.served.rejects(rejectors.out_of_fold)
+        outside = rejectors.outside_texts
+        return RejectionQuality(
+            held_out=metrics.wilson_interval(rejected, int(matrix.sum())),
+            out_of_fold=round(float(below.mean()), 6),
+            judged_by=len(chosen.truth),
+            background=metrics.wilson_interval(rejectors.outside_rejected, outside),
+            background_texts=outside,
+        )
     trained = energies(chosen.logits[chosen.is_trained], chosen.metric_temperature)
     return RejectionQuality(
         held_out=metrics.wilson_interval(rejected, int(matrix.sum())),

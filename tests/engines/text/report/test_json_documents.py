@@ -12,7 +12,7 @@ from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
 from chalicelib.engines.interface import TextFitOptions, TextReport
 from chalicelib.engines.text.fit import fit
 from chalicelib.engines.text.report.json_documents import card_document
-from tests.engines.text.clusters import a_training_set
+from tests.engines.text.clusters import a_training_set, with_background
 
 NOW = datetime(2024, 3, 4, tzinfo=UTC)
 FACTS: dict[str, Any] = {
@@ -144,3 +144,19 @@ def test_labels_without_a_test_are_named(report: TextReport) -> None:
     assert "'label 2', 'label 5'" in limits
     assert "and 2 more labels" in limits
     assert "Not tested" not in _card(report)["limits"]
+
+
+def test_the_card_tells_what_is_rejected_of_the_background() -> None:
+    """With background texts both shares stand in the card, and that users word things otherwise."""
+    options = TextFitOptions(out_of_domain_rate=0.05)
+    report = fit(with_background(a_training_set([30] * 3)), options, [].append).report
+    assert report is not None
+    assert report.rejection is not None
+    assert report.rejection.background is not None
+
+    card = _card(report)
+
+    share = report.rejection.background.value
+    assert card["metrics"]["rejectedBackground"]["value"] == pytest.approx(share, abs=1e-6)
+    assert f"texts on other things it rejects {share:.1%}" in card["limits"]
+    assert "Users may word things otherwise" in card["limits"]

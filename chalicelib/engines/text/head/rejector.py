@@ -1,0 +1,158 @@
+"""Learns which texts to answer with an empty list, with background texts as the other side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from chalicelib.engines.calibration import energies
+from chalicelib.engines.text.head.domain import (
+    Domain,
+    DomainScale,
+    anchor_rows,
+    fit_domain,
+    fit_scale,
+    fit_trust,
+    middle,
+    scores,
+)
+from chalicelib.engines.text.head.out_of_domain import score_threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Singles
+    from chalicelib.engines.text.head.cross_validation import CrossValidation
+    from chalicelib.engines.text.head.layout import Layout, Outside, RowRange
+
+
+@dataclass(frozen=True, slots=True)
+class Rejector:
+    """Judges texts by energy, nearness and line."""
+
+    domain: Domain
+    """Where the training texts lie."""
+    scale: DomainScale
+    """Makes one score of the witnesses."""
+    threshold: float
+    """Score below which a text is rejected."""
+
+    def witnesses(self, energies: Floats, features: Floats) -> Doubles:
+        """Hear the witnesses.
+
+        Args:
+            energies: of the logits over the temperature, float, shape (texts,).
+            features: scaled ones, float, shape (texts, dims).
+
+        Returns:
+            Scaled, float64, shape (texts, 3).
+        """
+        return self.scale.scaled(energies.astype(np.float64), self.domain.evidence(features))
+
+    def rejects(self, witnesses: Doubles) -> Bools:
+        """Say which texts are rejected, float64, shape (texts, 3) to bool, (texts,)."""
+        return scores(witnesses) < self.threshold
+
+
+class LearntRejectors(NamedTuple):
+    """One to serve and one to measure with, and what the first does to background texts."""
+
+    served: Rejector
+    metric: Rejector
+    outside_rejected: int
+    """Background texts that it rejects, judged by what did not see them."""
+    outside_texts: int
+    """How many there were."""
+    out_of_fold: Doubles
+    """Scaled witnesses on the examples by what did not see them, float64, shape (n, 3)."""
+
+
+def learn_rejectors(
+    layout: Layout,
+    outside: Outside | None,
+    folds: Sequence[int],
+    chosen: CrossValidation,
+    rate: float | None,
+) -> LearntRejectors | None:
+    """Learn where the domain ends.
+
+    The one to measure with saw the training part of the split alone.
+
+    Args:
+        layout: the examples.
+        outside: the background texts; None: nothing is learnt.
+        folds: folds that were held out.
+        chosen: the head's choices, with out-of-fold logits.
+        rate: share of texts of the domain that may be rejected.
+    """
+    if outside is None or rate is None or not len(chosen.truth):
+        return None
+    centre = middle(outside.features)
+
+    def domain(keep: Callable[[RowRange], bool], others: Floats) -> Domain:
+        parts = layout.batches(lambda part: not part.is_phrase and keep(part))
+        labels = np.concatenate([part.labels for part in parts])
+        rows = anchor_rows(labels)
+        return fit_domain(np.concatenate([part.features for part in parts])[rows], others, centre)
+
+    pairs = list(_fold_evidence(layout, outside, folds, domain))
+    evidence = _Evidence(*(np.concatenate(part) for part in zip(*pairs, strict=True)))
+    everything = domain(lambda part: True, outside.features)
+    trained = domain(lambda part: not part.is_held, outside.features)
+    every = np.ones(len(chosen.truth), bool)
+    served, heard = _rejector(everything, evidence, chosen, every, chosen.temperature, rate)
+    some = chosen.is_trained if chosen.is_trained.any() else every
+    metric, _ = _rejector(trained, evidence, chosen, some, chosen.metric_temperature, rate)
+    rejected = int(served.rejects(heard.outside).sum())
+    return LearntRejectors(served, metric, rejected, len(heard.outside), heard.held)
+
+
+class _Evidence(NamedTuple):
+    """What is said of texts by what did not see them."""
+
+    held: Doubles
+    outside: Doubles
+
+
+def _fold_evidence(
+    layout: Layout,
+    outside: Outside,
+    folds: Sequence[int],
+    domain: Callable[[Callable[[RowRange], bool], Floats], Domain],
+) -> Iterator[_Evidence]:
+    """Hold out examples and background texts, fold after fold, in the order of the logits."""
+
+    def evidence(fold: int) -> _Evidence | None:
+        held = layout.batches(lambda part: part.fold == fold)
+        if not held:
+            return None
+        found = domain(lambda part: part.fold != fold, outside.beside(fold))
+        parts = [found.evidence(batch.features) for batch in held]
+        return _Evidence(np.concatenate(parts), found.evidence(outside.of(fold)))
+
+    yield from filter(None, map(evidence, folds))
+
+
+def _rejector(
+    domain: Domain,
+    evidence: _Evidence,
+    chosen: CrossValidation,
+    rows: Bools,
+    temperature: float,
+    rate: float,
+) -> tuple[Rejector, _Evidence]:
+    """Fit scale, trust and threshold to chosen examples, bool, (n,); and what is said of them."""
+
+    def energy(logits: Singles) -> Doubles:
+        return energies(logits, temperature)
+
+    inside, held = energy(chosen.logits[rows]), evidence.held[rows]
+    scale = fit_scale(inside, held)
+    heard = _Evidence(
+        scale.scaled(inside, held), scale.scaled(energy(chosen.outside_logits), evidence.outside)
+    )
+    scale = replace(scale, trust=fit_trust(heard.held, heard.outside))
+    return Rejector(domain, scale, score_threshold(scores(heard.held), rate)), heard

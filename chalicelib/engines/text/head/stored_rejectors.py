@@ -1,0 +1,92 @@
+"""How an artifact holds the rejector of a text model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.artifact import Artifact, ArtifactError, strip_prefix
+from chalicelib.engines.text.head.domain import WITNESSES, Domain, DomainScale
+from chalicelib.engines.text.head.rejector import Rejector
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from chalicelib.domain.common.arrays import Array
+
+PREFIX = "rejector"
+"""Stands before the names of its arrays."""
+_TYPES = {"anchors": np.int8, "centre": np.float32, "direction": np.float32}
+
+
+def header(rejector: Rejector) -> dict[str, Any]:
+    """Return its numbers as JSON."""
+    scale = rejector.scale
+    return {
+        "threshold": rejector.threshold,
+        "lineOffset": rejector.domain.offset,
+        "means": list(scale.means),
+        "deviations": list(scale.deviations),
+        "trust": list(scale.trust),
+    }
+
+
+def arrays(rejector: Rejector) -> dict[str, Array]:
+    """Return its arrays by name."""
+    domain = rejector.domain
+    return {
+        "anchors": domain.anchors.astype(np.int8),
+        "centre": domain.centre.astype(np.float32),
+        "direction": domain.direction.astype(np.float32),
+    }
+
+
+def read(content: Artifact) -> Rejector:
+    """Read a rejector.
+
+    Raises:
+        KeyError: a part is missing.
+        TypeError: an array holds numbers of another kind.
+    """
+    numbers: Mapping[str, Any] = content.header["rejector"]
+    stored = strip_prefix(PREFIX, content.arrays)
+    for name, wanted in _TYPES.items():
+        if stored[name].dtype != wanted:
+            raise TypeError(f"{name} holds {stored[name].dtype}, not {np.dtype(wanted)}")
+    return Rejector(
+        domain=Domain(
+            centre=stored["centre"],
+            anchors=stored["anchors"].astype(np.float32),
+            direction=stored["direction"],
+            offset=float(numbers["lineOffset"]),
+        ),
+        scale=DomainScale(
+            means=tuple(float(mean) for mean in numbers["means"]),
+            deviations=tuple(float(deviation) for deviation in numbers["deviations"]),
+            trust=tuple(float(number) for number in numbers["trust"]),
+        ),
+        threshold=float(numbers["threshold"]),
+    )
+
+
+def check(rejector: Rejector, dims: int) -> None:
+    """Refuse parts that do not fit together.
+
+    Args:
+        rejector: as it was read.
+        dims: length of the feature vectors.
+
+    Raises:
+        ArtifactError: shapes disagree, or numbers are not finite.
+    """
+    domain, scale = rejector.domain, rejector.scale
+    shapes = [domain.centre.shape, domain.direction.shape, domain.anchors.shape[1:]]
+    lengths = {len(scale.means), len(scale.deviations), len(scale.trust) - 1}
+    if set(shapes) != {(dims,)} or lengths != {WITNESSES} or not len(domain.anchors):
+        raise ArtifactError("The artifact's rejector and encoders do not fit together.")
+    numbers = [rejector.threshold, domain.offset, *scale.means, *scale.deviations, *scale.trust]
+    if not np.isfinite([*numbers, *domain.centre, *domain.direction]).all():
+        raise ArtifactError("The artifact's rejector holds numbers that are not finite.")
+    if min(scale.deviations) <= 0:
+        raise ArtifactError("The artifact's rejector has scales that are not positive.")

@@ -1,0 +1,70 @@
+"""What tells texts of the domain from others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.text.head import domain
+from chalicelib.engines.text.head.domain import Domain, DomainScale
+
+SCALE = DomainScale((0.0, 0.5, 1.0), (1.0, 0.25, 2.0), (0.0, 0.0, 1.0, 0.0))
+
+
+def test_evidence_by_hand() -> None:
+    """Seen from (1, 0), (1, 2) lies straight up: on one anchor, and 2 above a line of height 1."""
+    anchors = np.array([[0, 127], [127, 0]], np.float32)
+    here = Domain(np.array([1.0, 0.0]), anchors, np.array([0.0, 3.0]), -1.0)
+
+    found = here.evidence(np.array([[1.0, 2.0], [-3.0, 0.0]]))
+
+    np.testing.assert_allclose(found, [[127 / 512, 2.0], [0.0, -1.0]])
+
+
+def test_witnesses_are_scaled_and_the_line_speaks_only_against() -> None:
+    """One deviation below the mean of nearness; a line far on the good side counts as its limit."""
+    witnesses = SCALE.scaled(np.array([2.0, 2.0]), np.array([[0.25, 9.0], [0.25, -9.0]]))
+
+    np.testing.assert_allclose(witnesses, [[2.0, -1.0, 4.0], [2.0, -1.0, -5.0]])
+    np.testing.assert_allclose(domain.scores(witnesses), [2 - 1 - 2, 2 - 1 - 10])
+
+
+def test_probabilities_are_evened_out_by_doubt() -> None:
+    """Log-odds 0 halves what stands above one half; the order of labels stays."""
+    shares = np.array([[0.9, 0.1]], np.float32)
+
+    cautious = SCALE.cautious(shares, np.array([[5.0, 5.0, 0.0]]))
+
+    np.testing.assert_allclose(cautious, [[0.7, 0.3]], rtol=1e-6)
+
+
+def test_anchors_are_shared_out_among_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where three of six rows are kept, the label of two keeps both and the one of four one."""
+    monkeypatch.setattr(domain, "MOST_ANCHORS", 3)
+
+    kept = domain.anchor_rows(np.array([0, 0, 0, 1, 0, 1]))
+
+    assert kept.tolist() == [0, 1, 3]
+
+
+def test_trust_counts_texts_as_they_are() -> None:
+    """Witnesses that tell nothing leave the share of training texts: 30 of 40."""
+    nothing = np.zeros((40, 3))
+
+    trust = domain.fit_trust(nothing[:30], nothing[30:])
+
+    assert trust[-1] == pytest.approx(np.log(3), abs=0.02)
+    np.testing.assert_allclose(trust[:-1], 0.0, atol=1e-6)
+
+
+def test_a_line_divides_training_texts_from_background_texts() -> None:
+    """What lies where the training texts do is on the good side, the rest is not."""
+    generator = np.random.default_rng(0)
+    inside = generator.standard_normal((60, 96)) + np.eye(96)[0] * 2.2
+    outside = generator.standard_normal((90, 96))
+
+    found = domain.fit_domain(inside, outside, domain.middle(outside))
+
+    assert (found.evidence(inside)[:, 1] > 0).mean() > 0.8
+    assert (found.evidence(outside)[:, 1] < 0).mean() > 0.8
+    assert found.evidence(inside)[:, 0].min() == pytest.approx(1.0, abs=0.15)
