@@ -51,7 +51,7 @@ def test_texts_cost_by_profile_and_length() -> None:
 
     assert {kind: f"{value:.4f}" for kind, value in prices.items()} == {
         "text, fast, 10 words": "0.0089",
-        "text, fast, 60 words": "0.0094",
+        "text, fast, 60 words": "0.0095",
         "text, accurate, 10 words": "0.0100",
         "text, accurate, 60 words": "0.0149",
     }
