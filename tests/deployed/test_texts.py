@@ -10,6 +10,7 @@ import pytest
 from chalicelib.errors import DatasetNotFound, MissingParameter, ModelNotFound
 from tests.deployed.client import StageClient, refused
 from tests.flows.client import LANGUAGE, VISION
+from tests.flows.test_exports import fetched
 from tests.flows.world import weather
 
 QUESTION = "will it rain tomorrow"
@@ -76,6 +77,15 @@ def test_json_and_form_give_the_same(client: StageClient, model_id: str):
 def test_shipped_sentiment_model(client: StageClient):
     """The prebuilt text model answers, its artifact read from the bucket."""
     assert client.best("CommunitySentiment", "what a lovely day", "sentiment") == "positive"
+
+
+def test_export_is_written_by_the_queue(client: StageClient, dataset: dict[str, Any]):
+    """The file lies in the bucket, behind a URL that gives every text with its label."""
+    path = f"{LANGUAGE}/datasets/{dataset['id']}"
+    name, content = fetched(client, path, format="csv")
+
+    assert name.endswith(".csv")
+    assert content.count(b"\n") >= dataset["totalExamples"]
 
 
 def test_another_account_sees_nothing(

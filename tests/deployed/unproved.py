@@ -90,7 +90,7 @@ def _expiry(template: Template) -> None:
 def _lifecycle(template: Template) -> None:
     [bucket] = _properties(template, "AWS::S3::Bucket")
     rules = bucket["LifecycleConfiguration"]["Rules"]
-    assert {rule.get("Prefix") for rule in rules} == {"incoming/", "tmp/", None}
+    assert {rule.get("Prefix") for rule in rules} == {"exports/", "incoming/", "tmp/", None}
     assert [r["NoncurrentVersionExpiration"] for r in rules if r["Id"] == "versions"]
 
 

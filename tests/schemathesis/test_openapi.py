@@ -66,7 +66,8 @@ class World:
     model_id: str
     deletion_id: str
     deleted_model: str
-    exports: dict[str, str] = field(default_factory=dict)
+    exports: dict[str, str]
+    """One of each family, made before generated calls have made as many as are allowed."""
     pick: random.Random = field(default_factory=lambda: random.Random(SEED))
 
     @property
@@ -84,16 +85,6 @@ class World:
             return number
         ways = (number, number, str(number), float(number), f"{number}.0", f"{number}00e-2")
         return self.pick.choice(ways)
-
-    def export(self, family: str) -> str:
-        """Have a dataset written as a file; at most so many are kept, and one serves all calls."""
-        if family not in self.exports:
-            is_vision = family == "vision"
-            dataset_id = (self.album.shapes if is_vision else self.dataset)["id"]
-            fields = {"format": "zip" if is_vision else "csv"}
-            path = f"/v2/{family}/datasets/{dataset_id}/exports"
-            self.exports[family] = self.caller.json("POST", path, fields).ok()["id"]
-        return self.exports[family]
 
     def throw_away(self, family: str) -> int:
         """Make a dataset that may be deleted."""
@@ -151,7 +142,16 @@ def world(live: Live) -> World:
     assert caller.trained(first)["status"] == "SUCCEEDED"
     assert caller.trained(second)["status"] == "SUCCEEDED"
     deletion = caller.delete_and_wait(f"/v2/language/models/{second}")
-    return World(live, caller, album, dataset, first, deletion["id"], second)
+    exports = {
+        family: caller.json("POST", f"/v2/{family}/datasets/{made['id']}/exports", fields).ok()[
+            "id"
+        ]
+        for family, made, fields in (
+            ("language", dataset, {"format": "csv"}),
+            ("vision", album.shapes, {"format": "zip"}),
+        )
+    }
+    return World(live, caller, album, dataset, first, deletion["id"], second, exports)
 
 
 def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], object]]:
@@ -166,10 +166,10 @@ def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], 
     if family == "vision":
         return world.album.path_values(path) | {
             "deletion_id": lambda: world.deletion_id,
-            "export_id": lambda: world.export(family),
+            "export_id": lambda: world.exports[family],
         }
     return {
-        "export_id": lambda: world.export(family),
+        "export_id": lambda: world.exports[family],
         "dataset_id": lambda: world.dataset["id"],
         "label_id": lambda: world.pick.choice(world.labels)["id"],
         "model_id": lambda: world.model_id,

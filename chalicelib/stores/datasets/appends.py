@@ -63,7 +63,8 @@ class AppendStore:
             The example, and the dataset with its new counts.
 
         Raises:
-            DatasetNotYetAvailable: an upload or other additions keep it busy.
+            DatasetNotYetAvailable: an upload is going on.
+            StorageUnavailable: other additions keep it busy.
             DatasetBeingDeleted: it is being deleted.
             InvalidParameter: it has as many labels as are allowed.
             TooLarge: it is full.

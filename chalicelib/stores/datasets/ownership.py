@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.datasets.growth import check_changeable
-from chalicelib.errors import (
-    DatasetNotFound,
-    DatasetNotYetAvailable,
-    LeaseLost,
-    ServiceError,
-    StorageUnavailable,
-)
+from chalicelib.errors import DatasetNotFound, LeaseLost, ServiceError, StorageUnavailable
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.leases import DatasetLeases, OwnedDataset
 
-WAIT_SECONDS = 8.0
+WAIT_SECONDS = 15.0
 """Longest wait for others who change the same dataset."""
+_LONGEST_PAUSE_SECONDS = 0.1
 Done = TypeVar("Done")
 
 
@@ -49,10 +45,9 @@ class DatasetOwnership:
 
         Raises:
             DatasetNotFound: it was deleted.
-            DatasetNotYetAvailable: others keep it busy.
+            StorageUnavailable: others keep it busy.
         """
         deadline = time.monotonic() + wait_seconds
-        pause = 0.01
         while True:
             owned = self._leases.acquire_addition(dataset)
             if owned is not None:
@@ -69,9 +64,9 @@ class DatasetOwnership:
                 raise DatasetNotFound(dataset.dataset_id)
             check(current)
             if time.monotonic() > deadline:
-                raise DatasetNotYetAvailable
-            time.sleep(pause)
-            pause = min(0.2, pause * 1.5)
+                raise StorageUnavailable
+            # Drawn, so that who has waited for long has the same chance as who comes now.
+            time.sleep(random.uniform(0, _LONGEST_PAUSE_SECONDS))
 
     def _give_back(self, owned: OwnedDataset) -> None:
         """End the lease after a failure; when that fails too, it ends by itself."""

@@ -141,7 +141,7 @@ class ExportStore:
         return self._artifacts.url(_key(export), export.file_name)
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[Export]:
-        """Claim exports whose message seems to be lost, to announce them again.
+        """Claim exports whose message seems to be lost, to announce them again; old ones go.
 
         Args:
             dead_before: of those whose worker is gone, what was announced before this moment, in
@@ -155,16 +155,16 @@ class ExportStore:
         unfinished = lost & ExportRow.status.is_in(QUEUED, RUNNING)
         actions: list[Action] = [ExportRow.nudged_at.set(now)]
         rows = list(ExportRow.open_index.query(OPEN, filter_condition=lost))
-        return [_load(row) for row in rows if try_update(row, actions, unfinished)]
+        self._delete_all([row for row in rows if row.due_at < now])
+        waiting = [row for row in rows if row.due_at >= now]
+        return [_load(row) for row in waiting if try_update(row, actions, unfinished)]
 
     def delete_expired(self) -> int:
-        """Delete the exports whose time is over, with their files; return how many."""
+        """Delete the ended exports whose time is over, with their files; return how many."""
         now = to_milliseconds(self._clock())
-        rows = [
-            row
-            for partition in (OPEN, ENDED)
-            for row in ExportRow.open_index.query(partition, ExportRow.due_at < now)
-        ]
+        return self._delete_all(list(ExportRow.open_index.query(ENDED, ExportRow.due_at < now)))
+
+    def _delete_all(self, rows: list[ExportRow]) -> int:
         for row in rows:
             self.delete(_load(row))
         return len(rows)

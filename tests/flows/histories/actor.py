@@ -119,7 +119,7 @@ class Actor:
         """Make a call with one of the living tokens."""
         self.client.token = self.random.choice(self.tokens)
         answer = self.client.send(request.method, request.path, request.body, request.headers)
-        self.note(request, str(answer.status))
+        self.note(request, outcome(answer))
         return answer
 
     def call(self, request: Request, statuses: Iterable[int]) -> Answer:
@@ -195,6 +195,11 @@ class Actor:
         if answer is None:
             raise Divergence(f"{path} did not end within {SETTLE_SECONDS:g} s")
         return answer.ok
+
+
+def outcome(answer: Answer) -> str:
+    """Show status, and of a refusal the body."""
+    return f"{answer.status} {answer.body[:200]!r}" if answer.status >= 400 else str(answer.status)
 
 
 def dataset_path(dataset: Dataset, rest: str = "") -> Path:

@@ -19,6 +19,7 @@ from tests.flows.histories.actor import (
     expect,
     get,
     model_path,
+    outcome,
     training_path,
 )
 from tests.flows.histories.comparisons import see_dataset, see_training
@@ -289,7 +290,7 @@ def at_once(actor: Actor, requests: Sequence[Request]) -> list[Answer]:
         shares = list(threads.map(work, range(THREADS)))
     answers = [shares[n % THREADS][n // THREADS] for n in range(len(requests))]
     for request, answer in zip(requests, answers, strict=True):
-        actor.note(request, f"{answer.status}, in a burst")
+        actor.note(request, f"{outcome(answer)}, in a burst")
     return answers
 
 

@@ -29,6 +29,7 @@ from chalicelib.errors import (
     InvalidParameter,
     LabelNotFound,
     MissingParameter,
+    StorageUnavailable,
     TooLarge,
 )
 from chalicelib.services.datasets.datasets import NewDataset
@@ -249,6 +250,17 @@ def test_add_while_an_upload_goes_on(world: World) -> None:
 
     with pytest.raises(DatasetNotYetAvailable):
         world.container.examples.add_text(world.account, view, "x", None, "a")
+
+
+def test_add_while_others_add_all_the_time(world: World) -> None:
+    """Who finds no moment between other additions may try again: that is not the caller's fault."""
+    view = world.dataset(some_rows({"a": 1}))
+    assert world.stores.dataset_leases.acquire_addition(view.dataset)
+
+    with pytest.raises(StorageUnavailable):
+        world.stores.ownership.while_owned(view.dataset, lambda owned: owned, wait_seconds=0.05)
+    world.clock.advance(minutes=2)
+    world.container.examples.add_text(world.account, view, "x", None, "a")
 
 
 def test_label_limit_of_single_additions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
