@@ -291,16 +291,26 @@ def imported(path):
             yield (node.module or "").partition(".")[0]
 
 
-def test_everything_that_is_imported_ships(locked):
-    """What a function would not find after deployment is noticed here."""
+@pytest.fixture(scope="module")
+def foreign_names():
+    """First names of all that the application imports."""
     files = [ROOT / "app.py", *(ROOT / "chalicelib").rglob("*.py")]
-    names = {name for path in files for name in imported(path)} - {"app", "chalicelib"}
-    providers = packages_distributions()
+    return {name for path in files for name in imported(path)} - {"app", "chalicelib"}
+
+
+@pytest.fixture(scope="module")
+def providers():
+    """Packages of this environment by the first name of what they bring."""
+    return packages_distributions()
+
+
+def test_everything_that_is_imported_ships(locked, foreign_names, providers):
+    """What a function would not find after deployment is noticed here."""
     shipped = {*lock.pins(locked), "chalice"}
 
-    assert "msgspec" in names
+    assert "msgspec" in foreign_names
     assert [
         name
-        for name in sorted(names - set(sys.stdlib_module_names))
+        for name in sorted(foreign_names - set(sys.stdlib_module_names))
         if not shipped & {lock.normal(package) for package in providers.get(name, ())}
     ] == []

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import io
+import json
 import struct
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 PNG_START = b"\x89PNG\r\n\x1a\n"
 _PROGRAM = """
-import json, sys, time
+import json, os, sys, time
 from chalicelib.formats.pictures.reading import check_picture
 from chalicelib.formats.archives.picture_scan import PictureRules, Sink, scan_pictures
 from chalicelib.errors import ServiceError
@@ -23,15 +25,23 @@ def peak():
     lines = open("/proc/self/status").read().splitlines()
     return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM:"))
 
+def scanned(path, kind):
+    idle, start, text, scan = peak(), time.process_time(), "", None
+    with open(path, "rb") as file:
+        try:
+            scan = scan_pictures(file, PictureRules(kind), Sink(lambda *_: None, lambda: None))
+        except ServiceError as refusal:
+            text = str(refusal)
+    numbers = [scan.kept, scan.duplicates, scan.rejected] if scan else []
+    return [text, numbers, peak() - idle, time.process_time() - start]
+
 check_picture(draw(), 1 << 20)
-idle, start, text, scan = peak(), time.process_time(), "", None
-with open(sys.argv[1], "rb") as file:
-    try:
-        scan = scan_pictures(file, PictureRules(sys.argv[2]), Sink(lambda *_: None, lambda: None))
-    except ServiceError as refusal:
-        text = str(refusal)
-numbers = [scan.kept, scan.duplicates, scan.rejected] if scan else []
-print(json.dumps([text, numbers, peak() - idle, time.process_time() - start]))
+for line in sys.stdin:
+    if not os.fork():
+        print(json.dumps(scanned(*json.loads(line))), flush=True)
+        os._exit(0)
+    if os.wait()[1]:
+        print("null", flush=True)
 """
 
 
@@ -138,22 +148,30 @@ def zip64_end(count: int, directory_bytes: int, offset: int) -> bytes:
     return record + locator + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, *marks)
 
 
-def measure(path: Path, dataset_type: str) -> tuple[str, list[int], int, float]:
-    """Scan an archive in a process of its own.
+Cost = tuple[str, list[int], int, float]
+"""Text of a refusal, numbers kept, duplicates and rejected, megabytes above idle, and seconds."""
 
-    Returns:
-        Text of the refusal, numbers kept, duplicates and rejected, megabytes of memory above
-        idle, and seconds of work.
+
+@contextmanager
+def measuring() -> Iterator[Callable[[Path, str], Cost]]:
+    """Give a function that scans an archive of a dataset type in a process of its own.
+
+    Each is the fork of one that has imported everything, so its memory is counted from there.
     """
-    import json
-
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, str(path), dataset_type],
-        capture_output=True,
+    with subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=100,
-        check=False,
-    )
-    assert not done.returncode, done.stderr
-    text, numbers, megabytes, seconds = json.loads(done.stdout)
-    return text, numbers, megabytes, seconds
+    ) as process:
+
+        def measure(path: Path, dataset_type: str) -> Cost:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps([str(path), dataset_type]) + "\n")
+            process.stdin.flush()
+            cost: Cost | None = json.loads(process.stdout.readline())
+            assert cost is not None, "the scan failed"
+            return cost
+
+        yield measure

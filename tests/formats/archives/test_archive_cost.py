@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.formats.archives.raw_archives import Raw, deflate, measure, raw_zip, zip64_end
+from tests.formats.archives.raw_archives import Cost, Raw, deflate, measuring, raw_zip, zip64_end
 from tests.pictures import a_box, annotations, draw, make_zip
 
 MAX_MEGABYTES = 300
 MAX_SECONDS = 30.0
 GOOD = Raw(b"cat/1.png", draw())
+Measure = Callable[[Path, str], Cost]
+
+
+@pytest.fixture(scope="module")
+def measure() -> Iterator[Measure]:
+    """Scans an archive in a process of its own."""
+    with measuring() as measure:
+        yield measure
 
 
 def _flat_bomb() -> bytes:
@@ -110,7 +119,7 @@ def _long_names() -> bytes:
     ],
 )
 def test_archives_made_to_cost(
-    tmp_path: Path, make: object, type_: str, words: str, numbers: list[int]
+    tmp_path: Path, measure: Measure, make: object, type_: str, words: str, numbers: list[int]
 ) -> None:
     """Bombs of every kind end soon, in little memory, with what is good in them kept."""
     path = tmp_path / "archive.zip"
@@ -124,7 +133,7 @@ def test_archives_made_to_cost(
     assert seconds <= MAX_SECONDS
 
 
-def test_as_many_entries_as_allowed(tmp_path: Path) -> None:
+def test_as_many_entries_as_allowed(tmp_path: Path, measure: Measure) -> None:
     """100,000 entries are read."""
     path = tmp_path / "archive.zip"
     empty = (Raw(b"label/%d.png" % number, method=0) for number in range(99_999))
@@ -137,7 +146,7 @@ def test_as_many_entries_as_allowed(tmp_path: Path) -> None:
     assert seconds <= MAX_SECONDS
 
 
-def test_more_entries_than_allowed(tmp_path: Path) -> None:
+def test_more_entries_than_allowed(tmp_path: Path, measure: Measure) -> None:
     """One entry more is refused by the end record, whatever else the file holds."""
     path = tmp_path / "archive.zip"
     path.write_bytes(bytes(100) + zip64_end(100_001, 46 * 100_001, 0))
@@ -148,7 +157,7 @@ def test_more_entries_than_allowed(tmp_path: Path) -> None:
     assert (megabytes <= 10, seconds <= 1) == (True, True)
 
 
-def test_truncated_archive(tmp_path: Path) -> None:
+def test_truncated_archive(tmp_path: Path, measure: Measure) -> None:
     """A download that broke off is no archive."""
     path = tmp_path / "archive.zip"
     content = make_zip({f"cat/{number}.png": draw(salt=number) for number in range(50)})
@@ -159,7 +168,7 @@ def test_truncated_archive(tmp_path: Path) -> None:
     assert "no directory at its end" in text
 
 
-def test_many_boxes(tmp_path: Path) -> None:
+def test_many_boxes(tmp_path: Path, measure: Measure) -> None:
     """60,000 boxes of 600 pictures stay small in memory."""
     boxes = [a_box(f"l{number % 9}", number % 20, 1.5, 1 + number, 5) for number in range(20)] * 5
     names = [f"{number}.png" for number in range(600)]

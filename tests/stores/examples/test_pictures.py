@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from urllib.parse import quote
 
 import pytest
 from botocore import auth, signers
+from botocore.session import Session
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.limits import IMAGE_URL_SECONDS
@@ -19,6 +22,14 @@ from chalicelib.stores.examples.pictures import PictureStore
 from tests.builders import World
 
 DIGEST = "0123456789abcdef" * 2
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_session() -> Iterator[None]:
+    """Share what describes AWS, megabytes that each session reads again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chalicelib.stores.aws.clients.Session", cache(Session))
+        yield
 
 
 def _store(settings: Settings) -> tuple[Clients, PictureStore]:
