@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pictures import label_folders, make_zip
+from tests.formats.pictures.test_shrinking import noise
+from tests.pictures import draw, label_folders, make_zip
 from tests.tricks import ROWS
 
 URL = "/v2/language/datasets/validate"
@@ -107,6 +108,27 @@ def test_pictures_are_described(call):
     assert _labels(answer.json["labels"]) == {"cat": 1, "dog": 1}
     assert answer.json["isTrainable"]
     assert {warning["code"] for warning in answer.json["warnings"]} == {"fewExamples"}
+
+
+@pytest.mark.parametrize("path", ["validate", "upload", "upload/sync"])
+def test_format_of_archives_is_checked_within_the_call(call, path):
+    """A kind of the other family, or one that the type is not made of, is a 400 at once."""
+    file = ("data", make_zip(label_folders({"cat": 1})), "pets.zip")
+    for kind, words in ((b"csv", "is none of zipFolders"), (b"voc", "does not fit the type image")):
+        answer = call.form("POST", f"/v2/vision/datasets/{path}", file, ("format", kind, None))
+        assert (answer.status, words in answer.json["message"]) == (400, True), answer.json
+
+
+def test_pictures_over_the_limit_are_scaled_down(call):
+    """With shrink a picture of more than 1 MB is kept, in validation and upload alike."""
+    file = ("data", make_zip({"cat/1.png": noise(700, 700), "dog/1.png": draw()}), "pets.zip")
+    kept = [
+        call.form("POST", f"/v2/vision/datasets/{path}", file, ("shrink", told, None)).json["kept"]
+        for path, told in (("validate", b"false"), ("validate", b"true"))
+    ]
+    made = call.form("POST", "/v2/vision/datasets/upload/sync", file, ("shrink", b"true", None))
+
+    assert (kept, made.json["totalExamples"]) == ([1, 2], 2)
 
 
 def test_what_cannot_be_trained_says_why(call):

@@ -409,7 +409,7 @@ FOLDERS = [
     ),
     _no("boxes as folders, strict", {**_IMAGES, "instances.json": coco_file()},
         "use the type image-detection", type="image", options=ReadingOptions(strict=True)),
-    _no("a format of boxes for folders", _PETS, "which holds boxes", type="image",
+    _no("a format of boxes for folders", _PETS, "does not fit the type image", type="image",
         options=ReadingOptions(format="coco")),
     _no("pictures without folders", pictures(), "lies in no folder", type="image"),
     _no("a bomb of a picture", {"cat/1.png": b"\0" * (4 << 20)}, "the limit is 1,048,576",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.domain.datasets.dataset import DETECTION, LANGUAGE, VISION
 from chalicelib.errors import InvalidParameter
 
 CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO = "csv", "tsv", "xlsx", "json", "jsonl", "labelStudio"
@@ -113,6 +113,24 @@ def checked_format(value: str | None, kinds: Iterable[str]) -> str:
     if value.casefold() not in found:
         raise InvalidParameter("format", f"{value[:40]!r} is none of {', '.join(found.values())}.")
     return found[value.casefold()]
+
+
+def check_kind(dataset_type: str, kind: str) -> None:
+    """Refuse a kind of archive that datasets of a type are not made of.
+
+    Args:
+        dataset_type: type of the dataset.
+        kind: as the caller names it; empty when it is to be recognised.
+
+    Raises:
+        InvalidParameter: boxes for folders of labels, or the other way round.
+    """
+    if kind in PICTURE_KINDS and (kind in BOX_KINDS) != (dataset_type == DETECTION):
+        raise InvalidParameter(
+            "format",
+            f"{kind!r} does not fit the type {dataset_type}: {DETECTION} takes one of "
+            f"{', '.join(BOX_KINDS)}, the other types of pictures take {ZIP_FOLDERS}.",
+        )
 
 
 def checked_delimiter(value: str | None) -> str:

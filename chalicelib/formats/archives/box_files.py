@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
@@ -131,7 +132,7 @@ class BoxFiles:
             check: called now and then; raises to stop.
         """
         self.archive, self.reject, self.check = archive, reject, check
-        self.pictures, self.stems = PictureIndex(), PictureIndex()
+        self.pictures = PictureIndex()
         self.signs = SignsOfBoxes()
         self._left = MAX_BOX_FILE_BYTES
         for member in archive.members():
@@ -139,8 +140,15 @@ class BoxFiles:
             if member.entry.path_problem or is_annotations(member):
                 continue
             self.pictures.add(member.index, member.path)
-            if not is_companion(member):
-                self.stems.add(member.index, without_suffix(member.path))
+
+    @cached_property
+    def stems(self) -> PictureIndex:
+        """Pictures by their paths without what these end with."""
+        index = PictureIndex()
+        for member in self.archive.members():
+            if not member.entry.path_problem and not is_companion(member):
+                index.add(member.index, without_suffix(member.path))
+        return index
 
     def members(self, suffix: str) -> Iterator[ZipMember]:
         """List the files whose names end so, checking before each."""
@@ -156,8 +164,9 @@ class BoxFiles:
             MemberProblem: it cannot be used.
             InvalidUpload: with it the files of boxes are too large.
         """
-        self._take(member)
-        return self.archive.read(member, limit)
+        content = self.archive.read(member, limit)
+        self._take(len(content))
+        return content
 
     def map_file(self, member: ZipMember) -> mmap.mmap | bytes:
         """Unpack a file onto the disk, and map it into memory.
@@ -165,7 +174,7 @@ class BoxFiles:
         Raises:
             InvalidUpload: it cannot be used.
         """
-        self._take(member)
+        self._take(member.entry.size_bytes)
         with tempfile.TemporaryFile() as file:
             self.copy(member, file)
             is_empty = file.tell() == 0
@@ -185,8 +194,9 @@ class BoxFiles:
         except MemberProblem as problem:
             raise InvalidUpload(f"{shown_name(member)} cannot be read: {problem}") from None
 
-    def _take(self, member: ZipMember) -> None:
-        self._left -= member.entry.size_bytes
+    def _take(self, size_bytes: int) -> None:
+        """Count what was unpacked, or will be."""
+        self._left -= size_bytes
         if self._left < 0:
             raise InvalidUpload(
                 f"The files of boxes in the archive unpack to more than {MAX_BOX_FILE_BYTES:,} "

@@ -8,7 +8,6 @@ from typing import BinaryIO, NamedTuple, cast
 
 from chalicelib.domain.datasets.upload_format import (
     ANNOTATIONS,
-    BOX_KINDS,
     COCO,
     FORMAT_GUESSED,
     VOC,
@@ -84,11 +83,6 @@ def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
 
 def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
     """Return the format of the boxes, and others that the archive may be in, too."""
-    if wanted and wanted not in BOX_KINDS:
-        raise InvalidUpload(
-            f"'format' is {wanted}, which has no boxes; the type image-detection takes one of "
-            f"{', '.join(BOX_KINDS)}."
-        )
     kinds = _kinds(files, wanted)
     if wanted and wanted not in kinds:
         raise InvalidUpload(f"'format' is {wanted}, and the archive has no {_WORDS[wanted]}.")

@@ -173,11 +173,6 @@ class _Scan:
     def read_folders(self) -> None:
         """Read an archive whose folders are the labels."""
         book, signs, wanted = LabelBook(), SignsOfBoxes(), self._rules.options.format
-        if wanted not in ("", ZIP_FOLDERS):
-            raise InvalidUpload(
-                f"'format' is {wanted}, which holds boxes; use the type {DETECTION}, or send "
-                f"{ZIP_FOLDERS} for pictures in folders that are named by their labels."
-            )
         for member in self._archive.members():
             signs.note(member)
             label = _folder_of(member)

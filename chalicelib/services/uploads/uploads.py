@@ -33,7 +33,7 @@ from chalicelib.domain.datasets.upload import (
     UploadSource,
     is_upload_path,
 )
-from chalicelib.domain.datasets.upload_format import FileFormat
+from chalicelib.domain.datasets.upload_format import FileFormat, check_kind
 from chalicelib.domain.datasets.validation import Validation, find_reasons
 from chalicelib.domain.jobs.cancellation import Cancellation
 from chalicelib.domain.jobs.messages import Job, ingest_job
@@ -154,6 +154,7 @@ class UploadService:
             TimedOut: it was not read in time.
         """
         dataset_type = checked_type(family, fields.type)
+        check_kind(dataset_type, source.options.format)
         language = checked_language(family, fields.language)
         source = self._found(account, family, source)
         checked_name(fields.name or source.derived_name)
@@ -186,6 +187,7 @@ class UploadService:
             UnsupportedType: the file is none of the dataset's family.
             TooManyOpen: the account has too much going on, or stores too much.
         """
+        check_kind(view.dataset.type, source.options.format)
         _check(view.dataset.family, source)
         return self._add(account, view.dataset, source, UPLOAD)
 
@@ -242,6 +244,7 @@ class UploadService:
     ) -> tuple[Dataset, Job]:
         """Check the fields, keep the file, and write the dataset's row last."""
         dataset_type = checked_type(family, fields.type)
+        check_kind(dataset_type, source.options.format)
         language = checked_language(family, fields.language)
         source = self._found(account, family, source)
         name = checked_name(fields.name or source.derived_name)

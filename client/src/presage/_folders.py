@@ -15,7 +15,7 @@ from presage.errors import FileError
 
 MOST_FILES = 100_000
 """Files that an archive may hold."""
-ANNOTATIONS = frozenset({".csv", ".json", ".txt", ".yaml", ".xml"})
+ANNOTATIONS = frozenset({".csv", ".json", ".txt", ".yaml", ".yml", ".names", ".xml"})
 """Endings of files that say where objects are."""
 
 
