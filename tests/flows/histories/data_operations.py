@@ -214,6 +214,23 @@ def list_examples(actor: Actor, dataset: Dataset) -> None:
         see_page(dataset, _fitting(dataset, items, records, offset, count), records)
 
 
+def browse(actor: Actor, dataset: Dataset) -> None:
+    """Look through a dataset's examples for review, all of them or those that contain a word."""
+    source, word = actor.random.choice((*SOURCES, "all")), actor.random.choice(("", "RAIN", "雪"))
+    query = {"source": source, "count": 100} | ({"contains": word} if word else {})
+    answer = actor.call(get(dataset_path(dataset, "/browse"), **query), allowed(dataset.unreadable))
+    if answer.status != 200:
+        return
+    got = [(one["name"], one["label"]["name"], one["source"]) for one in answer.data["data"]]
+    now, later = (
+        [(text, label.name, of) for label, of, text in one if word.lower() in text.lower()][:100]
+        for one in _possible(dataset, SOURCES if source == "all" else (source,))
+    )
+    if got != now and got == later:
+        dataset.finish()
+    expect(f"browsed texts of dataset {dataset.id}", later if got == later else now, got)
+
+
 def list_label(actor: Actor, dataset: Dataset) -> None:
     """Read a page of a label's examples, by its id, its place, or the deprecated call."""
     known = [(place, label) for place, label in enumerate(dataset.labels) if label.id]

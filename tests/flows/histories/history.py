@@ -23,6 +23,7 @@ OF_DATASETS: dict[Callable[[Actor, Dataset], None], float] = {
     data.read_dataset: 8,
     data.list_examples: 8,
     data.list_label: 6,
+    data.browse: 5,
     data.read_receipts: 4,
     data.delete_dataset: 1.5,
     models.list_models: 4,
