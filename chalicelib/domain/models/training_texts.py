@@ -38,20 +38,21 @@ class TrainingTexts:
         """How many of the texts are feedback."""
         return len(self.feedback_places)
 
-    def drawn(self, limit: int) -> TrainingTexts:
+    def drawn(self, limit: int, least: int = ALWAYS_KEPT) -> TrainingTexts:
         """Return at most about so many texts: an equal share of every label, at least 50 of each.
 
         Which ones follows from the texts alone, so that another run draws the same.
 
         Args:
             limit: how many can be learnt from.
+            least: examples of a label that are kept in any case.
 
         Returns:
             These texts when they fit, else the drawn ones.
         """
         if len(self.texts) <= limit:
             return self
-        kept = self._draw(limit / len(self.texts))
+        kept = self._draw(limit / len(self.texts), least)
         feedback = set(self.feedback_places)
         return TrainingTexts(
             labels=self.labels,
@@ -64,11 +65,11 @@ class TrainingTexts:
             available=len(self.texts),
         )
 
-    def _draw(self, share: float) -> list[int]:
+    def _draw(self, share: float, least: int) -> list[int]:
         """Return the places that are drawn, ascending."""
         counts = Counter(self.label_indexes)
         rest = {
-            label: max(min(count, ALWAYS_KEPT), math.floor(count * share))
+            label: max(min(count, least), math.floor(count * share))
             for label, count in counts.items()
         }
         digests = [text_digest(text) for text in self.texts]

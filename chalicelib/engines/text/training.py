@@ -55,6 +55,8 @@ class TextVectors:
     """Vectors of other texts by encoder name, float32, shape (texts, dims)."""
     profile: str = FAST
     """Profile that these encoders are."""
+    reason: str = ""
+    """Why this profile was chosen."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def train_text(
         TrainingFailed: nothing can be learnt from these texts.
     """
     options = _options(model, threads)
-    training_set = _training_set(texts, vectors, rejects=model.out_of_domain_rate is not None)
+    training_set = make_training_set(texts, vectors, rejects=model.out_of_domain_rate is not None)
     callbacks.on_vectors(_expected_seconds(training_set))
     loaded = time.monotonic()
     curve: list[dict[str, Any]] = []
@@ -152,6 +154,7 @@ def _card_facts(
     return {
         "artifact_sha256": hashlib.sha256(artifact).hexdigest(),
         "profile": vectors.profile,
+        "profile_reason": vectors.reason,
         "encoders": [_encoder_facts(encoder) for encoder in vectors.encoders],
         "labels": len(texts.labels),
         "examples": len(texts.texts),
@@ -161,8 +164,16 @@ def _card_facts(
     }
 
 
-def _training_set(texts: TrainingTexts, vectors: TextVectors, *, rejects: bool) -> TextTrainingSet:
-    """Put texts, labels and vectors together, with those of the background where it is needed."""
+def make_training_set(
+    texts: TrainingTexts, vectors: TextVectors, *, rejects: bool = False
+) -> TextTrainingSet:
+    """Put texts, labels and vectors together.
+
+    Args:
+        texts: what to learn from.
+        vectors: where vectors come from.
+        rejects: whether those of the background texts are needed.
+    """
     phrases = [label_phrase(label) or "" for label in texts.labels]
     names = [encoder.name for encoder in vectors.encoders]
     background = None

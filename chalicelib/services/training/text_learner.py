@@ -6,7 +6,7 @@ Injected into chalicelib/services/training/runs.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.models.learning import LearnedModel, RunControl
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.training_texts import TrainingTexts
-from chalicelib.engines.text.encoding.encoders import ACCURATE, encoder_names
+from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.text.encoding.profiles import Profile, ProfileRequest, choose_profile
 from chalicelib.errors import TimedOut
@@ -77,9 +77,9 @@ class TextLearner:
             TimedOut: the embeddings are not finished.
         """
         texts = self._examples.read(model, dataset)
-        profile = self._profile(model, texts)
-        texts = self._bounded(texts, profile)
         progress = _Progress(control, self._curves.writer(model))
+        profile = self._profile(model, dataset, texts, progress)
+        texts = self._bounded(texts, profile)
         self._finish_parts(dataset, texts, profile, progress)
         fitted = self._fit(model, texts, profile, progress)
         progress.finish()
@@ -119,21 +119,53 @@ class TextLearner:
             of_texts=lambda name: self._vectors(texts, name, names.index(name), progress, names),
             of_phrases=self._embedder.embed,
             profile=profile.name,
+            reason=profile.reason,
         )
         callbacks = TrainingCallbacks(progress.on_curve, progress.on_fit, progress.on_vectors)
         return train_text(
             model, texts, vectors, callbacks, self._clock(), threads=self._embedder.threads
         )
 
-    def _profile(self, model: Model, texts: TrainingTexts) -> Profile:
-        """Choose the encoders: what was asked for, or the best that are there and fit."""
+    def _profile(
+        self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
+    ) -> Profile:
+        """Choose the encoders: what was asked for, or the best that fit and are worth it."""
         asked = model.request.param("profile")
         if asked is None and self._embedder.default_profile != ACCURATE:
             asked = self._embedder.default_profile
         wanted = ProfileRequest(
             model.language, model.request.algorithm, None if asked is None else str(asked)
         )
-        return choose_profile(wanted, texts.texts, self._embedder.encoders.is_installed)
+        profile = choose_profile(wanted, texts.texts, self._embedder.encoders.is_installed)
+        if asked is not None or profile.name != ACCURATE:
+            return profile
+        self._finish_parts(dataset, texts, profile, progress)
+        return self._worthwhile(wanted, texts, profile, progress)
+
+    def _worthwhile(
+        self,
+        wanted: ProfileRequest,
+        texts: TrainingTexts,
+        accurate: Profile,
+        progress: _Progress,
+    ) -> Profile:
+        """Compare both profiles on a sample, whose vectors are kept for the training."""
+        from chalicelib.engines.text import benefit
+        from chalicelib.engines.text.training import TextVectors, make_training_set
+
+        if len(texts.texts) < benefit.FEWEST_TEXTS:
+            return replace(accurate, reason="Without a wish: there are too few texts to compare.")
+        sample = texts.drawn(benefit.SAMPLE_TEXTS, benefit.SAMPLE_OF_LABEL)
+        vectors = TextVectors(
+            encoders=[self._embedder.encoders.get(name) for name in accurate.encoders],
+            of_texts=lambda name: self._collected(sample, name, progress.on_sample),
+            of_phrases=self._embedder.embed,
+        )
+        fast = wanted.named(FAST)
+        found = benefit.measure_benefit(
+            make_training_set(sample, vectors), fast.encoders, self._embedder.threads
+        )
+        return replace(accurate if found.is_worth_it else fast, reason=found.reason)
 
     def _finish_parts(
         self, dataset: Dataset, texts: TrainingTexts, profile: Profile, progress: _Progress
@@ -162,17 +194,23 @@ class TextLearner:
         progress: _Progress,
         names: Sequence[str],
     ) -> Floats:
+        """Collect vectors, and tell how far that has come."""
+
+        def check(done: int, total: int) -> None:
+            progress.has_embedded |= done < total
+            progress.on_embed((place + done / max(1, total)) / len(names))
+
+        return self._collected(texts, name, check)
+
+    def _collected(
+        self, texts: TrainingTexts, name: str, check: Callable[[int, int], None]
+    ) -> Floats:
         """Collect the vectors of every dataset's texts, in the order of the texts."""
         import numpy as np
 
         blocks, start = [], 0
         for dataset_id, count in texts.spans:
             part = texts.texts[start : start + count]
-
-            def check(done: int, total: int) -> None:
-                progress.has_embedded |= done < total
-                progress.on_embed((place + done / max(1, total)) / len(names))
-
             blocks.append(self._embedder.vectors(dataset_id, name, part, check))
             start += count
         return np.concatenate(blocks)
@@ -214,6 +252,16 @@ class _Progress:
             raise TimedOut("The embeddings are not finished; the next function goes on.")
         self._embed_share = max(self._embed_share, share)
         self._control.report(_EMBED_SHARE * self._embed_share)
+
+    def on_sample(self, done: int, total: int) -> None:
+        """Note that the vectors of a sample are made, of which no share is shown.
+
+        Raises:
+            LeaseLost: another worker owns the run.
+            TimedOut: the function's time is nearly up.
+        """
+        self.has_embedded |= done < total
+        self.on_embed(0.0)
 
     def on_fit(self, share: float) -> None:
         """Note the share of the fit that is done.

@@ -10,6 +10,7 @@ import pytest
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
+from chalicelib.engines.text import benefit
 from chalicelib.engines.text.encoding import profiles
 from chalicelib.engines.text.encoding.encoders import ACCURATE
 from chalicelib.errors import EncoderMissing
@@ -57,6 +58,43 @@ def test_best_installed_encoders_are_taken(world: World) -> None:
     assert _engine(world, before) == {"profile": "fast", "encoders": ["bge"]}
     assert _engine(world, after) == {"profile": "accurate", "encoders": ["bge", "mpnet"]}
     assert (_predict(world, before), _predict(world, after)) == ("book", "book")
+
+
+@pytest.mark.parametrize(("worth", "profile"), [(1.5, "fast"), (-9.0, "accurate")])
+def test_a_large_encoder_is_taken_where_a_sample_shows_a_gain(
+    world: World, monkeypatch: pytest.MonkeyPatch, worth: float, profile: str
+) -> None:
+    """Of enough texts a sample decides, its vectors are kept, and the card says why."""
+    _add(world, "mpnet")
+    monkeypatch.setattr(benefit, "WORTH", worth)
+    view = world.dataset(some_rows({"book": 110, "cancel": 110}))
+
+    model = world.model(view)
+
+    engine = world.container.models.card(model.account_id, model.model_id)["engine"]
+    assert engine["profile"] == profile
+    assert "on a sample of 220 texts" in engine["profileReason"]
+    assert _predict(world, model) == "book"
+    large = world.container.encoders._encoders["mpnet"]
+    seen = large.texts  # type: ignore[attr-defined]
+    world.model(view)
+    phrases = 2 * (1 + (profile == ACCURATE))
+    assert large.texts - seen == phrases  # type: ignore[attr-defined]
+
+
+def test_the_card_says_why_a_profile_was_taken(world: World) -> None:
+    """Too few texts to compare, a wish, and an encoder that is not there."""
+    view = world.dataset(ROWS)
+
+    def reason(request: TrainRequest | None = None) -> str:
+        model = world.model(view, request)
+        engine = world.container.models.card(model.account_id, model.model_id)["engine"]
+        return str(engine["profileReason"])
+
+    assert reason() == "Without a wish: the large encoder is not installed."
+    _add(world, "mpnet")
+    assert reason() == "Without a wish: there are too few texts to compare."
+    assert reason(TrainRequest(params={"profile": "fast"})) == "It was asked for."
 
 
 def test_fast_profile_is_forced(world: World) -> None:

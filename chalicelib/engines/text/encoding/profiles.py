@@ -26,6 +26,8 @@ class Profile:
     """`fast` or `accurate`."""
     encoders: tuple[str, ...]
     """Their short names, sorted."""
+    reason: str = ""
+    """Why it was chosen, for the card."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,9 @@ class ProfileRequest:
     asked: str | None
     """Profile that the request names, None when it leaves the choice to us."""
 
-    def named(self, name: str) -> Profile:
+    def named(self, name: str, reason: str = "") -> Profile:
         """Return a profile for this language and algorithm."""
-        return Profile(name, encoder_names(self.language, self.algorithm, name))
+        return Profile(name, encoder_names(self.language, self.algorithm, name), reason)
 
 
 def choose_profile(
@@ -59,12 +61,13 @@ def choose_profile(
         one, whether that is installed or not.
     """
     if wanted.asked is not None:
-        return wanted.named(wanted.asked)
+        return wanted.named(wanted.asked, "It was asked for.")
     accurate = wanted.named(ACCURATE)
     if not all(is_installed(name) for name in accurate.encoders):
-        return wanted.named(FAST)
-    is_affordable = embedding_seconds(accurate, texts, wanted.language) <= BUDGET_SECONDS
-    return accurate if is_affordable else wanted.named(FAST)
+        return wanted.named(FAST, "Without a wish: the large encoder is not installed.")
+    if embedding_seconds(accurate, texts, wanted.language) > BUDGET_SECONDS:
+        return wanted.named(FAST, "Without a wish: the texts are too many for the large encoder.")
+    return accurate
 
 
 def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:

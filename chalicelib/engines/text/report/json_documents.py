@@ -82,7 +82,7 @@ def card_document(
     Args:
         model: the run.
         report: what the training measured.
-        facts: `created_at` (text), `artifact_sha256`, `profile`, `encoders`
+        facts: `created_at` (text), `artifact_sha256`, `profile`, `profile_reason`, `encoders`
             [{name, sha256, licence}], `labels`, `examples`, `feedback`, `data_report`.
         seed: of the training.
     """
@@ -103,6 +103,7 @@ def card_document(
             "name": "text-linear",
             "version": 1,
             "profile": facts["profile"],
+            "profileReason": facts["profile_reason"],
             "encoders": facts["encoders"],
             "seed": seed,
             "isReproducible": report.is_exact,

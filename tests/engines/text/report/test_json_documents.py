@@ -19,6 +19,7 @@ FACTS: dict[str, Any] = {
     "created_at": "2024-03-04T00:00:00.000+0000",
     "artifact_sha256": "0" * 64,
     "profile": "fast",
+    "profile_reason": "It was asked for.",
     "encoders": [],
     "labels": 3,
     "examples": 90,
