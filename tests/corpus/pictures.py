@@ -119,6 +119,16 @@ COCO_FILES = [
         labels={"circle": 5, "square": 5},
         rejected=2,
     ),
+    _ok(
+        "COCO in two parts, of which the pictures of one are missing",
+        {
+            **pictures("train/"),
+            "train/_annotations.coco.json": coco_file(),
+            "valid/_annotations.coco.json": coco_file(_FIRST),
+        },
+        "coco",
+        rejected=10,
+    ),
     _no("COCO that is cut off", {**_IMAGES, "instances.json": coco_file()[:-9]}, "no valid JSON"),
     _no(
         "COCO of two images with one id",

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import BinaryIO
 
 from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.errors import InvalidUpload
@@ -31,6 +30,7 @@ _TEXT_SUFFIXES = frozenset(
 )
 _LABEL_FOLDERS = frozenset(("labels", "obj_train_data", "obj_valid_data"))
 _SHOWN_DOCUMENTS = 5
+_SMALL_BYTES = 1 << 20
 
 
 def is_annotations(member: ZipMember) -> bool:
@@ -134,7 +134,7 @@ class BoxFiles:
         self.archive, self.reject, self.check = archive, reject, check
         self.pictures = PictureIndex()
         self.signs = SignsOfBoxes()
-        self._left = MAX_BOX_FILE_BYTES
+        self._left, self._counted = MAX_BOX_FILE_BYTES, set[int]()
         for member in archive.members():
             self.signs.note(member)
             if member.entry.path_problem or is_annotations(member):
@@ -165,38 +165,35 @@ class BoxFiles:
             InvalidUpload: with it the files of boxes are too large.
         """
         content = self.archive.read(member, limit)
-        self._take(len(content))
+        self._take(member)
         return content
 
     def map_file(self, member: ZipMember) -> mmap.mmap | bytes:
-        """Unpack a file onto the disk, and map it into memory.
+        """Unpack a file, onto the disk and mapped into memory where it is large.
 
         Raises:
             InvalidUpload: it cannot be used.
         """
-        self._take(member.entry.size_bytes)
-        with tempfile.TemporaryFile() as file:
-            self.copy(member, file)
-            is_empty = file.tell() == 0
-            file.flush()
-            return b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-    def copy(self, member: ZipMember, file: BinaryIO) -> None:
-        """Unpack a file into another one.
-
-        Raises:
-            InvalidUpload: it cannot be used.
-        """
+        self._take(member)
         try:
-            for chunk in self.archive.chunks(member, MAX_BOX_FILE_BYTES):
+            if member.entry.size_bytes <= _SMALL_BYTES:
                 self.check()
-                file.write(chunk)
+                return self.archive.read(member, _SMALL_BYTES)
+            with tempfile.TemporaryFile() as file:
+                for chunk in self.archive.chunks(member, MAX_BOX_FILE_BYTES):
+                    self.check()
+                    file.write(chunk)
+                file.flush()
+                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except MemberProblem as problem:
             raise InvalidUpload(f"{shown_name(member)} cannot be read: {problem}") from None
 
-    def _take(self, size_bytes: int) -> None:
-        """Count what was unpacked, or will be."""
-        self._left -= size_bytes
+    def _take(self, member: ZipMember) -> None:
+        """Count what a file unpacks to, once."""
+        if member.index in self._counted:
+            return
+        self._counted.add(member.index)
+        self._left -= member.entry.size_bytes
         if self._left < 0:
             raise InvalidUpload(
                 f"The files of boxes in the archive unpack to more than {MAX_BOX_FILE_BYTES:,} "

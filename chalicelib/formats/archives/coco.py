@@ -7,7 +7,7 @@ polygons and masks, which are most of such a file, cost nothing.
 from __future__ import annotations
 
 import mmap
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -26,6 +26,10 @@ from chalicelib.formats.archives.zip_archive import ZipMember
 PLACE = "Annotation {number} of {part}, {picture}"
 _CHECK_ANNOTATIONS = 1_000
 _MAX_SIDE = 100_000
+_MAX_OBJECTS = 3_000_000
+_MAX_OBJECT_BYTES = 2_000_000
+_COUNTED_BYTES = 1 << 20
+_Kind = TypeVar("_Kind")
 _Buffer = mmap.mmap | bytes
 
 
@@ -71,8 +75,12 @@ class _Picture(NamedTuple):
     """As it is written."""
 
 
+class _Member(msgspec.Struct, gc=False):
+    """Any object of a list, to count them."""
+
+
+_MEMBERS = msgspec.json.Decoder(list[_Member])
 _LIST = msgspec.json.Decoder(list[msgspec.Raw])
-_ANNOTATION = msgspec.json.Decoder(_Annotation)
 
 
 def find_documents(files: BoxFiles) -> list[ZipMember]:
@@ -91,10 +99,10 @@ def read_coco(files: BoxFiles) -> Annotations:
     Raises:
         InvalidUpload: a document as a whole cannot be read, or has too many boxes or labels.
     """
-    result = Annotations(PLACE)
+    result, claimed = Annotations(PLACE), dict[int, str]()
     for number, member in enumerate(find_documents(files)):
         result.name_parts([shown_name(member)])
-        _CocoReader(files, member, number, result).read()
+        _CocoReader(files, member, number, result, claimed).read()
     return result
 
 
@@ -117,7 +125,12 @@ class _CocoReader:
     """Reads one document."""
 
     def __init__(
-        self, files: BoxFiles, member: ZipMember, number: int, result: Annotations
+        self,
+        files: BoxFiles,
+        member: ZipMember,
+        number: int,
+        result: Annotations,
+        claimed: dict[int, str],
     ) -> None:
         self._files = files
         self._name = shown_name(member)
@@ -125,36 +138,37 @@ class _CocoReader:
         self._member = member
         self._number = number
         self._result = result
+        self._claimed = claimed
 
     def read(self) -> None:
         """Add the document's boxes."""
         content = self._files.map_file(self._member)
+        # Before lists are made: a few bytes become an object of many.
+        if _count_objects(content) > _MAX_OBJECTS:
+            raise self._refusal(f"it has more than {_MAX_OBJECTS:,} objects")
         try:
             document = msgspec.json.decode(_without_mark(content), type=_Document)
-            images = self._parse(document.images, "images", _Image)
-            categories = self._parse(document.categories, "categories", _Category)
-            annotations = _LIST.decode(self._list(document.annotations, "annotations"))
+            pictures = self._pictures(self._list(document.images, "images"))
+            labels = self._labels(self._list(document.categories, "categories"))
+            annotations = self._list(document.annotations, "annotations")
         except RecursionError:
             raise self._refusal("its values are nested too deeply") from None
         except msgspec.ValidationError as problem:
             raise self._refusal(f"it is no COCO document: {problem}") from None
         except (msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise self._refusal(f"it is no valid JSON in UTF-8: {problem}") from None
-        labels, pictures = self._labels(categories), self._pictures(images)
         check_limits(self._name, len(self._result) + len(annotations), len(labels))
         for at, raw in enumerate(annotations, 1):
             if at % _CHECK_ANNOTATIONS == 0:
                 self._files.check()
             self._add(at, raw, labels, pictures)
 
-    def _parse(self, raw: Any, name: str, kind: type[Any]) -> list[Any]:
-        return msgspec.json.decode(self._list(raw, name), type=list[kind])  # type: ignore[valid-type]
-
-    def _list(self, raw: msgspec.Raw | msgspec.UnsetType, name: str) -> msgspec.Raw:
-        """Return a list that must be there."""
+    def _list(self, raw: msgspec.Raw | msgspec.UnsetType, name: str) -> list[msgspec.Raw]:
+        """Return the objects of a list that must be there, not parsed yet."""
         if isinstance(raw, msgspec.UnsetType):
             raise self._refusal(f"it has no list '{name}'")
-        return raw
+        _MEMBERS.decode(raw)
+        return _LIST.decode(raw)
 
     def _refusal(self, cause: str) -> InvalidUpload:
         return InvalidUpload(
@@ -162,33 +176,41 @@ class _CocoReader:
             "annotations and categories."
         )
 
-    def _labels(self, categories: list[_Category]) -> dict[str, str]:
+    def _labels(self, categories: list[msgspec.Raw]) -> dict[str, str]:
         """Map the ids of categories to their names."""
         labels: dict[str, str] = {}
-        for category in categories:
+        for raw in categories:
+            category = _parsed(raw, _Category)
             number = _as_id(category.id)
             name = category.name if isinstance(category.name, str) else ""
             if number is None or labels.setdefault(number, name) != name:
                 raise self._refusal(f"two categories have the id {category.id!r}, or it has none")
         return labels
 
-    def _pictures(self, images: list[_Image]) -> dict[str, _Picture]:
+    def _pictures(self, images: list[msgspec.Raw]) -> dict[str, _Picture]:
         """Map the ids of images to files of the archive."""
         pictures: dict[str, _Picture] = {}
-        for image in images:
+        for raw in images:
+            image = _parsed(raw, _Image)
             number = _as_id(image.id)
             name = image.file_name if isinstance(image.file_name, str) else ""
-            index: int | str = (
-                self._files.pictures.find(name, self._folder)
-                if name.strip()
-                else "the image has no file_name; write the name of its file."
-            )
-            picture = _Picture(index, name)
+            picture = _Picture(self._find(name), name)
             if number is None or pictures.setdefault(number, picture) != picture:
                 raise self._refusal(f"two images have the id {image.id!r}, or it has none")
-            if isinstance(index, int):
-                self._result.note_size(index, _as_side(image.width), _as_side(image.height))
+            if isinstance(picture.found, int):
+                size = _as_side(image.width), _as_side(image.height)
+                self._result.note_size(picture.found, *size)
         return pictures
+
+    def _find(self, name: str) -> int | str:
+        """Find the picture of an image; one that is found by its name belongs to one path."""
+        if not name.strip():
+            return "the image has no file_name; write the name of its file."
+        found = self._files.pictures.find(name, self._folder)
+        path = self._folder + name
+        if isinstance(found, int) and self._claimed.setdefault(found, path) != path:
+            return f"the picture of this name belongs to {self._claimed[found]}; add this one's."
+        return found
 
     def _add(
         self, at: int, raw: msgspec.Raw, labels: dict[str, str], pictures: dict[str, _Picture]
@@ -196,7 +218,7 @@ class _CocoReader:
         """Add one box, or reject it."""
         picture = _Picture("its image_id is that of no image; correct it.", "")
         try:
-            found = _ANNOTATION.decode(raw)
+            found = _parsed(raw, _Annotation)
             picture = pictures.get(_as_id(found.image_id) or "", picture)
             index = found_picture(picture.found)
             label, box = _read_box(found, labels)
@@ -207,6 +229,23 @@ class _CocoReader:
             self._files.reject(rejected(PLACE, (at, self._name), picture.name, cause))
         else:
             self._result.add(index, (at, self._number), label, box)
+
+
+def _count_objects(content: _Buffer) -> int:
+    """Count what may be objects; braces in texts count, too."""
+    parts = range(0, len(content), _COUNTED_BYTES)
+    return sum(content[at : at + _COUNTED_BYTES].count(b"{") for at in parts)
+
+
+def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
+    """Parse what is used of an object.
+
+    Raises:
+        ValidationError: it is none, or too large to be one.
+    """
+    if memoryview(raw).nbytes > _MAX_OBJECT_BYTES:
+        raise msgspec.ValidationError(f"an object has more than {_MAX_OBJECT_BYTES:,} bytes")
+    return msgspec.json.decode(raw, type=kind)
 
 
 def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:

@@ -7,7 +7,7 @@ the corners of an outline, whose bounds are taken. Shares become pixels when the
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
 
 from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.domain.documents.picture import Box
@@ -112,7 +112,7 @@ def read_classes(files: BoxFiles) -> ClassList:
     return found[0]
 
 
-def _texts(files: BoxFiles) -> Any:
+def _texts(files: BoxFiles) -> Iterator[ZipMember]:
     return (one for one in files.members(".txt") if one.name not in CLASS_LISTS)
 
 
@@ -124,6 +124,7 @@ def _picture_of(files: BoxFiles, member: ZipMember) -> int | str:
 
 def _read_class_list(files: BoxFiles, member: ZipMember) -> ClassList:
     name = shown_name(member)
+    files.check()
     try:
         text = files.read(member, _MAX_CLASS_LIST_BYTES).decode("utf-8-sig")
     except (MemberProblem, UnicodeDecodeError) as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import resource
 from typing import Any
 
 import pytest
@@ -150,6 +151,26 @@ def test_class_list_that_is_none(content: bytes) -> None:
     """It is refused by its name; aliases, merges and depths cost nothing."""
     with pytest.raises(InvalidUpload, match=r"data\.yaml"):
         _scan({**PICTURES, **yolo_texts(), "data.yaml": content})
+
+
+@pytest.mark.parametrize(
+    ("annotations_", "words"),
+    [
+        (b"{}," * 3_000_001 + b"{}", "more than 3,000,000 objects"),
+        (b"0," * 9_000_000 + b"0", "no COCO document: Expected `object`"),
+        (b'{"bbox":[' + b"0," * 9_000_000 + b"0]}", "None of the 7 boxes"),
+    ],
+    ids=["objects", "numbers", "sides"],
+)
+def test_document_that_would_fill_the_memory(annotations_: bytes, words: str) -> None:
+    """A few megabytes that would become gigabytes of values are refused before they do."""
+    document = coco_file(annotations=[]).replace(b'"annotations": []', b'"annotations": [%b]')
+    files = {**PICTURES, "instances.json": document % annotations_}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    with pytest.raises(InvalidUpload, match=words):
+        _scan(files)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
 
 def test_outline_becomes_its_bounds() -> None:
