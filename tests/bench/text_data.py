@@ -47,6 +47,13 @@ class Embedded:
     labels: list[str]
     blocks: dict[str, np.ndarray]
 
+    def at(self, places: Sequence[int]) -> Embedded:
+        """Chosen texts alone."""
+        chosen = np.array(places, np.int64)
+        blocks = {name: block[chosen] for name, block in self.blocks.items()}
+        texts, labels = ([part[place] for place in places] for part in (self.texts, self.labels))
+        return Embedded(texts, labels, blocks)
+
     def within(self, names: Sequence[str]) -> Embedded:
         """The same texts with only the vectors of the named encoders."""
         return Embedded(self.texts, self.labels, {name: self.blocks[name] for name in names})
@@ -128,13 +135,19 @@ def train(
     embedder: Embedder, name: str, encoders: Sequence[str], rate: float | None = None
 ) -> tuple[TrainedText, float]:
     """Train on one file; the model and the seconds it took without embedding."""
-    data = embedder.read(name, encoders)
+    return train_on(embedder, name, embedder.read(name, encoders), rate)
+
+
+def train_on(
+    embedder: Embedder, name: str, data: Embedded, rate: float | None = None
+) -> tuple[TrainedText, float]:
+    """Train on texts with vectors; the model and the seconds it took without embedding."""
     examples = embedder.examples(data, name, rejects=rate is not None)
     start = time.perf_counter()
     model = training.fit(examples, TextFitOptions(out_of_domain_rate=rate), lambda epoch: None)
     seconds = time.perf_counter() - start
     counts = f"{len(examples.label_names)} labels, {len(examples.digests)} texts"
-    say(f"{name}, {'+'.join(encoders)}: {counts} trained in {seconds:.1f} s")
+    say(f"{name}, {'+'.join(data.blocks)}: {counts} trained in {seconds:.1f} s")
     return model, seconds
 
 

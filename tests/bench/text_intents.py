@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
+import numpy as np
+
+from chalicelib.engines import metrics
 from chalicelib.engines.text.classifier import TrainedText, dump
 from tests.bench import peers
 from tests.bench.report import Bar, Report
@@ -12,14 +16,17 @@ from tests.bench.text_data import (
     Embedded,
     Embedder,
     accuracy,
+    answers,
     area_under_curve,
     calibration_error,
     right,
     share_of,
     train,
+    train_on,
 )
 
 REJECTION_RATE = 0.05
+DRAWS, LABELS, TEXTS = 12, 5, 10
 FULL_BARS = {"fast": 0.938, "accurate": 0.940}
 SHOT_BARS = {"fast": {10: 0.880, 5: 0.845}, "accurate": {10: 0.890, 5: 0.860}}
 PUBLISHED_SHOTS = {10: ("USE+ConveRT, published", 0.852), 5: ("USE+ConveRT, published", 0.778)}
@@ -32,6 +39,7 @@ def bench_intents(report: Report, embedder: Embedder, profiles: Sequence[str]) -
         _banking(report, embedder, profile)
         for shots in (10, 5):
             _few_shot(report, embedder, profile, shots)
+        _few_labels(report, embedder, profile)
         _clinc(report, embedder, profile)
     train_and_test = ("banking77_train", "banking77_test")
     _peers(report, embedder, "BANKING77 full", train_and_test)
@@ -76,7 +84,8 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> N
     """BANKING77 with a few examples a label."""
     encoders = PROFILES[profile]
     model, _ = train(embedder, f"banking77_fewshot_train_{shots}", encoders)
-    found = accuracy(model, embedder.read("banking77_fewshot_test", encoders))
+    test = embedder.read("banking77_fewshot_test", encoders)
+    found, error = accuracy(model, test), calibration_error(model, test)
     report.add(
         f"BANKING77 {shots}-shot, {profile}: accuracy",
         found.value,
@@ -85,6 +94,30 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> N
         PUBLISHED_SHOTS[shots],
         found.interval,
     )
+    name = f"BANKING77 {shots}-shot, {profile}: calibration error"
+    report.add(name, error.value, "", Bar(0.02, is_ceiling=True), interval=error.interval)
+
+
+def _few_labels(report: Report, embedder: Embedder, profile: str) -> None:
+    """Five labels of BANKING77 with ten texts each: twelve draws, whose answers are pooled."""
+    encoders = PROFILES[profile]
+    data, test = (embedder.read(f"banking77_{part}", encoders) for part in ("train", "test"))
+    shares, truth = [], []
+    for seed in range(DRAWS):
+        dice = random.Random(seed)
+        names = sorted(dice.sample(sorted(set(data.labels)), LABELS))
+        rows: list[int] = []
+        for name in names:
+            places = [place for place, label in enumerate(data.labels) if label == name]
+            rows += dice.sample(places, TEXTS)
+        model, _ = train_on(embedder, f"5 labels, draw {seed}", data.at(rows))
+        asked = [place for place, label in enumerate(test.labels) if label in names]
+        found = answers(model, test.at(asked))
+        shares.append(found[0])
+        truth.append(found[1])
+    error = metrics.calibration_error(np.concatenate(shares), np.concatenate(truth))
+    name = f"5 labels x 10 texts of BANKING77, {profile}: calibration error"
+    report.add(name, float(error), "", Bar(0.03, is_ceiling=True))
 
 
 def _clinc(report: Report, embedder: Embedder, profile: str) -> None:
