@@ -19,7 +19,7 @@ ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy kills turns growth histories bench-backup bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy kills turns growth histories bench-backup bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -106,6 +106,9 @@ bench-backup: $(INSTALLED) fast-models ## dump and restore 100,000 texts and 50 
 
 bench-http: $(INSTALLED) fast-models ## latency, throughput, metering and upload figures over HTTP
 	@$(BIN)/python -m tests.bench.bench_http --data $(DATA) $(ARGS)
+
+bench-client: $(INSTALLED) fast-models ## what the client costs: import, size, a call, memory of an upload of 500 MB
+	@$(BIN)/python -m tests.bench.bench_client $(ARGS)
 
 bench-uploads: $(INSTALLED) fast-models ## a picture archive of 2 GB by a form, validation of the largest files: seconds and memory
 	@$(BIN)/python -m tests.bench.bench_uploads $(ARGS)

@@ -47,6 +47,7 @@ FAST_DIVISION = {
 PYTEST = (sys.executable, "-m", "pytest")
 CHECK = ("make", "--no-print-directory", "check")
 TIMED = (
+    "tests/client/test_cost.py",
     "tests/engines/ocr/contacts/test_finder.py",
     "tests/formats/archives/test_archive_cost.py",
     "tests/formats/pictures/test_jpeg_file.py",

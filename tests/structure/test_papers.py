@@ -12,7 +12,7 @@ import pytest
 from infra import docs
 
 ROOT = Path(__file__).parents[2]
-PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 TOPS = ("", "chalicelib", "chalicelib/engines", "infra", "tests", "docs")
 """Folders that a path in a document may begin in."""
 MOST_WORDS = 1_000
@@ -120,7 +120,8 @@ def test_readme_invites() -> None:
 def test_every_page_is_in_the_index() -> None:
     """Whoever opens docs/ finds every page from its README."""
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    folder = ROOT / "docs"
+    pages = {str(path.relative_to(folder)) for path in folder.rglob("*.md")} - {"README.md"}
 
     assert sorted(name for name in pages if f"({name})" not in index) == []
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Optional, TypeVar
+from typing import Annotated, Any, Optional
 
 import typer
 
 from presage import Dataset, Model, NotFoundError, Presage
 from presage._sync.families import Family
-
-T = TypeVar("T")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, as the service sent it.")]
 Id = Annotated[bool, typer.Option("--id", help="Print the id alone, for scripts.")]
@@ -34,20 +31,18 @@ def families(service: Presage) -> tuple[Family, Family]:
 
 def find_dataset(service: Presage, dataset_id: int) -> Dataset:
     """Find a dataset in either family."""
-    return _first(service, lambda family: family.datasets.get(dataset_id))
+    language, vision = families(service)
+    try:
+        return language.datasets.get(dataset_id)
+    except NotFoundError:
+        return vision.datasets.get(dataset_id)
 
 
 def find_model(service: Presage, model_id: str) -> Model:
-    """Find a model in either family."""
-    return _first(service, lambda family: family.models.get(model_id))
-
-
-def _first(service: Presage, look: Callable[[Family], T]) -> T:
-    language, vision = families(service)
-    try:
-        return look(language)
-    except NotFoundError:
-        return look(vision)
+    """Find a model, with the family of its type: each family shows the models of both."""
+    found = service.language.models.get(model_id)
+    is_text = found.model_type.startswith("text")
+    return found if is_text else service.vision.models.get(model_id)
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, Any]:

@@ -18,12 +18,13 @@ def show_curve(epochs: Sequence[tuple[int, Mapping[str, Any]]], file: Path | Non
     """Show accuracy and loss by epoch, on the terminal or in a PNG file."""
     if file is None:
         for epoch, figures in epochs:
-            accuracy = float(figures.get("testAccuracy") or 0.0)
+            accuracy = _accuracy(figures)
             say(f"{epoch:>5}  {accuracy:6.1%}  {'#' * round(accuracy * BAR)}")
         return
     figure, axes = _axes()
     numbers = [epoch for epoch, _ in epochs]
-    for name in ("testAccuracy", "trainingAccuracy", "trainingLoss", "testLoss"):
+    axes.plot(numbers, [_accuracy(figures) for _, figures in epochs], label="right", marker=".")
+    for name in ("trainingAccuracy", "trainingLoss", "testLoss"):
         if values := [figures.get(name) for _, figures in epochs if figures.get(name) is not None]:
             axes.plot(
                 numbers[: len(values)], values, label=name, marker="." if len(values) < 9 else None
@@ -31,6 +32,14 @@ def show_curve(epochs: Sequence[tuple[int, Mapping[str, Any]]], file: Path | Non
     axes.set_xlabel("epoch")
     axes.legend()
     _save(figure, file)
+
+
+def _accuracy(figures: Mapping[str, Any]) -> float:
+    """Return the share that is right: of several labels the mean, of boxes the precision."""
+    if accuracies := figures.get("testAccuracies"):
+        return float(sum(accuracies) / len(accuracies))
+    whole = figures.get("modelMetrics") or {}
+    return float(figures.get("testAccuracy") or whole.get("meanAveragePrecision") or 0.0)
 
 
 def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
@@ -55,12 +64,14 @@ def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
         return
     figure, axes = _axes()
     axes.imshow(matrix, cmap="Blues")
+    darkest = max(map(max, matrix))
     axes.set_xticks(range(len(labels)), labels, rotation=90)
     axes.set_yticks(range(len(labels)), labels)
     for row, counts in enumerate(matrix):
         for column, count in enumerate(counts):
             if count:
-                axes.text(column, row, count, ha="center", va="center")
+                ink = "white" if count > darkest / 2 else "black"
+                axes.text(column, row, count, ha="center", va="center", color=ink)
     axes.set_xlabel("predicted")
     axes.set_ylabel("true")
     _save(figure, file)
@@ -76,7 +87,9 @@ def _show_yes_or_no(matrices: Mapping[str, Sequence[Sequence[int]]]) -> None:
 def draw_boxes(picture: Path, boxes: Iterable[tuple[str, Mapping[str, int]]], file: Path) -> None:
     """Draw named boxes onto a picture, upright as people see it."""
     try:
-        image, draw = (importlib.import_module(f"PIL.{name}") for name in ("Image", "ImageDraw"))
+        image, draw, fonts = (
+            importlib.import_module(f"PIL.{name}") for name in ("Image", "ImageDraw", "ImageFont")
+        )
         turn = importlib.import_module("PIL.ImageOps").exif_transpose
     except ImportError as error:
         raise PresageError(_missing("plots")) from error
@@ -87,10 +100,15 @@ def draw_boxes(picture: Path, boxes: Iterable[tuple[str, Mapping[str, int]]], fi
         raise PresageError(f"Boxes can be drawn on pictures only; {picture} is none.") from error
     pen = draw.Draw(page)
     width = max(2, page.width // 400)
+    size = max(11, page.width // 60)
+    font = fonts.load_default(size)
     for name, box in boxes:
         corners = (box["minX"], box["minY"], box["maxX"], box["maxY"])
         pen.rectangle(corners, outline=(230, 85, 13), width=width)
-        pen.text((corners[0] + width, max(0, corners[1] - 12)), name, fill=(8, 81, 156))
+        place = (corners[0], max(0, corners[1] - round(1.3 * size)))
+        if name:
+            pen.rectangle(pen.textbbox(place, name, font), fill=(255, 255, 255))
+            pen.text(place, name, (8, 81, 156), font)
     try:
         page.save(file, "PNG")
     except OSError as error:

@@ -131,8 +131,10 @@ def card(
     show(found, _card_lines(found.raw), as_json=as_json)
 
 
-def _measured(figure: float | dict[str, float]) -> str:
+def _measured(figure: float | dict[str, float] | None) -> str:
     """Write a share, with its interval where the card has one."""
+    if figure is None:
+        return "not measured"
     if not isinstance(figure, dict):
         return percent(figure)
     return f"{percent(figure['value'])} ({percent(figure['low'])} to {percent(figure['high'])})"
@@ -143,6 +145,8 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
     lines = [f"{members['name']}  ({members['modelId']}, {members['language']})"]
     if "testAccuracy" in metrics:
         lines.append(f"accuracy on held-out examples: {_measured(metrics['testAccuracy'])}")
+    if "meanAveragePrecision" in metrics:
+        lines.append(f"mean average precision: {_measured(metrics['meanAveragePrecision'])}")
     if members.get("calibrationError") is not None:
         lines.append(f"calibration error: {members['calibrationError']:.3f}")
     suspects = (members.get("dataReport") or {}).get("likelyLabelErrors") or []

@@ -1,0 +1,107 @@
+"""Commands that documents print: those that need no AWS account are run, the others are named."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from presage.cli.app import app
+
+from tests.structure.test_papers import PAPERS, ROOT
+
+PAGES = [*PAPERS, *sorted((ROOT / "client").glob("*.md"))]
+FIRST_WORDS = ("make", "curl", "presage", "python", ".venv/bin/python", "pip", "openssl")
+"""Words that a line of a block begins with when it is a command."""
+STAGE = "needs a stage in an AWS account"
+TARGET = "a target of the Makefile, which people and CI run as such"
+UNRUN = {
+    "make run": TARGET,
+    "make test": TARGET,
+    'make test-localstack ARGS="-k uploads -x"': TARGET,
+    ".venv/bin/python -m tests.emulators run make run ARGS=--bare": "installs LocalStack",
+    ".venv/bin/python -m tests.emulators lock localstack": "asks the package index",
+    "make deploy STAGE=prod REGION=eu-central-1": STAGE,
+    "make deploy STAGE=prod REGION=…": STAGE,
+    "make destroy STAGE=prod REGION=… DELETE_DATA=1": STAGE,
+    "python -m infra.accounts create me@shop.example --key-file me.pem --stage prod"
+    " --region REGION": STAGE,
+    "python -m infra.accounts token me@shop.example --key-file me.pem --stage prod"
+    " --region REGION": STAGE,
+    "python -m infra.backup dump prod-backup --stage prod --region REGION": STAGE,
+    "python -m infra.backup restore prod-backup --stage prod --region REGION --replace": STAGE,
+    ".venv/bin/python -m infra.models status": "needs every model file, the large ones too",
+    ".venv/bin/python -m infra.models verify": "needs every model file, the large ones too",
+    "pip install ./client": "installs; guides run it as a step that does nothing",
+    'pip install "./client[pictures]"': "installs",
+    'pip install "./client[plots]"': "installs",
+}
+"""Commands outside the blocks that are run (```sh), each with its reason."""
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    """Yield language and text of each block of a page."""
+    text = page.read_text("utf-8")
+    yield from re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def lines(text: str) -> Iterator[str]:
+    """Yield the commands of a block without their comments."""
+    for line in text.splitlines():
+        command = re.sub(r"\s+#.*", "", line).strip()
+        if command.split(" ")[0] in FIRST_WORDS:
+            yield command
+
+
+def test_commands_that_are_not_run_are_named_with_their_reason() -> None:
+    """A command is in a block that tests/flows/guides runs, or in the list above."""
+    found = {
+        command
+        for page in PAGES
+        for language, text in blocks(page)
+        if language != "sh"
+        for command in lines(text)
+    }
+    assert sorted(found ^ set(UNRUN)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_blocks_of_commands_can_be_parsed(page: Path) -> None:
+    """No block of a shell has a quote or a bracket too many."""
+    scripts = [text for language, text in blocks(page) if language == "sh"]
+    for script in [*scripts, *UNRUN]:
+        read = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True)
+        assert (read.returncode, read.stderr) == (0, ""), script
+
+
+def spoken(page: Path) -> Iterator[str]:
+    """Yield each call of `presage` on a page, in blocks and in the text."""
+    text = page.read_text("utf-8")
+    for language, block in blocks(page):
+        if language == "sh":
+            joined = re.sub(r"\s+#.*", "", block)
+            yield from re.findall(
+                r"(?:^|\$\(|\| |&& |\s)(presage [^|)\n&;>]+)", joined, re.MULTILINE
+            )
+    yield from re.findall(
+        r"`(presage [a-z][^`…]*)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_of_presage_have_what_is_said(page: Path) -> None:
+    """Every command and option of `presage` that a page names is there."""
+    for call in spoken(page):
+        command: Any = typer.main.get_command(app)
+        known = {"--install-completion", "--show-completion", "--help"}
+        for word in call.split()[1:]:
+            if word in getattr(command, "commands", {}):
+                command = command.commands[word]
+                known = {option for item in command.params for option in item.opts} | {"--help"}
+            elif word.startswith("-") and len(word) > 1:
+                assert word.partition("=")[0] in known, call
+        assert not getattr(command, "commands", {}) or "-" in call, f"{call}: no such command"
