@@ -36,6 +36,7 @@ from chalicelib.services.maintenance.deletion_runs import DeletionRunService
 from chalicelib.services.maintenance.deletions import DeletionService
 from chalicelib.services.maintenance.health import HealthService
 from chalicelib.services.maintenance.sweeping import SweepService
+from chalicelib.services.maintenance.traces import TraceService
 from chalicelib.services.predictions.documents import OcrService
 from chalicelib.services.predictions.pictures import PicturePredictionService
 from chalicelib.services.predictions.texts import PredictionService
@@ -229,7 +230,9 @@ class Container:
             self.settings.threads,
         )
         learners: dict[str, Learner] = {
-            LANGUAGE: TextLearner(s.training_examples, s.curves, embedder, self.clock),
+            LANGUAGE: TextLearner(
+                s.training_examples, s.curves, s.checkpoints, embedder, self.clock
+            ),
             VISION: VisionLearner(s, self.features, self.backbones, self.clock, self.settings),
         }
         return TrainingRunService(s, learners, self.clock, self.settings)
@@ -268,7 +271,12 @@ class Container:
     @cached_property
     def deletion_runs(self) -> DeletionRunService:
         """Runs deletions."""
-        return DeletionRunService(self.stores, self.clock)
+        return DeletionRunService(self.stores, self.clock, self.traces.clear)
+
+    @cached_property
+    def traces(self) -> TraceService:
+        """Clears away what mendings left."""
+        return TraceService(self.stores, self.clock)
 
     @cached_property
     def exports(self) -> ExportService:

@@ -20,8 +20,10 @@ from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import DatasetLeases
+from chalicelib.stores.datasets.mends import MendStore
 from chalicelib.stores.datasets.ownership import DatasetOwnership
 from chalicelib.stores.datasets.receipts import ReceiptStore
+from chalicelib.stores.datasets.traces import TraceStore
 from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.examples.digest_index import DigestIndex
 from chalicelib.stores.examples.example_names import ExampleNames
@@ -80,11 +82,17 @@ class Stores:
         self.downloads = Downloader(settings.download_allow)
         self.uploaded_files = UploadedFileStore(settings, clients, clock)
         self.sample_files = SampleFiles(self.downloads, self.uploaded_files, self.in_flight)
+        self._add_writers(settings, clock)
+
+    def _add_writers(self, settings: Settings, clock: Clock) -> None:
+        """Build what reads and changes datasets as a whole."""
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.example_names = ExampleNames(self.examples, self.artifacts)
         self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
-        self.room = RoomStore(clients, self.datasets, clock, settings)
+        self.room = RoomStore(self.clients, self.datasets, clock, settings)
         self.appends = AppendStore(self, clock)
+        self.traces = TraceStore(self.clients, clock)
+        self.mends = MendStore(self, settings.lease_seconds)
 
     def _add_queues(self, settings: Settings, clock: Clock) -> None:
         """Build what lets accounts take turns."""

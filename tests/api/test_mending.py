@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.prepared import DATASET_ID, DELIVERY
+from tests.api.prepared import BOX_MODEL_ID, DATASET_ID, DELIVERY, MODEL_ID, REFUND, SCENES_ID
 
 URL = f"/v2/language/datasets/{DATASET_ID}"
 
@@ -18,13 +18,16 @@ def test_a_dataset_is_renamed(call):
 
 
 def test_a_label_is_renamed(call):
-    """The answer is the label's record with its id and count."""
+    """The answer is the label's record with its id and count, and with what was moved."""
     before = call("GET", URL).json["labelSummary"]["labels"]
 
     answer = call.json("PUT", f"{URL}/labels/{DELIVERY}", name="parcels")
 
     [old] = [label for label in before if label["id"] == DELIVERY]
-    assert (answer.status, answer.json) == (200, {**old, "name": "parcels"})
+    assert (answer.status, answer.json) == (
+        200,
+        {**old, "name": "parcels", "moved": 0, "duplicates": 0},
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,3 +48,103 @@ def test_wrong_changes(call, path, fields, status, text):
     answer = call.json("PUT", URL + path, **fields)
 
     assert (answer.status, text in answer.json["message"]) == (status, True), answer.text
+
+
+@pytest.fixture
+def example(call) -> dict:
+    """The first example of the dataset."""
+    return call("GET", f"{URL}/browse?count=1").json["data"][0]
+
+
+def test_an_example_is_moved_reworded_and_removed(call, example):
+    """The answer counts what was done and shows the example as it is now."""
+    url = f"{URL}/examples/{example['id']}"
+
+    moved = call.json("PUT", url, labelId=DELIVERY, document="Where is it now?")
+    assert list(moved.json) == [
+        "datasetId",
+        "moved",
+        "changed",
+        "removed",
+        "duplicates",
+        "skipped",
+        "examples",
+        "object",
+    ]
+    [shown] = moved.json["examples"]
+    assert (shown["id"], shown["name"]) == (example["id"], "Where is it now?")
+    assert (shown["label"]["id"], moved.json["moved"]) == (DELIVERY, 1)
+    removed = call("DELETE", url)
+    assert (removed.status, removed.json["removed"], "examples" in removed.json) == (200, 1, False)
+    assert call("DELETE", url).status == 404
+
+
+def test_labels_are_merged_and_removed(call):
+    """The label that is left has the examples; a removed one is in no list."""
+    merged = call.json("PUT", f"{URL}/labels/{REFUND}", mergeInto=DELIVERY)
+
+    assert (merged.status, merged.json["id"], merged.json["moved"]) == (200, DELIVERY, 6)
+    assert call("DELETE", f"{URL}/labels/{DELIVERY}").json["removed"] == merged.json["numExamples"]
+    assert call("GET", URL).json["labelSummary"]["labels"] == []
+
+
+def test_corrections_are_counted(call, example):
+    """Whole numbers and names are taken as elsewhere, and nothing else is shown."""
+    item = {"exampleId": example["id"], "label": "delivery"}
+    answer = call.json("POST", f"{URL}/corrections", corrections=[item])
+
+    counts = [answer.json[name] for name in ("moved", "removed", "skipped")]
+    assert (answer.status, counts, "examples" in answer.json) == (200, [1, 0, 0], False)
+    report = call.json("POST", f"{URL}/corrections", fromReportOf=MODEL_ID)
+    assert (report.status, report.json["moved"]) == (200, 0)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "fields", "status", "text"),
+    [
+        ("PUT", "/examples/1", {"labelId": DELIVERY}, 404, "Unable to find example 1."),
+        ("DELETE", "/examples/x", {}, 404, "Unable to find example x."),
+        ("PUT", f"/labels/{DELIVERY}", {"mergeInto": DELIVERY}, 400, "itself"),
+        ("PUT", f"/labels/{DELIVERY}", {"mergeInto": 1}, 404, "label 1"),
+        ("PUT", f"/labels/{DELIVERY}", {"mergeInto": REFUND, "name": "a"}, 400, "one of them"),
+        ("POST", "/corrections", {}, 400, "'corrections' or 'fromReportOf'"),
+        ("POST", "/corrections", {"corrections": []}, 400, "1 to 10000"),
+        ("POST", "/corrections", {"corrections": [{"exampleId": 1}] * 10_001}, 400, "10001"),
+        ("POST", "/corrections", {"corrections": [{"label": "a"}]}, 400, "exampleId"),
+        ("POST", "/corrections", {"corrections": "all"}, 400, "a list"),
+        ("POST", "/corrections", {"fromReportOf": "A" * 26}, 404, "Unable to find model"),
+        ("POST", "/corrections", {"fromReportOf": BOX_MODEL_ID}, 400, "was trained from"),
+        (
+            "POST",
+            "/corrections",
+            {"fromReportOf": MODEL_ID, "minimumConfidence": 2},
+            400,
+            "'minimumConfidence'",
+        ),
+        (
+            "POST",
+            "/corrections",
+            {"corrections": [{"exampleId": 1, "labelId": DELIVERY}]},
+            404,
+            "Unable to find example 1.",
+        ),
+    ],
+)
+def test_wrong_corrections(call, method, path, fields, status, text):
+    """Each is refused with its cause, the unknown first."""
+    answer = call.json(method, URL + path, **fields)
+
+    assert (answer.status, text in answer.json["message"]) == (status, True), answer.text
+
+
+def test_an_example_must_change(call, example):
+    """A change of nothing is a 400, and so is a text for a picture."""
+    url = f"{URL}/examples/{example['id']}"
+
+    assert call.json("PUT", url).status == 400
+    assert "is no label" in call.json("PUT", url, label="nothing").json["message"]
+    assert call.json("PUT", url, document=" ").status == 400
+    scenes = f"/v2/vision/datasets/{SCENES_ID}"
+    box = call("GET", f"{scenes}/browse?count=1").json["data"][0]["id"]
+    refused = call.json("PUT", f"{scenes}/examples/{box}", document="a")
+    assert "pictures have no text" in refused.json["message"]

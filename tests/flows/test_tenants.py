@@ -20,6 +20,10 @@ def calls(*ids):
         ("DELETE", f"{LANGUAGE}/models/{names['model_id']}"),
         ("PUT", f"{LANGUAGE}/datasets/{names['dataset_id']}"),
         ("PUT", f"{LANGUAGE}/datasets/{names['dataset_id']}/labels/{names['label_id']}"),
+        ("DELETE", f"{LANGUAGE}/datasets/{names['dataset_id']}/labels/{names['label_id']}"),
+        ("PUT", f"{LANGUAGE}/datasets/{names['dataset_id']}/examples/1000001"),
+        ("DELETE", f"{LANGUAGE}/datasets/{names['dataset_id']}/examples/1000001"),
+        ("POST", f"{LANGUAGE}/datasets/{names['dataset_id']}/corrections"),
     ]
 
 

@@ -160,6 +160,7 @@ def boxes(caller: Caller) -> None:
     looked_at(caller, VISION, data["id"], model)
     retrained(caller, VISION, model)
     work()
+    mended(caller, VISION, data["id"])
 
 
 def crowded(caller: Caller) -> None:
@@ -390,12 +391,22 @@ def looked_at(caller: Caller, family: str, dataset_id: int, model: str) -> None:
 
 
 def mended(caller: Caller, family: str, dataset_id: int) -> None:
-    """Give a dataset and a label other names."""
-    dataset = f"{family}/datasets/{dataset_id}"
-    label = caller.get(dataset)["labelSummary"]["labels"][0]
+    """Give a dataset, a label and examples what they should have; what is left is cleared away."""
+    dataset, deployed = f"{family}/datasets/{dataset_id}", caller.deployed
+    found = caller.get(f"{dataset}/browse?count=4")["data"]
+    last = caller.get(dataset)["labelSummary"]["labels"][-1]
+    label = found[0]["label"]
     caller.json("PUT", dataset, name="mended")
     caller.json("PUT", f"{dataset}/labels/{label['id']}", name="mended")
     caller.json("PUT", f"{dataset}/labels/{label['id']}", name=label["name"])
+    caller.json("PUT", f"{dataset}/examples/{found[0]['id']}", labelId=last["id"])
+    caller.ok("DELETE", f"{dataset}/examples/{found[1]['id']}")
+    change = {"exampleId": found[2]["id"], "labelId": last["id"]}
+    caller.json("POST", f"{dataset}/corrections", corrections=[change])
+    deployed.clock.advance(minutes=16)
+    deployed.sweep()
+    deployed.work()
+    caller.ok("DELETE", f"{dataset}/labels/{last['id']}")
 
 
 def exported(caller: Caller, dataset: str, kind: str) -> None:

@@ -12,6 +12,8 @@ SUCCEEDED = "SUCCEEDED"
 WAITING = "SUCCEEDED_WAITING_FOR_CACHE_REMOVAL"
 DATASET = "DATASET"
 MODEL = "MODEL"
+TRACES = "TRACES"
+"""What mendings of a dataset left; of the service's own making, and shown to nobody."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Deletion:
     account_id: str
     """Owner."""
     kind: str
-    """DATASET or MODEL."""
+    """DATASET, MODEL or TRACES."""
     object_id: str
     """Id of the dataset or model."""
     status: str = QUEUED
@@ -36,6 +38,8 @@ class Deletion:
     """Family of the dataset."""
     attempts: int = 0
     """How often the job was taken."""
+    fence: int = 0
+    """Grows when there is more to delete; an end under an older one is refused."""
     urls_until: int = 0
     """When the last temporary URL of the dataset dies, in milliseconds since 1970; 0 for none."""
 

@@ -53,3 +53,37 @@ def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
     if word is not None and word[0].lower() in _OF_EXAMPLES:
         return False
     return value in labels if isinstance(value, str) else True
+
+
+def without_some(document: Any, ids: Collection[int], names: Collection[str]) -> Any:
+    """Take some examples out of a card, the suspects or a block of a curve of a model.
+
+    Args:
+        document: JSON value.
+        ids: of the examples.
+        names: their texts or file names, which curves name them by.
+    """
+    if isinstance(document, list):
+        return [without_some(item, ids, names) for item in document]
+    if not isinstance(document, dict):
+        return document
+    if document.get("object") == "suspects":
+        doubted = [one for one in document["suspects"] if one["example_id"] not in ids]
+        return {**document, "suspects": doubted}
+    if document.get("exampleName") in names:
+        return {**document, "exampleName": document.get("expectedLabel", "")}
+    named = {document.get("id"), *document.get("ids", ())} if _names_examples(document) else set()
+    if named & set(ids):
+        left = [number for number in document.get("ids", ()) if number not in ids]
+        kept = document if left else {n: v for n, v in document.items() if _is_figure(n)}
+        document = {**kept, "ids": left} if left else kept
+    return {name: without_some(value, ids, names) for name, value in document.items()}
+
+
+def _names_examples(record: dict[str, Any]) -> bool:
+    return isinstance(record.get("ids", []), list) and not isinstance(record.get("id"), dict | list)
+
+
+def _is_figure(name: str) -> bool:
+    word = _LAST_WORD.search(name)
+    return word is None or word[0].lower() not in _OF_EXAMPLES

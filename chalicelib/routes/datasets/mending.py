@@ -1,13 +1,25 @@
-"""Mending: what a dataset holds gets another name."""
+"""Mending: names, labels, texts, and what does not belong into a dataset."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from chalicelib.domain.datasets.dataset import DatasetView, Label
-from chalicelib.errors import LabelNotFound
+from chalicelib.domain.datasets.mending import (
+    MAX_CORRECTIONS,
+    MINIMUM_CONFIDENCE,
+    ExampleNotFound,
+    Mended,
+)
+from chalicelib.domain.models.model import Model
+from chalicelib.errors import InvalidParameter, LabelNotFound, MissingParameter, ModelNotFound
+from chalicelib.services.datasets.mending import Correction
+from chalicelib.web.http.request import JSON
 from chalicelib.web.operations import locate
-from chalicelib.web.operations.fields import Name
+from chalicelib.web.operations.fields import Document, Name
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import describe, records
 
@@ -19,9 +31,98 @@ class DatasetChangesForm(msgspec.Struct):
 
 
 class LabelChangesForm(msgspec.Struct, rename="camel"):
-    """What changes of a label."""
+    """What changes of a label: one of the two."""
 
-    name: Name
+    form_rules: ClassVar[dict[str, Any]] = {
+        "oneOf": [{"required": ["name"]}, {"required": ["mergeInto"]}]
+    }
+    json_rules: ClassVar[dict[str, Any]] = form_rules
+
+    name: Name | None = None
+    merge_into: Annotated[
+        int | None,
+        msgspec.Meta(description="Id of the label that takes its examples and its names over."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        if self.name is None and self.merge_into is None:
+            raise MissingParameter("name", "Either 'name' or 'mergeInto' is required.")
+        if self.name is not None and self.merge_into is not None:
+            raise InvalidParameter("mergeInto", "send 'name' or 'mergeInto', one of them.")
+
+
+class ExampleChangesForm(msgspec.Struct, rename="camel"):
+    """What changes of an example."""
+
+    form_rules: ClassVar[dict[str, Any]] = {
+        "anyOf": [
+            {"required": ["labelId"]},
+            {"required": ["label"]},
+            {"required": ["document"]},
+        ]
+    }
+    json_rules: ClassVar[dict[str, Any]] = form_rules
+
+    label_id: int | None = None
+    label: Name | None = None
+    document: Document | None = None
+
+
+class CorrectionItem(msgspec.Struct, rename="camel"):
+    """What becomes of one example: a label, or `remove`."""
+
+    example_id: Annotated[int, msgspec.Meta(description="Id of the example.")]
+    label_id: int | None = None
+    label: Name | None = None
+    remove: Annotated[bool, msgspec.Meta(description="Takes it out of the dataset.")] = False
+
+
+class CorrectionsForm(msgspec.Struct, rename="camel"):
+    """Corrections, or the model whose report tells them."""
+
+    json_rules: ClassVar[dict[str, Any]] = {
+        "oneOf": [{"required": ["corrections"]}, {"required": ["fromReportOf"]}]
+    }
+    media_types: ClassVar[tuple[str, ...]] = (JSON,)
+
+    corrections: Annotated[
+        list[CorrectionItem] | None,
+        msgspec.Meta(
+            description="Each example once.",
+            extra_json_schema={"minItems": 1, "maxItems": MAX_CORRECTIONS},
+        ),
+    ] = None
+    from_report_of: Annotated[
+        str | None,
+        msgspec.Meta(
+            description="Id of a model of this dataset: does what its last training suggests, as "
+            "`browse` with `suspectsOf` shows it.",
+            extra_json_schema={"pattern": "^[A-Za-z0-9]{1,64}$"},
+        ),
+    ] = None
+    minimum_confidence: Annotated[
+        float,
+        msgspec.Meta(ge=0, le=1, description="Leaves suspects below alone."),
+    ] = MINIMUM_CONFIDENCE
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        if self.corrections is None and self.from_report_of is None:
+            raise MissingParameter(
+                "corrections", "Either 'corrections' or 'fromReportOf' is required."
+            )
+        if self.corrections is not None and self.from_report_of is not None:
+            raise InvalidParameter(
+                "fromReportOf", "send 'corrections' or 'fromReportOf', one of them."
+            )
+        count = 1 if self.corrections is None else len(self.corrections)
+        if not 1 <= count <= MAX_CORRECTIONS:
+            raise InvalidParameter(
+                "corrections",
+                f"there are {count}, and 1 to {MAX_CORRECTIONS} are allowed; send the rest with "
+                "another call.",
+            )
 
 
 def label_in_path(call: Call) -> tuple[DatasetView, Label]:
@@ -39,10 +140,83 @@ def rename_dataset(call: Call) -> records.DatasetRecord:
     return describe.dataset(call.container.mending.rename_dataset(call.located, call.form.name))
 
 
-def change_label(call: Call) -> records.LabelRecord:
-    """Give a label another name."""
-    (view, label), form = call.located, call.form
-    return describe.label(call.container.mending.rename_label(view, label, form.name))
+def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
+    """Load dataset and label of the path, and the label of the body that takes it over."""
+    view, label = label_in_path(call)
+    into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
+    heir = None if into is None else view.label(into)
+    if into is not None and heir is None:
+        raise LabelNotFound(into)
+    return view, label, heir
+
+
+def change_label(call: Call) -> records.ChangedLabelRecord:
+    """Give a label another name, or put its examples under another label."""
+    (view, label, heir), mending = call.located, call.container.mending
+    if heir is None:
+        return describe.changed_label(mending.rename_label(view, label, call.form.name), Mended())
+    done = mending.remove_label(view, label, heir)
+    left = call.container.datasets.get(call.account.account_id, call.family, heir.dataset_id)
+    return describe.changed_label(left.label(heir.label_id) or heir, done)
+
+
+def remove_label(call: Call) -> records.CorrectionRecord:
+    """Remove a label with its examples."""
+    view, label = call.located
+    return _described(call, view, call.container.mending.remove_label(view, label))
+
+
+def example_in_path(call: Call) -> tuple[DatasetView, int]:
+    """Load dataset and example of the path, and look for the label of the body."""
+    view = locate.readable_dataset(call)
+    example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
+    call.container.mending.find_example(view, example_id)
+    return view, example_id
+
+
+def change_example(call: Call) -> records.CorrectionRecord:
+    """Give an example another label or text."""
+    (view, example_id), form = call.located, call.form
+    change = Correction(example_id, form.label_id, form.label)
+    done = call.container.mending.change_example(view, change, form.document)
+    return _described(call, view, done)
+
+
+def remove_example(call: Call) -> records.CorrectionRecord:
+    """Take an example out of a dataset."""
+    view, example_id = call.located
+    return _described(call, view, call.container.mending.remove_example(view, example_id))
+
+
+def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
+    """Load the dataset of the path, and the model that the body names."""
+    view = locate.readable_dataset(call)
+    sent = locate.sent_text_id(call.fields.values, "fromReportOf")
+    if sent is None:
+        return view, None
+    model_id = locate.text_id(sent, ModelNotFound)
+    return view, call.container.models.get(call.account.account_id, model_id)
+
+
+def correct_dataset(call: Call) -> records.CorrectionRecord:
+    """Move or remove many examples, all or none."""
+    (view, model), mending = call.located, call.container.mending
+    form: CorrectionsForm = call.form
+    if model is not None:
+        done = mending.correct_from_report(view, model, form.minimum_confidence)
+    else:
+        sent = [
+            Correction(one.example_id, one.label_id, one.label, one.remove)
+            for one in form.corrections or ()
+        ]
+        done = mending.correct(view, sent)
+    return _described(call, view, replace(done, examples=()))
+
+
+def _described(call: Call, view: DatasetView, done: Mended) -> records.CorrectionRecord:
+    """Describe a mending with the example that it changed."""
+    shown = call.container.mending.show(view, done)
+    return describe.correction(view.dataset.dataset_id, done, shown)
 
 
 OPERATIONS = (
@@ -64,11 +238,58 @@ OPERATIONS = (
         path="/v2/:family/datasets/{dataset_id}/labels/{label_id}",
         families=BOTH,
         view=change_label,
-        locate=label_in_path,
-        summary="Give a label another name; models keep the one that they learnt, and what comes "
-        "with the old one goes to the label.",
+        locate=changed_label,
+        summary="Give a label another name, or put its examples under another label; models keep "
+        "the names that they learnt, and what comes with an old one goes to the label.",
         form=LabelChangesForm,
-        answer=records.LabelRecord,
+        answer=records.ChangedLabelRecord,
+        statuses=(409,),
+    ),
+    Operation(
+        name="remove_label",
+        method="DELETE",
+        path="/v2/:family/datasets/{dataset_id}/labels/{label_id}",
+        families=BOTH,
+        view=remove_label,
+        locate=label_in_path,
+        summary="Remove a label with its examples.",
+        answer=records.CorrectionRecord,
+        statuses=(400, 409),
+    ),
+    Operation(
+        name="change_example",
+        method="PUT",
+        path="/v2/:family/datasets/{dataset_id}/examples/{example_id}",
+        families=BOTH,
+        view=change_example,
+        locate=example_in_path,
+        summary="Give an example another label, or a text another wording; its id stays.",
+        form=ExampleChangesForm,
+        answer=records.CorrectionRecord,
+        statuses=(409,),
+    ),
+    Operation(
+        name="remove_example",
+        method="DELETE",
+        path="/v2/:family/datasets/{dataset_id}/examples/{example_id}",
+        families=BOTH,
+        view=remove_example,
+        locate=example_in_path,
+        summary="Take an example out of a dataset.",
+        answer=records.CorrectionRecord,
+        statuses=(400, 409),
+    ),
+    Operation(
+        name="correct_dataset",
+        method="POST",
+        path="/v2/:family/datasets/{dataset_id}/corrections",
+        families=BOTH,
+        view=correct_dataset,
+        locate=corrected_dataset,
+        summary="Move or remove up to 10,000 examples, all or none, or do what the report of a "
+        "model suggests.",
+        form=CorrectionsForm,
+        answer=records.CorrectionRecord,
         statuses=(409,),
     ),
 )

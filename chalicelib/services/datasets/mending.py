@@ -1,19 +1,47 @@
-"""Mends datasets: new names for what they hold."""
+"""Mends datasets: names, labels of examples, texts, and what does not belong there."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.datasets.dataset import DatasetView, Label
+from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView, Label
+from chalicelib.domain.datasets.example import ExampleView
 from chalicelib.domain.datasets.fields import checked_label, checked_name
 from chalicelib.domain.datasets.growth import check_changeable
 from chalicelib.domain.datasets.label_names import normal_form
-from chalicelib.errors import Conflict, DatasetBeingDeleted, LabelNotFound
+from chalicelib.domain.datasets.mending import ExampleChange, ExampleNotFound, Mended
+from chalicelib.domain.datasets.texts import checked_text
+from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.suspects import EXTRA_LABEL, OTHER_LABEL, SuspectExample
+from chalicelib.errors import (
+    BadRequest,
+    Conflict,
+    DatasetBeingDeleted,
+    InvalidParameter,
+    LabelNotFound,
+    SuspectsNotKept,
+)
 from chalicelib.stores.datasets.leases import OwnedDataset
+from chalicelib.stores.datasets.mends import MendPlan
 
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What shall become of an example, as it was sent."""
+
+    example_id: int
+    """The example."""
+    label_id: int | None = None
+    """Label that it moves to."""
+    label: str | None = None
+    """Its name."""
+    is_removed: bool = False
+    """Whether it goes."""
 
 
 class MendService:
@@ -78,3 +106,195 @@ class MendService:
         stores.dataset_leases.commit_names(dataset, owned.lease, tuple(counts.values()))
         renamed = stores.labels.view(replace(dataset, counts=tuple(counts.values())))
         return renamed.label(label_id) or label
+
+    def find_example(self, view: DatasetView, example_id: int) -> None:
+        """Look whether a dataset has an example.
+
+        Raises:
+            ExampleNotFound: it has not.
+        """
+        if example_id not in self._stores.mends.find(view.dataset, [example_id]):
+            raise ExampleNotFound(example_id)
+
+    def change_example(
+        self, view: DatasetView, change: Correction, document: str | None = None
+    ) -> Mended:
+        """Give an example another label or text.
+
+        Raises:
+            BadRequest: nothing changes, or pictures have no text.
+            InvalidParameter: the text or label is not allowed.
+            LabelNotFound: the dataset has no label of this id.
+            ExampleNotFound: the example was removed meanwhile.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+        """
+        label_id = _target(view, change)
+        if document is not None and view.dataset.family != LANGUAGE:
+            raise InvalidParameter("document", "pictures have no text; send a label.")
+        if not label_id and document is None:
+            raise BadRequest("Send 'labelId' or 'label', or the 'document' of a text.")
+        text = None if document is None else checked_text(document)
+        return self._mend(view, [ExampleChange(change.example_id, label_id, text)])
+
+    def show(self, view: DatasetView, done: Mended) -> tuple[ExampleView, ...]:
+        """Show the example that a mending changed, with its label as it is now.
+
+        Raises:
+            DatasetNotFound: the dataset is being deleted.
+        """
+        if not done.examples:
+            return ()
+        row, stores = view.dataset, self._stores
+        found = stores.datasets.find(row.account_id, row.family, row.dataset_id)
+        now = stores.labels.view(found or row)
+        pairs = ((example, now.label(example.label_id)) for example in done.examples)
+        return stores.example_views.show(row, [(one, label) for one, label in pairs if label])
+
+    def remove_example(self, view: DatasetView, example_id: int) -> Mended:
+        """Take an example out of a dataset.
+
+        Raises:
+            ExampleNotFound: it was removed meanwhile.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+        """
+        return self._mend(view, [ExampleChange(example_id, is_removed=True)])
+
+    def remove_label(self, view: DatasetView, label: Label, heir: Label | None = None) -> Mended:
+        """Remove a label with its examples, or put them and its names under another label.
+
+        Raises:
+            InvalidParameter: a label is put under itself.
+            LabelNotFound: a label was removed meanwhile.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+        """
+        if heir is not None and heir.label_id == label.label_id:
+            raise InvalidParameter("mergeInto", "it is the label itself; send another label's id.")
+        check_changeable(view.dataset)
+
+        def plan(dataset: Dataset) -> MendPlan:
+            counts = {c.label_id: c for c in dataset.counts}
+            for one in (label, heir):
+                if one is not None and one.label_id not in counts:
+                    raise LabelNotFound(one.label_id)
+            into = counts[heir.label_id] if heir else None
+            return MendPlan(dropped=counts[label.label_id], heir=into)
+
+        return self._stores.mends.mend(view.dataset, plan)
+
+    def correct(self, view: DatasetView, corrections: Sequence[Correction]) -> Mended:
+        """Move or remove many examples, all or none.
+
+        Raises:
+            InvalidParameter: an example stands there twice, or what is to become of one is not
+                clear.
+            LabelNotFound: the dataset has no label of some id.
+            ExampleNotFound: an example is not there.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+        """
+        seen: set[int] = set()
+        changes = []
+        for place, one in enumerate(corrections):
+            at = f"corrections[{place}]"
+            if one.example_id in seen:
+                raise InvalidParameter(
+                    f"{at}.exampleId", f"example {one.example_id} stands there twice; send it once."
+                )
+            seen.add(one.example_id)
+            label_id = _target(view, one, at + ".")
+            if bool(label_id) == one.is_removed:
+                raise InvalidParameter(
+                    at, "send 'labelId', 'label' or 'remove': true, one of them."
+                )
+            changes.append(ExampleChange(one.example_id, label_id, is_removed=one.is_removed))
+        return self._mend(view, changes)
+
+    def correct_from_report(self, view: DatasetView, model: Model, confidence: float) -> Mended:
+        """Do what the report of a model suggests; what was mended since is left alone.
+
+        Args:
+            view: the dataset that the model was trained from.
+            model: its last successful training doubts examples.
+            confidence: suspects below are left alone.
+
+        Raises:
+            InvalidParameter: the model was trained from another dataset.
+            SuspectsNotKept: the model has no report whose suspects are kept.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+        """
+        if model.dataset_id != view.dataset.dataset_id:
+            raise InvalidParameter(
+                "fromReportOf",
+                f"model {model.model_id} was trained from dataset {model.dataset_id}, not from "
+                f"{view.dataset.dataset_id}.",
+            )
+        suspects = self._stores.model_files.suspects(model)
+        if suspects is None:
+            raise SuspectsNotKept(model.model_id)
+        check_changeable(view.dataset)
+        sure = [one for one in suspects if one.confidence >= confidence and _can_mend(one)]
+        return self._stores.mends.mend(
+            view.dataset, lambda dataset: self._report_plan(dataset, sure)
+        )
+
+    def _report_plan(self, dataset: Dataset, suspects: Sequence[SuspectExample]) -> MendPlan:
+        """Turn suspects into changes of those that are still what the training saw."""
+        view = self._stores.labels.view(dataset)
+        found = self._stores.mends.find(dataset, [one.example_id for one in suspects])
+        changes: dict[int, ExampleChange] = {}
+        skipped = 0
+        for one in suspects:
+            sequence, example = found.get(one.example_id, (None, None))
+            target = view.label(one.suggestion_id) or view.label_named(one.suggestion)
+            is_same = (
+                sequence is not None
+                and example is not None
+                and sequence.label_id == one.label_id
+                and example.digest.hex() == one.digest
+            )
+            removes = one.reason == EXTRA_LABEL
+            if not is_same or (target is None and not removes) or one.example_id in changes:
+                skipped += 1
+                continue
+            label_id = 0 if removes or target is None else target.label_id
+            changes[one.example_id] = ExampleChange(one.example_id, label_id, is_removed=removes)
+        return MendPlan(tuple(changes.values()), skipped=skipped)
+
+    def _mend(self, view: DatasetView, changes: Sequence[ExampleChange]) -> Mended:
+        check_changeable(view.dataset)
+        return self._stores.mends.mend(view.dataset, lambda _: MendPlan(changes))
+
+
+def _target(view: DatasetView, change: Correction, at: str = "") -> int:
+    """Find the label that an example moves to; 0 where none is named.
+
+    Raises:
+        LabelNotFound: the dataset has no label of this id.
+        InvalidParameter: it has none of this name, or two are named.
+    """
+    if change.label_id is not None and change.label is not None:
+        raise InvalidParameter(f"{at}label", "send 'labelId' or 'label', one of them.")
+    if change.label_id is not None:
+        if view.label(change.label_id) is None:
+            raise LabelNotFound(change.label_id)
+        return change.label_id
+    if change.label is None:
+        return 0
+    found = view.label_named(change.label)
+    if found is None:
+        names = ", ".join(label.name for label in view.labels[:20])
+        raise InvalidParameter(
+            f"{at}label",
+            f"{change.label[:100]!r} is no label of dataset {view.dataset.dataset_id}; it has: "
+            f"{names}.",
+        )
+    return found.label_id
+
+
+def _can_mend(suspect: SuspectExample) -> bool:
+    """Tell whether a correction mends it: a label that is missing must be uploaded."""
+    return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

@@ -5,13 +5,14 @@ Every step may be repeated, so the job may be delivered twice or taken up by ano
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import Dataset
-from chalicelib.domain.jobs.deletion import MODEL, Deletion
+from chalicelib.domain.jobs.deletion import MODEL, TRACES, Deletion
 from chalicelib.domain.jobs.messages import Job, delete_job
 from chalicelib.domain.models.redaction import without_examples, without_names
 from chalicelib.domain.models.suspects import suspects_document
@@ -24,9 +25,20 @@ if TYPE_CHECKING:
 class DeletionRunService:
     """Runs the jobs of the deletion queue."""
 
-    def __init__(self, stores: Stores, clock: Clock) -> None:
+    def __init__(
+        self, stores: Stores, clock: Clock, clear_traces: Callable[[str, str, int], int]
+    ) -> None:
+        """Keep what is needed.
+
+        Args:
+            stores: what is deleted.
+            clock: tells the time.
+            clear_traces: clears away what mendings of a dataset left; returns in how many
+                seconds to come again, 0 when all is gone.
+        """
         self._stores = stores
         self._clock = clock
+        self._clear_traces = clear_traces
 
     def run(self, job: Job) -> None:
         """Delete one object; a deletion that is done or owned by another is left alone."""
@@ -49,15 +61,24 @@ class DeletionRunService:
             self._delete_model(deletion)
             return deletion
         dataset_id = int(deletion.object_id)
+        if deletion.kind == TRACES:
+            again = self._clear_traces(deletion.account_id, deletion.family, dataset_id)
+            if again:
+                self._later(deletion, again)
+            return None if again else deletion
         dataset = self._stores.datasets.find(deletion.account_id, deletion.family, dataset_id)
         if dataset is None:
             return deletion
         wait_seconds = self._writer_seconds(dataset)
         if wait_seconds > 0:
-            self._stores.deletions.release(deletion)
-            self._stores.queues.send(DELETE, delete_job(deletion), wait_seconds)
+            self._later(deletion, wait_seconds)
             return None
         return self._delete_dataset(deletion, dataset)
+
+    def _later(self, deletion: Deletion, seconds: int) -> None:
+        """Give the job back, to be taken up again after some seconds."""
+        self._stores.deletions.release(deletion)
+        self._stores.queues.send(DELETE, delete_job(deletion), seconds)
 
     def _delete_model(self, deletion: Deletion) -> None:
         """Delete a model's artifacts, then its row."""

@@ -10,7 +10,7 @@ from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.datasets.dataset import FAILED
-from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
+from chalicelib.domain.jobs.deletion import DATASET, MODEL, TRACES, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import delete_job
 from chalicelib.errors import (
     DatasetInTraining,
@@ -115,7 +115,7 @@ class DeletionService:
         """
         is_id = STRING_ID.fullmatch(deletion_id) is not None
         found = self._deletions.find(account_id, deletion_id) if is_id else None
-        if found is None:
+        if found is None or found.kind == TRACES:
             raise DeletionNotFound(deletion_id[:100])
         return found
 

@@ -20,6 +20,7 @@ from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.text.encoding.profiles import Profile, ProfileRequest, choose_profile
 from chalicelib.errors import TimedOut
 from chalicelib.stores.datasets.training_examples import TrainingExamples
+from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore, CurveWriter
 
 if TYPE_CHECKING:
@@ -60,9 +61,15 @@ class TextLearner:
     """The Learner of the language family."""
 
     def __init__(
-        self, examples: TrainingExamples, curves: CurveStore, embedder: Embedder, clock: Clock
+        self,
+        examples: TrainingExamples,
+        curves: CurveStore,
+        checkpoints: CheckpointStore,
+        embedder: Embedder,
+        clock: Clock,
     ) -> None:
         self._examples = examples
+        self._checkpoints = checkpoints
         self._curves = curves
         self._embedder = embedder
         self._clock = clock
@@ -76,7 +83,7 @@ class TextLearner:
             LeaseLost: another worker owns the run.
             TimedOut: the embeddings are not finished.
         """
-        texts = self._examples.read(model, dataset)
+        texts = self._examples.read(model, self._found(model, dataset, control))
         progress = _Progress(control, self._curves.writer(model))
         profile = self._profile(model, dataset, texts, progress)
         texts = self._bounded(texts, profile)
@@ -98,7 +105,17 @@ class TextLearner:
         )
 
     def discard(self, model: Model) -> None:
-        """Do nothing: embeddings belong to the dataset."""
+        """Remove the beginning of a run that is over; embeddings belong to the dataset."""
+        self._checkpoints.delete(model)
+
+    def _found(self, model: Model, dataset: Dataset, control: RunControl) -> list[Dataset]:
+        """Return the datasets as the run found them, however often it was taken up since."""
+        datasets = self._examples.datasets(model, dataset)
+        beginning = self._checkpoints.beginning(model)
+        if beginning is None:
+            control.check()
+            beginning = self._checkpoints.begin(model, datasets, self._clock())
+        return [beginning.of(found) for found in datasets]
 
     def _bounded(self, texts: TrainingTexts, profile: Profile) -> TrainingTexts:
         """Draw from the texts when all of them fit neither in memory nor in time."""

@@ -85,6 +85,14 @@ class DatasetLeases:
         """
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())], UPLOADING)
 
+    def keep(self, dataset: Dataset, lease: Lease) -> None:
+        """Keep the ownership for another lease while an available dataset is changed.
+
+        Raises:
+            LeaseLost: another writer owns it, or it is being deleted.
+        """
+        self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())])
+
     def put_upload(self, dataset: Dataset, lease: Lease, upload: Upload) -> None:
         """Remember what this upload has fetched and reserved, for a later attempt.
 
@@ -131,6 +139,41 @@ class DatasetLeases:
         """
         # The counts and the end of the lease in one write: readers see all of the addition or none.
         actions = [*self._totals(addition), DatasetRow.lease_until.set(0)]
+        self._write(dataset, lease, actions)
+
+    def commit_mending(
+        self, dataset: Dataset, lease: Lease, addition: Addition, dropped: int = 0
+    ) -> None:
+        """End a mending with its new totals and layouts.
+
+        Args:
+            dataset: what was mended.
+            lease: of its owner.
+            addition: totals with the fence of the lease in its layouts.
+            dropped: id of a label that is not counted any more, for the deletion to find.
+
+        Raises:
+            LeaseLost: another writer owns it, or it is being deleted.
+        """
+        actions = [
+            *self._totals(addition),
+            DatasetRow.mended.set(lease.fence),
+            DatasetRow.lease_until.set(0),
+        ]
+        if dropped:
+            actions.append(_noted(dropped, 1))
+        self._write(dataset, lease, actions)
+
+    def commit_bytes(self, dataset: Dataset, lease: Lease, size_bytes: int) -> None:
+        """End a removal of picture files with the bytes that are left.
+
+        Raises:
+            LeaseLost: another writer owns it, or it is being deleted.
+        """
+        actions: list[Action] = [
+            DatasetRow.size_bytes.set(size_bytes),
+            DatasetRow.lease_until.set(0),
+        ]
         self._write(dataset, lease, actions)
 
     def commit_names(self, dataset: Dataset, lease: Lease, counts: Sequence[LabelCounts]) -> None:

@@ -42,14 +42,15 @@ class TrainingExamples:
             )
         return [dataset, global_dataset]
 
-    def read(self, model: Model, dataset: Dataset) -> TrainingTexts:
+    def read(self, model: Model, datasets: Sequence[Dataset]) -> TrainingTexts:
         """Read the texts that the model's request names.
 
-        Raises:
-            TrainingFailed: the global dataset is not there any more.
+        Args:
+            model: the run.
+            datasets: as `datasets` returned them, with the counts to be used.
         """
-        collected = TrainingTexts(label_ids=self._label_ids(dataset))
-        for used in self.datasets(model, dataset):
+        collected = TrainingTexts(label_ids=self._label_ids(datasets[0]))
+        for used in datasets:
             before = len(collected.texts)
             for source, place, example in self._labelled(model, used, collected.labels):
                 if source == FEEDBACK:

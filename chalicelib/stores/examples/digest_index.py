@@ -106,22 +106,21 @@ class DigestIndex:
         if known.end == start and not known.unindexed:
             self._add(sequence, start + len(entries), entries)
 
-    def forget(self, sequence: ExampleSequence, digests: Iterable[bytes]) -> None:
-        """Take digests out of the index of a label."""
-        gone = frozenset(digest[:_DIGEST_BYTES] for digest in digests)
+    def forget(self, sequence: ExampleSequence, gone: Iterable[Entry]) -> None:
+        """Take entries out of the index of a label."""
+        entries = {_packed(entry) for entry in gone}
         before = self._artifacts.get(_key(sequence))
         if before is None:
             return
-        kept = [entry for entry in _entries(before) if entry[:_DIGEST_BYTES] not in gone]
-        head = len(kept).to_bytes(8, "big") + before[8:_HEAD_BYTES]
-        if len(head) + len(kept) * _ENTRY_BYTES < len(before):
+        kept = [entry for entry in _entries(before) if entry not in entries]
+        if len(kept) < len(_entries(before)):
+            head = len(kept).to_bytes(8, "big") + before[8:_HEAD_BYTES]
             self._artifacts.put(_key(sequence), head + b"".join(kept))
 
     def _add(self, sequence: ExampleSequence, end: int, entries: Sequence[Entry]) -> None:
         """Write the index anew with more entries; it then knows all before a position."""
         before = self._artifacts.get(_key(sequence)) or b""
-        new = (digest[:_DIGEST_BYTES] + number.to_bytes(8, "big") for digest, number in entries)
-        grown = sorted({*_entries(before), *new})
+        grown = sorted({*_entries(before), *map(_packed, entries)})
         head = b"".join(number.to_bytes(8, "big") for number in (len(grown), sequence.layout, end))
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
@@ -147,6 +146,11 @@ class DigestIndex:
         start, length = _HEAD_BYTES + first * _ENTRY_BYTES, (last - first) * _ENTRY_BYTES
         content = self._artifacts.get_range(_key(sequence), start, length) or b""
         return [content[at : at + _ENTRY_BYTES] for at in range(0, len(content), _ENTRY_BYTES)]
+
+
+def _packed(entry: Entry) -> bytes:
+    digest, number = entry
+    return digest[:_DIGEST_BYTES] + number.to_bytes(8, "big")
 
 
 def _entries(content: bytes) -> list[bytes]:

@@ -192,6 +192,12 @@ class ExampleStore:
                 found[key] = self._examples(row, 0)[0].example_id
         return found
 
+    def read_chunks(self, keys: Sequence[tuple[str, int]]) -> Iterator[Example]:
+        """Read all that chunks hold, whatever is committed of it; layouts hold none."""
+        for part in batches([key for key in keys if key[1] >= 0]):
+            for (key, _), row in self._chunks(part).items():
+                yield from self._examples(row, int(key.rpartition("#")[2]))
+
     def delete_chunks(self, keys: Sequence[tuple[str, int]]) -> None:
         """Delete chunks and layouts that nobody reads any more."""
         for part in batches(keys):

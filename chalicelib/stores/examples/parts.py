@@ -32,6 +32,13 @@ class PartStore:
         items: list[str] | None = self._artifacts.get_json(part)
         return items
 
+    def replace(self, part: str, items: list[str]) -> None:
+        """Write a part anew; an empty one is done."""
+        if items:
+            self._artifacts.put_json(part, items)
+        else:
+            self.done(part)
+
     def discard(self, dataset_id: int, upload: str) -> None:
         """Remove the parts of an upload that failed."""
         self._artifacts.delete_prefix(f"{_prefix(dataset_id)}{upload}/")

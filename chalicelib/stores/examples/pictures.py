@@ -79,6 +79,10 @@ class PictureStore:
         prefix = _prefix(dataset_id)
         return frozenset(key[len(prefix) :] for key in self._artifacts.keys(prefix))
 
+    def size(self, dataset_id: int, digest: str) -> int:
+        """Return how long a picture file is, in bytes; 0 where there is none."""
+        return len(self.get(dataset_id, digest) or b"")
+
     def delete(self, dataset_id: int, digests: Iterable[str]) -> None:
         """Delete picture files; missing ones are fine."""
         self._artifacts.delete_keys(_key(dataset_id, digest) for digest in sorted(digests))

@@ -45,6 +45,26 @@ class DeletionStore:
             return deletion
         return self.find(deletion.account_id, deletion.deletion_id) or deletion
 
+    def reopen(self, deletion: Deletion) -> None:
+        """Write a record as QUEUED, also where one has ended or is running: there is more to do."""
+        now = to_milliseconds(self._clock())
+        row = DeletionRow(deletion.account_id, deletion.deletion_id)
+        row.update(
+            [
+                DeletionRow.kind.set(deletion.kind),
+                DeletionRow.object_id.set(deletion.object_id),
+                DeletionRow.family.set(deletion.family),
+                DeletionRow.status.set(QUEUED),
+                DeletionRow.progress.set(0),
+                DeletionRow.attempts.set(0),
+                DeletionRow.lease_until.set(0),
+                DeletionRow.updated_at.set(now),
+                DeletionRow.nudged_at.set(now),
+                DeletionRow.open.set(OPEN),
+                DeletionRow.fence.add(1),
+            ]
+        )
+
     def find(self, account_id: str, deletion_id: str) -> Deletion | None:
         """Find a deletion of an account."""
         try:
@@ -108,7 +128,7 @@ class DeletionStore:
             DeletionRow.open.set(WAITING) if is_waiting else DeletionRow.open.remove(),
         ]
         unfinished = DeletionRow.status.is_in(QUEUED, RUNNING)
-        try_update(row, actions, unfinished)
+        try_update(row, actions, unfinished & (DeletionRow.fence == deletion.fence))
 
     def end_waiting(self) -> int:
         """End the records whose last temporary URL has died; return how many."""
@@ -156,4 +176,5 @@ def _load(row: DeletionRow) -> Deletion:
         family=row.family or "",
         attempts=int(row.attempts),
         urls_until=int(row.urls_until or 0),
+        fence=int(row.fence),
     )

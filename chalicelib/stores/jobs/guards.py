@@ -61,6 +61,17 @@ class GuardStore:
             return model_id, model.status if model is not None and is_open else QUEUED
         return None
 
+    def oldest(self, dataset: Dataset) -> int | None:
+        """Return when the oldest training was asked for that guards a dataset now, or None.
+
+        In milliseconds since 1970.
+        """
+        if self.guarding(dataset) is None:
+            return None
+        current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
+        entries = current.training if current else frozenset()
+        return min((int(entry.rpartition(".")[2]) for entry in entries), default=None)
+
     def remove(self, account_id: str, dataset: Dataset, entries: Iterable[str]) -> None:
         """Remove entries at account and dataset; missing ones are fine."""
         entries = list(entries)

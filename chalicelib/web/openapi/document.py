@@ -244,7 +244,7 @@ def _parameters(operation: Operation, path: str) -> list[Schema]:
 
 def _variable(name: str) -> Schema:
     """Describe a variable of the path by its name."""
-    if name in ("dataset_id", "label_id"):
+    if name in ("dataset_id", "label_id", "example_id"):
         return {"type": "integer", "minimum": 0}
     if name == "file":
         return {"type": "string", "enum": [*TYPES]}

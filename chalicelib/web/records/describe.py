@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.datasets.dataset import DatasetView, Label
 from chalicelib.domain.datasets.example import ExampleView
+from chalicelib.domain.datasets.mending import Mended
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.domain.datasets.validation import Validation
@@ -26,6 +27,8 @@ from chalicelib.web.records.records import (
     BoundingBoxRecord,
     BoxRecord,
     BrowsedExampleRecord,
+    ChangedLabelRecord,
+    CorrectionRecord,
     DatasetRecord,
     DeletionRecord,
     DetectedRecord,
@@ -112,6 +115,26 @@ def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
         suggestion=UNSET if suspect is None else suspect.suggestion,
         confidence=UNSET if suspect is None else suspect.confidence,
         reason=UNSET if suspect is None else suspect.reason,
+    )
+
+
+def correction(dataset_id: int, done: Mended, shown: Iterable[ExampleView]) -> CorrectionRecord:
+    """Describe what a mending has done, with the examples that are shown."""
+    return CorrectionRecord(
+        dataset_id=dataset_id,
+        moved=done.moved,
+        changed=done.changed,
+        removed=done.removed,
+        duplicates=done.duplicates,
+        skipped=done.skipped,
+        examples=[example(item) for item in shown] if done.examples else UNSET,
+    )
+
+
+def changed_label(item: Label, done: Mended) -> ChangedLabelRecord:
+    """Describe a label after a change."""
+    return ChangedLabelRecord(
+        item.label_id, item.dataset_id, item.name, item.examples, done.moved, done.duplicates
     )
 
 

@@ -126,6 +126,32 @@ class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
     object: Literal["browsedexample"] = "browsedexample"
 
 
+class CorrectionRecord(msgspec.Struct, rename="camel"):
+    """What a mending has done; `examples` where one example was named, as it is now."""
+
+    dataset_id: int
+    moved: int
+    changed: int
+    removed: int
+    duplicates: Annotated[
+        int,
+        Meta(description="Examples that are gone because their label has an equal one now."),
+    ]
+    skipped: int
+    examples: list[ExampleRecord] | UnsetType = UNSET
+    object: Literal["correction"] = "correction"
+
+
+class ChangedLabelRecord(LabelRecord, rename="camel"):
+    """A label after a change; of a merge the one that is left."""
+
+    moved: int = 0
+    duplicates: Annotated[
+        int,
+        Meta(description="Examples that are gone because their label has an equal one now."),
+    ] = 0
+
+
 class TrainStatsRecord(msgspec.Struct, rename="camel"):
     """What a finished training did; durations as HH:MM:SS:mmm."""
 

@@ -76,6 +76,30 @@ class BrowsedExample(Record, kw_only=True):
     object: str = "browsedexample"
 
 
+class Correction(Record, kw_only=True):
+    """What a mending has done; `examples` where one example was named, as it is now."""
+
+    dataset_id: int
+    moved: int
+    changed: int
+    removed: int
+    duplicates: int
+    skipped: int
+    examples: list[Example] | None = None
+    object: str = "correction"
+
+
+class ChangedLabel(Record, kw_only=True):
+    """A label after a change; of a merge the one that is left."""
+
+    id: int
+    dataset_id: int
+    name: str
+    num_examples: int
+    moved: int = 0
+    duplicates: int = 0
+
+
 class TrainStats(Record, kw_only=True):
     """What a finished training did; durations as HH:MM:SS:mmm."""
 

@@ -76,7 +76,8 @@ STORY: Sequence[Step] = (
     Step("get_health"),
     # texts
     Step("create_dataset", L, fields={"name": "tickets", "labels": "refund,delivery",
-         "type": "text-intent"}),
+         "type": "text-intent"}, keeps={"empty": "id", "unused": "labelSummary.labels.0.id"}),
+    Step("remove_label", L, variables={"dataset_id": "$empty", "label_id": "$unused"}),
     Step("validate_dataset", L, fields={"type": "text-intent"}, files={"data": "shop_intents.csv"}),
     Step("upload_dataset", L, fields={"type": "text-intent", "name": "shop"},
          files={"data": "shop_intents.csv"}, keeps={"queued": "id"}),
@@ -91,7 +92,8 @@ STORY: Sequence[Step] = (
     Step("list_receipts", L, variables=_DATASET),
     Step("add_example", L, variables=_DATASET,
          fields={"document": "My parcel never came", "label": "delivery-date"}),
-    Step("list_dataset_examples", L, variables=_DATASET, query={"count": 2}),
+    Step("list_dataset_examples", L, variables=_DATASET, query={"count": 2},
+         keeps={"odd": "data.0.id", "wrong": "data.1.id"}),
     Step("list_label_examples", L, variables={**_DATASET, "label_id": "$label"},
          query={"count": 2}),
     Step("list_label_examples_deprecated", L, query={"labelId": "$label", "count": 2}),
@@ -106,6 +108,11 @@ STORY: Sequence[Step] = (
     Step("rename_dataset", L, variables=_DATASET, fields={"name": "tickets of the shop"}),
     Step("change_label", L, variables={**_DATASET, "label_id": "$label"},
          fields={"name": "where-is-it"}),
+    Step("change_example", L, variables={**_DATASET, "example_id": "$wrong"},
+         fields={"label": "delivery-date", "document": "When will it come?"}),
+    Step("remove_example", L, variables={**_DATASET, "example_id": "$odd"}),
+    Step("correct_dataset", L, variables=_DATASET, fields={"corrections":
+         [{"exampleId": "$wrong", "label": "refund"}]}),
     Step("create_export", L, variables=_DATASET, fields={"format": "csv"},
          keeps={"export": "id"}),
     Step("get_export", L, variables={**_DATASET, "export_id": "$export"}, until=_ENDED),
@@ -117,7 +124,9 @@ STORY: Sequence[Step] = (
     Step("retrain", L, fields={"modelId": "$model", "trainParams": {"withFeedback": True}}),
     Step("get_training", L, variables=_MODEL, until=_ENDED),
     # pictures
-    Step("create_dataset", V, fields={"name": "signs", "labels": "stop,yield", "type": "image"}),
+    Step("create_dataset", V, fields={"name": "signs", "labels": "stop,yield", "type": "image"},
+         keeps={"blank": "id", "idle": "labelSummary.labels.0.id"}),
+    Step("remove_label", V, variables={"dataset_id": "$blank", "label_id": "$idle"}),
     Step("issue_upload", fields={"name": "signs.zip"}),
     Step("validate_pictures", V, fields={"type": "image"}, files={"data": "road_signs.zip"}),
     Step("upload_pictures", V, fields={"type": "image-detection", "name": "scenes"},
@@ -133,7 +142,8 @@ STORY: Sequence[Step] = (
     Step("list_receipts", V, variables=_SIGNS),
     Step("add_picture", V, variables=_SIGNS, fields={"labelId": "$sign_label"},
          files={"data": "sign.png"}),
-    Step("list_dataset_examples", V, variables=_SIGNS, query={"count": 2}),
+    Step("list_dataset_examples", V, variables=_SIGNS, query={"count": 2},
+         keeps={"blurred": "data.0.id", "other_sign": "data.1.id"}),
     Step("list_label_examples", V, variables={**_SIGNS, "label_id": "$sign_label"},
          query={"count": 2}),
     Step("list_label_examples_deprecated", V, query={"labelId": "$sign_label", "count": 2}),
@@ -151,6 +161,11 @@ STORY: Sequence[Step] = (
     Step("rename_dataset", V, variables=_SIGNS, fields={"name": "signs of the road"}),
     Step("change_label", V, variables={**_SIGNS, "label_id": "$sign_label"},
          fields={"name": "stop-sign"}),
+    Step("change_example", V, variables={**_SIGNS, "example_id": "$other_sign"},
+         fields={"labelId": "$sign_label"}),
+    Step("remove_example", V, variables={**_SIGNS, "example_id": "$blurred"}),
+    Step("correct_dataset", V, variables=_SIGNS, fields={"corrections":
+         [{"exampleId": "$other_sign", "remove": True}]}),
     Step("create_export", V, variables=_SIGNS, fields={"format": "zip"}, keeps={"pack": "id"}),
     Step("get_export", V, variables={**_SIGNS, "export_id": "$pack"}, until=_ENDED),
     Step("predict_image", V, fields={"modelId": "$sign_model", "numResults": 2},
@@ -203,7 +218,7 @@ class Teller:
         return found
 
     def _answer(self, step: Step) -> Any:
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + 900
         while True:
             answer = self._send(step)
             assert answer.status in (200, 204), (step.operation, answer.status, answer.body[:500])
@@ -240,6 +255,10 @@ class Teller:
         return self._client.send(operation.method, path)
 
     def _value(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._value(item) for item in value]
+        if isinstance(value, dict):
+            return {name: self._value(item) for name, item in value.items()}
         return self._known[value[1:]] if isinstance(value, str) and value[:1] == "$" else value
 
     def _shown(self, step: Step, answer: Any) -> dict[str, Any]:

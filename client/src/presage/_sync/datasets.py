@@ -88,6 +88,10 @@ class Dataset(records.Dataset):
         """List what became of the rows of each of its uploads."""
         return self.family.datasets.receipts(self.id)
 
+    def fix(self, *corrections: dict[str, Any], **report: Any) -> records.Correction:
+        """Mend its examples, all or none; arguments as of `datasets.fix`."""
+        return self.family.datasets.fix(self.id, *corrections, **report)
+
     def delete(self) -> records.Deletion:
         """Delete it; its models stay."""
         return self.family.datasets.delete(self.id)
@@ -224,6 +228,52 @@ class Datasets:
         request = Request("GET", f"{self._base}/{dataset_id}/receipts")
         return Pages(self._transport, request, lambda item: decode(item, records.Receipt))
 
+    def rename(self, dataset_id: int, name: str) -> Dataset:
+        """Give a dataset another name."""
+        request = Request("PUT", f"{self._base}/{dataset_id}", fields={"name": name})
+        return self._bound(self._transport.record(request, Dataset))
+
+    def change_label(
+        self,
+        dataset_id: int,
+        label_id: int,
+        *,
+        name: str | None = None,
+        merge_into: int | None = None,
+    ) -> records.ChangedLabel:
+        """Give a label another name, or put its examples under another label."""
+        path = f"{self._base}/{dataset_id}/labels/{label_id}"
+        request = Request("PUT", path, fields={"name": name, "mergeInto": merge_into})
+        return self._transport.record(request, records.ChangedLabel)
+
+    def remove_label(self, dataset_id: int, label_id: int) -> records.Correction:
+        """Remove a label with its examples."""
+        request = Request("DELETE", f"{self._base}/{dataset_id}/labels/{label_id}")
+        return self._transport.record(request, records.Correction)
+
+    def fix(
+        self,
+        dataset_id: int,
+        *corrections: dict[str, Any],
+        from_report_of: str | None = None,
+        minimum_confidence: float | None = None,
+    ) -> records.Correction:
+        """Move or remove up to 10,000 examples, all or none, or do what a model's report suggests.
+
+        Args:
+            dataset_id: of the dataset.
+            corrections: each with `exampleId` and one of `label`, `labelId` and `remove`.
+            from_report_of: id of a model that was trained from it, in place of corrections.
+            minimum_confidence: leaves what the report is less sure of alone; 0.5 if missing.
+        """
+        fields = {
+            "corrections": list(corrections) or None,
+            "fromReportOf": from_report_of,
+            "minimumConfidence": minimum_confidence,
+        }
+        request = Request("POST", f"{self._base}/{dataset_id}/corrections", fields=fields)
+        return self._transport.record(request, records.Correction)
+
     def delete(self, dataset_id: int) -> records.Deletion:
         """Delete a dataset; its models stay. The record returned tells how far that is."""
         request = Request("DELETE", f"{self._base}/{dataset_id}")
@@ -284,6 +334,26 @@ class Examples:
         return Pages(
             self._transport, request, lambda item: decode(item, records.BrowsedExample)
         )
+
+    def change(
+        self,
+        dataset_id: int,
+        example_id: int,
+        *,
+        label: str | None = None,
+        label_id: int | None = None,
+        document: str | None = None,
+    ) -> records.Correction:
+        """Give an example another label, or a text another wording."""
+        path = f"{self._base}/datasets/{dataset_id}/examples/{example_id}"
+        fields = {"label": label, "labelId": label_id, "document": document}
+        request = Request("PUT", path, fields=fields)
+        return self._transport.record(request, records.Correction)
+
+    def remove(self, dataset_id: int, example_id: int) -> records.Correction:
+        """Take an example out of a dataset."""
+        path = f"{self._base}/datasets/{dataset_id}/examples/{example_id}"
+        return self._transport.record(Request("DELETE", path), records.Correction)
 
     def _pages(self, request: Request) -> Pages[records.Example]:
         return Pages(self._transport, request, lambda item: decode(item, records.Example))

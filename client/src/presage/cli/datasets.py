@@ -1,4 +1,4 @@
-"""`presage datasets`: list, show, check, upload, add to, browse, export, delete."""
+"""`presage datasets`: list, show, check, upload, add to, browse, fix, export, delete."""
 
 from __future__ import annotations
 
@@ -244,6 +244,49 @@ def _browsed(example: records.BrowsedExample) -> str:
     if example.suggestion is not None:
         doubt = f" -> {example.suggestion} {example.confidence:.3f}"
     return f"{example.id}\t{example.label.name}{doubt}\t{example.name}"
+
+
+@app.command()
+def fix(
+    dataset_id: DatasetId,
+    report: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Id of a model: does what its last training suggests."),
+    ] = None,
+    confidence: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="Leaves what the report is less sure of alone; 0.5 if missing."),
+    ] = None,
+    move: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="EXAMPLE=LABEL: id of an example and the label it belongs to."),
+    ] = None,
+    remove: Annotated[
+        Optional[list[int]],  # noqa: UP045
+        typer.Option(help="Id of an example that does not belong there."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Move or remove examples, all or none, or do what a model's report suggests."""
+    items = [_move(item) for item in move or []]
+    gone = [{"exampleId": number, "remove": True} for number in remove or []]
+    with client() as service:
+        done = find_dataset(service, dataset_id).fix(
+            *items, *gone, from_report_of=report, minimum_confidence=confidence
+        )
+    line = (
+        f"{done.moved} moved, {done.removed} removed, {done.duplicates} were there already, "
+        f"{done.skipped} left alone"
+    )
+    show(done, [line], as_json=as_json)
+
+
+def _move(item: str) -> dict[str, str]:
+    """Read EXAMPLE=LABEL."""
+    number, _, label = item.partition("=")
+    if not number.isdecimal() or not label:
+        raise typer.BadParameter(f"write EXAMPLE=LABEL, not {item!r}", param_hint="--move")
+    return {"exampleId": number, "label": label}
 
 
 @app.command()

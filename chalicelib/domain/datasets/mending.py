@@ -1,0 +1,66 @@
+"""What a mending changes, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from chalicelib.domain.datasets.example import Example
+from chalicelib.errors import NotFound
+
+MAX_CORRECTIONS = 10_000
+"""Corrections of one call."""
+MINIMUM_CONFIDENCE = 0.5
+"""Suspects below are left alone where no other confidence is named."""
+
+
+class ExampleNotFound(NotFound):
+    """No example of the caller's dataset has this id."""
+
+    code = "example_not_found"
+
+    def __init__(self, example_id: object) -> None:
+        super().__init__(f"Unable to find example {example_id}.")
+
+
+@dataclass(frozen=True)
+class ExampleChange:
+    """What shall become of one example."""
+
+    example_id: int
+    """The example."""
+    label_id: int = 0
+    """Label that it moves to; 0 for the one that it has."""
+    document: str | None = None
+    """Text in place of its own; None leaves that."""
+    is_removed: bool = False
+    """Whether it goes."""
+
+
+@dataclass(frozen=True)
+class Mended:
+    """What a mending has done."""
+
+    moved: int = 0
+    """Examples that have another label."""
+    changed: int = 0
+    """Examples that have another text."""
+    removed: int = 0
+    """Examples that were taken out."""
+    duplicates: int = 0
+    """Examples that are gone because their label has an equal one now."""
+    skipped: int = 0
+    """Suspects that were left alone because they were mended since the training."""
+    examples: tuple[Example, ...] = ()
+    """The changed examples as they are now; of equal ones the one that stays."""
+
+
+@dataclass
+class Traces:
+    """What a mending leaves to be cleared away once nobody reads it any more."""
+
+    chunks: list[tuple[str, int]] = field(default_factory=list)
+    """Sequence and number of chunks and layouts that others have taken the place of."""
+    gone: list[int] = field(default_factory=list)
+    """Ids of examples that are not there any more."""
+    replaced: list[int] = field(default_factory=list)
+    """Ids of examples that have another text."""

@@ -1,0 +1,182 @@
+"""Clears away what mendings left.
+
+That is chunks that nobody reads any more, and every trace of examples that are gone.
+
+Every step may be repeated. It waits for readers that have begun and for trainings that were
+asked for before; what is younger waits for the next time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, SOURCES, Dataset
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.models.redaction import without_some
+from chalicelib.stores.aws.objects import dataset_prefix
+from chalicelib.stores.datasets.mends import CLEARED_AFTER_SECONDS
+from chalicelib.stores.datasets.traces import LeftTraces, committed
+from chalicelib.stores.examples.examples import ExampleSequence
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+WAIT_SECONDS = 60
+"""Pause before what could not be cleared away is looked at again, in seconds."""
+_HEAD_BYTES = 65_536
+"""Bytes of an object of vectors that hold the digests of a few thousand examples."""
+
+
+class TraceService:
+    """Clears away what mendings of a dataset left."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._stores = stores
+        self._clock = clock
+
+    def clear(self, account_id: str, family: str, dataset_id: int) -> int:
+        """Clear away what may go now; return in how many seconds to come again, 0 when all is gone.
+
+        Args:
+            account_id: owner.
+            family: of the dataset.
+            dataset_id: the dataset; what one that is deleted left goes with it.
+        """
+        dataset = self._stores.datasets.find(account_id, family, dataset_id)
+        if dataset is None or dataset.status == DELETION_PENDING:
+            return 0
+        noted = self._stores.traces.all(dataset_id)
+        chain = committed(noted, dataset.mended)
+        ready = self._ready(dataset, chain)
+        if ready and not self._clear(dataset, ready):
+            return WAIT_SECONDS
+        open_rows = len(self._forget_uncommitted(dataset, noted, chain))
+        return WAIT_SECONDS if open_rows or len(ready) < len(chain) else 0
+
+    def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
+        """Take those from the front that nobody can be reading any more."""
+        now = to_milliseconds(self._clock())
+        oldest = self._stores.guards.oldest(dataset)
+        ready = []
+        for one in chain:
+            until = one.at + CLEARED_AFTER_SECONDS * 1000
+            if until > now or (oldest is not None and oldest <= until):
+                break
+            ready.append(one)
+        return ready
+
+    def _forget_uncommitted(
+        self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
+    ) -> list[LeftTraces]:
+        """Forget mendings that came to nothing; return those whose owner may be at it still."""
+        known = {one.fence for one in chain}
+        others = [one for one in noted if one.fence not in known]
+        for one in others:
+            if one.fence < dataset.fence:
+                self._stores.traces.delete(dataset.dataset_id, one.fence)
+        waiting = [one for one in others if one.fence >= dataset.fence]
+        if waiting and (owned := self._stores.dataset_leases.acquire_addition(dataset)):
+            # Raises the fence, so whoever stalled cannot commit any more.
+            self._stores.dataset_leases.release(dataset, owned.lease)
+        return waiting
+
+    def _clear(self, dataset: Dataset, ready: list[LeftTraces]) -> bool:
+        """Clear away what some mendings left; False when the dataset is busy."""
+        stores, number = self._stores, dataset.dataset_id
+        gone = {i for one in ready for i in one.traces.gone}
+        changed = gone | {i for one in ready for i in one.traces.replaced}
+        chunks = [key for one in ready for key in one.traces.chunks]
+        old = [e for e in stores.examples.read_chunks(chunks) if e.example_id in changed]
+        if old and not self._forget_vectors(dataset, old):
+            return False
+        if changed:
+            self._forget_in_cards(dataset, changed, {example.name for example in old})
+            for source in SOURCES:
+                for label_id in {example.label_id for example in old}:
+                    sequence = ExampleSequence(number, source, label_id)
+                    entries = [(e.digest, e.example_id) for e in old if e.label_id == label_id]
+                    stores.digests.forget(sequence, entries)
+            stores.example_places.forget(number, gone)
+        stores.examples.delete_chunks(chunks)
+        for one in ready:
+            stores.traces.delete(number, one.fence)
+        return True
+
+    def _forget_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
+        """Take texts and pictures that no example has out of the files beside a dataset."""
+        pictures = {example.picture for example in old if example.picture}
+        if pictures:
+            return self._forget_pictures(dataset, pictures)
+        texts = {example.name for example in old}
+        for part in self._stores.parts.waiting(dataset.dataset_id):
+            items = self._stores.parts.items(part) or []
+            if not texts.isdisjoint(items):
+                self._stores.parts.replace(part, [item for item in items if item not in texts])
+        self._forget_embeddings(dataset, {example.digest for example in old})
+        return True
+
+    def _forget_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
+        """Take vectors out of the shards that hold them; one that is wanted again is made anew."""
+        from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
+
+        artifacts = self._stores.artifacts
+        for key in artifacts.keys(f"{dataset_prefix(dataset.dataset_id)}embeddings/"):
+            head = artifacts.get_range(key, 0, _HEAD_BYTES) or b""
+            if not any(digest in head for digest in digests):
+                continue
+            held, vectors = load_shard(artifacts.get(key) or head)
+            kept = [place for place, digest in enumerate(held) if digest not in digests]
+            if kept:
+                artifacts.put(
+                    key,
+                    dump_shard([held[place] for place in kept], vectors[kept].astype("float32")),
+                )
+            else:
+                artifacts.delete(key)
+
+    def _forget_pictures(self, dataset: Dataset, pictures: set[str]) -> bool:
+        """Delete picture files, and their features, that no example names; False when busy.
+
+        Under the lease: an upload that is read meanwhile would count on them. And while nobody
+        trains: a training reads them until its end.
+        """
+        stores, number = self._stores, dataset.dataset_id
+        if stores.guards.oldest(dataset) is not None:
+            return False
+        owned = stores.dataset_leases.acquire_addition(dataset)
+        if owned is None:
+            return False
+        try:
+            unused = set(pictures)
+            for source in SOURCES:
+                for example in stores.examples.read_all(number, source, owned.dataset.counts):
+                    unused.discard(example.picture)
+            size_bytes = sum(stores.pictures.size(number, digest) for digest in unused)
+            stores.pictures.delete(number, unused)
+            digests = [bytes.fromhex(digest) for digest in unused]
+            for key in stores.artifacts.keys(f"{dataset_prefix(number)}features/"):
+                head = stores.artifacts.get_range(key, 0, _HEAD_BYTES) or b""
+                if any(digest in head for digest in digests):
+                    stores.artifacts.delete(key)
+            left = max(0, owned.dataset.bytes - size_bytes)
+            stores.dataset_leases.commit_bytes(dataset, owned.lease, left)
+        except BaseException:
+            stores.dataset_leases.release(dataset, owned.lease)
+            raise
+        stores.room.free(dataset.account_id, size_bytes)
+        return True
+
+    def _forget_in_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> None:
+        """Take examples out of cards, suspects and curves of the dataset's models."""
+
+        def change(document: Any) -> Any:
+            return without_some(document, ids, names)
+
+        stores = self._stores
+        for model in stores.models.of_dataset(dataset.account_id, dataset.dataset_id):
+            is_changed = stores.model_cards.change(model.model_id, change)
+            if is_changed and stores.models.find(model.account_id, model.model_id) is None:
+                # It was deleted meanwhile; its own deletion may have passed already.
+                stores.model_cards.delete(model.model_id)

@@ -1,0 +1,325 @@
+"""Changes examples of a dataset: own the row, write new chunks, commit counts and layouts at once.
+
+What others have taken the place of is noted before the commit and cleared away later, since lists,
+exports and trainings may still read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from chalicelib import log
+from chalicelib.domain.datasets.dataset import FEEDBACK, SOURCES, Dataset, LabelCounts
+from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.datasets.mending import ExampleChange, ExampleNotFound, Mended, Traces
+from chalicelib.domain.datasets.texts import count_words
+from chalicelib.domain.jobs.deletion import TRACES, Deletion, deletion_of
+from chalicelib.domain.jobs.messages import delete_job
+from chalicelib.errors import LabelNotFound, StorageUnavailable
+from chalicelib.stores.aws.errors import translate_errors
+from chalicelib.stores.datasets.labels import LabelStore
+from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
+from chalicelib.stores.datasets.ownership import DatasetOwnership
+from chalicelib.stores.datasets.traces import TraceStore
+from chalicelib.stores.examples.chunk_edits import ChunkEditor, SequenceEdit
+from chalicelib.stores.examples.digest_index import DigestIndex
+from chalicelib.stores.examples.example_places import ExamplePlaces
+from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
+from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore, sequence_of
+from chalicelib.stores.jobs.deletions import DeletionStore
+from chalicelib.stores.jobs.heartbeats import Heartbeat
+from chalicelib.stores.jobs.queues import DELETE, Queues
+
+CLEARED_AFTER_SECONDS = 60
+"""Time in which readers that have begun still find what was there before, in seconds."""
+Found = Mapping[int, tuple[ExampleSequence, Example]]
+
+
+class MendStores(Protocol):
+    """What mendings are written with: the container's stores."""
+
+    dataset_leases: DatasetLeases
+    ownership: DatasetOwnership
+    examples: ExampleStore
+    example_places: ExamplePlaces
+    digests: DigestIndex
+    labels: LabelStore
+    traces: TraceStore
+    deletions: DeletionStore
+    queues: Queues
+
+
+@dataclass(frozen=True)
+class MendPlan:
+    """What a mending shall do."""
+
+    changes: Sequence[ExampleChange] = ()
+    """Examples that change, each named once."""
+    dropped: LabelCounts | None = None
+    """Label that goes with all examples that do not move."""
+    heir: LabelCounts | None = None
+    """Label that the examples and names of the dropped one go to; None removes them."""
+    skipped: int = 0
+    """Suspects that are left alone."""
+
+
+@translate_errors
+class MendStore:
+    """Mends datasets, one mending after the other."""
+
+    def __init__(self, stores: MendStores, lease_seconds: float) -> None:
+        self._stores = stores
+        self._lease_seconds = lease_seconds
+        self._editor = ChunkEditor(stores.examples, stores.digests)
+        self._search = ExampleSearch(stores.examples)
+
+    def mend(self, dataset: Dataset, plan: Callable[[Dataset], MendPlan]) -> Mended:
+        """Mend a dataset once nobody else changes it.
+
+        Args:
+            dataset: what is mended.
+            plan: says what to do, of the dataset as its owner finds it.
+
+        Raises:
+            ExampleNotFound: an example is not there.
+            LabelNotFound: a label is not there.
+            DatasetNotYetAvailable: an upload or other changes keep it busy.
+            DatasetBeingDeleted: it is being deleted.
+        """
+        done = self._stores.ownership.while_owned(
+            dataset, lambda owned: self._mend(owned, plan(owned.dataset))
+        )
+        if done.moved or done.changed or done.removed or done.duplicates:
+            self._announce(dataset)
+        return done
+
+    def find(self, dataset: Dataset, ids: Sequence[int]) -> Found:
+        """Find examples of a dataset by their ids; others are not there."""
+        counts = {c.label_id: c for c in dataset.counts}
+        places = self._stores.example_places.find(dataset.dataset_id, ids)
+        return self._search.find(
+            [
+                SoughtExample(sequence_of(dataset.dataset_id, source, c), c.count(source), number)
+                for number, noted in places.items()
+                for c in _candidates(counts, noted, dataset)
+                for source in SOURCES
+            ]
+        )
+
+    def _mend(self, owned: OwnedDataset, plan: MendPlan) -> Mended:
+        """Mend under the lease."""
+        leases, dataset = self._stores.dataset_leases, owned.dataset
+        with Heartbeat(lambda: leases.keep(dataset, owned.lease), self._lease_seconds) as beat:
+            work = _Work(self._stores, dataset)
+            found = self._found(dataset, plan)
+            done = work.apply(found, plan)
+            if not work.is_needed and plan.dropped is None:
+                leases.release(dataset, owned.lease)
+                return done
+            fence = owned.lease.fence
+            self._stores.example_places.note(dataset.dataset_id, work.moved)
+            self._editor.write(work.edits, fence, beat.check)
+            self._name_heir(plan, fence)
+            addition = work.addition(plan, fence)
+            self._stores.traces.put(dataset, fence, work.traces())
+            self._stores.deletions.reopen(traces_of(dataset))
+            beat.check()
+            gone = plan.dropped.label_id if plan.dropped else 0
+            leases.commit_mending(dataset, owned.lease, addition, gone)
+        return done
+
+    def _found(self, dataset: Dataset, plan: MendPlan) -> Found:
+        """Find every example that the plan names, and those of a label that goes."""
+        found = dict(self.find(dataset, [change.example_id for change in plan.changes]))
+        for change in plan.changes:
+            if change.example_id not in found:
+                raise ExampleNotFound(change.example_id)
+        if plan.dropped is not None:
+            for source in SOURCES:
+                sequence = sequence_of(dataset.dataset_id, source, plan.dropped)
+                count = plan.dropped.count(source)
+                examples = self._stores.examples.read(sequence, 0, count)
+                found |= {example.example_id: (sequence, example) for example in examples}
+        return found
+
+    def _announce(self, dataset: Dataset) -> None:
+        """Have what is left cleared away; when the queue fails, the sweep sends the job."""
+        try:
+            job = delete_job(traces_of(dataset))
+            self._stores.queues.send(DELETE, job, CLEARED_AFTER_SECONDS)
+        except StorageUnavailable:
+            log.warning("enqueue_failed", job="traces", dataset=dataset.dataset_id)
+
+    def _name_heir(self, plan: MendPlan, fence: int) -> None:
+        if plan.heir is not None and plan.dropped is not None:
+            [name] = self._stores.labels.names([plan.heir]).values()
+            self._stores.labels.rename(plan.heir, name, fence, [plan.dropped])
+
+
+def traces_of(dataset: Dataset) -> Deletion:
+    """Name the job that clears away what mendings of a dataset left."""
+    return deletion_of(dataset.account_id, TRACES, str(dataset.dataset_id), dataset.family)
+
+
+class _Work:
+    """Turns changes of examples into edits of sequences, and sums up what they do."""
+
+    def __init__(self, stores: MendStores, dataset: Dataset) -> None:
+        self._stores = stores
+        self._dataset = dataset
+        self._counts = {c.label_id: c for c in dataset.counts}
+        self._edits: dict[tuple[str, int], SequenceEdit] = {}
+        self._totals = {True: dataset.words_feedback, False: dataset.words_upload}
+        self._bytes = dataset.bytes
+        self._traces = Traces()
+        self._shown: list[Example] = []
+        self.moved: list[Example] = []
+        """Examples with their new labels."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Tell whether anything changes."""
+        return bool(self._edits)
+
+    @property
+    def edits(self) -> list[SequenceEdit]:
+        """What is to be written; a label that goes needs no new chunks."""
+        return list(self._edits.values())
+
+    def apply(self, found: Found, plan: MendPlan) -> Mended:
+        """Collect the edits of a plan."""
+        counted = {"moved": 0, "changed": 0, "removed": 0}
+        changes = [*plan.changes, *_of_label(found, plan)]
+        for change in changes:
+            sequence, example = found[change.example_id]
+            kind = self._change(sequence, example, change)
+            if kind:
+                counted[kind] += 1
+        duplicates = sum(self._keep_lower(edit) for edit in self._edits.values())
+        if plan.dropped is not None:
+            self._drop(plan.dropped)
+        shown = tuple(self._shown) if len(changes) == 1 else ()
+        return Mended(**counted, duplicates=duplicates, skipped=plan.skipped, examples=shown)
+
+    def addition(self, plan: MendPlan, fence: int) -> Addition:
+        """Return the totals to commit."""
+        counts = dict(self._counts)
+        for (source, label_id), edit in self._edits.items():
+            counts[label_id] = counts[label_id].mended(source, edit.left, fence)
+        if plan.dropped is not None:
+            del counts[plan.dropped.label_id]
+        if plan.heir is not None:
+            label_id = plan.heir.label_id
+            counts[label_id] = replace(counts[label_id], named=fence)
+        return Addition(
+            counts=tuple(counts.values()),
+            duplicates=self._dataset.duplicates,
+            words_upload=self._totals[False],
+            words_feedback=self._totals[True],
+            bytes=self._bytes,
+        )
+
+    def traces(self) -> Traces:
+        """Return what is to be cleared away, once the edits are written."""
+        for edit in self._edits.values():
+            self._traces.chunks += edit.dead
+        return self._traces
+
+    def _change(self, sequence: ExampleSequence, example: Example, change: ExampleChange) -> str:
+        """Note one change; return what it does, or nothing."""
+        label_id = change.label_id or example.label_id
+        if label_id not in self._counts:
+            raise LabelNotFound(label_id)
+        text = example.name if change.document is None else change.document
+        if change.is_removed:
+            self._edit(sequence.source, sequence.label_id).removed.add(example.example_id)
+            self._gone(sequence.source, example)
+            return "removed"
+        new = replace(example, label_id=label_id, name=text)
+        if new == example:
+            self._shown.append(example)
+            return ""
+        self._edit(sequence.source, sequence.label_id).removed.add(example.example_id)
+        self._edit(sequence.source, label_id).added.append(new)
+        self._shown.append(new)
+        if label_id != example.label_id:
+            self.moved.append(new)
+        if text != example.name:
+            self._traces.replaced.append(example.example_id)
+            self._count(sequence.source, example, -1)
+            self._count(sequence.source, new, 1)
+        return "moved" if label_id != example.label_id else "changed"
+
+    def _keep_lower(self, edit: SequenceEdit) -> int:
+        """Keep the lower id of equal examples; return how many are left out."""
+        if not edit.added:
+            return 0
+        digests = [example.digest for example in edit.added]
+        there = self._stores.digests.find_all(edit.sequence, edit.count, digests)
+        kept = {d: e for d, e in there.items() if e.example_id not in edit.removed}
+        old = {example.example_id for example in kept.values()}
+        left_out = 0
+        for example in sorted(edit.added, key=lambda one: one.example_id):
+            other = kept.setdefault(example.digest, example)
+            if other is example:
+                continue
+            left_out += 1
+            first, second = sorted((other, example), key=lambda one: one.example_id)
+            kept[example.digest] = first
+            if second.example_id in old:
+                edit.removed.add(second.example_id)
+            self._gone(edit.sequence.source, second)
+            self._shown = [first if one == second else one for one in self._shown]
+        edit.added = [e for e in kept.values() if e.example_id not in old]
+        return left_out
+
+    def _drop(self, label: LabelCounts) -> None:
+        """Leave the sequences of a label that goes as they are, to be cleared away."""
+        for source in SOURCES:
+            self._edits.pop((source, label.label_id), None)
+            sequence = sequence_of(self._dataset.dataset_id, source, label)
+            parts = self._stores.examples.layout(sequence).blocks(0, label.count(source))
+            self._traces.chunks += [(sequence.key, part.number) for part in parts]
+            if sequence.layout:
+                self._traces.chunks.append((sequence.key, -sequence.layout))
+
+    def _edit(self, source: str, label_id: int) -> SequenceEdit:
+        key = source, label_id
+        if key not in self._edits:
+            counts = self._counts[label_id]
+            sequence = sequence_of(self._dataset.dataset_id, source, counts)
+            self._edits[key] = SequenceEdit(sequence, counts.count(source))
+        return self._edits[key]
+
+    def _gone(self, source: str, example: Example) -> None:
+        self._traces.gone.append(example.example_id)
+        self._count(source, example, -1)
+
+    def _count(self, source: str, example: Example, sign: int) -> None:
+        """Count words and bytes of a text; bytes of pictures go with their files."""
+        if not example.picture:
+            words = count_words(example.name, self._dataset.language)
+            self._totals[source == FEEDBACK] += sign * words
+            self._bytes += sign * len(example.name.encode("utf-8", "surrogatepass"))
+
+
+def _candidates(
+    counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
+) -> Iterable[LabelCounts]:
+    """List the labels that may hold an example; of datasets of before, any."""
+    there = [counts[label_id] for label_id in noted if label_id in counts]
+    return there if there or dataset.is_placed else counts.values()
+
+
+def _of_label(found: Found, plan: MendPlan) -> list[ExampleChange]:
+    """List the changes of the examples of a label that goes."""
+    if plan.dropped is None:
+        return []
+    heir = plan.heir.label_id if plan.heir else 0
+    return [
+        ExampleChange(number, label_id=heir, is_removed=not heir)
+        for number, (sequence, _) in found.items()
+        if sequence.label_id == plan.dropped.label_id
+    ]

@@ -1,0 +1,160 @@
+"""Takes examples out of sequences and puts others in, in new chunks.
+
+Nothing is visible before the dataset's row names the new layouts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example
+from chalicelib.stores.examples.digest_index import STEP, DigestIndex, Entry
+from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
+from chalicelib.stores.examples.examples import (
+    ExampleRange,
+    ExampleSequence,
+    ExampleStore,
+    batches,
+)
+from chalicelib.stores.examples.layouts import ChunkLayout
+
+_WRITES_AT_ONCE = 10
+_MOST_UNINDEXED = 5 * STEP
+"""A layout notes so many digests that the index does not know; beyond, the index is made anew."""
+
+
+@dataclass
+class SequenceEdit:
+    """What changes in the examples of one label and source."""
+
+    sequence: ExampleSequence
+    """As it is committed."""
+    count: int
+    """How many examples are committed."""
+    removed: set[int] = field(default_factory=set)
+    """Ids of examples that leave it."""
+    added: list[Example] = field(default_factory=list)
+    """Examples that come, in any order; one may have an id that is removed."""
+    dead: list[tuple[str, int]] = field(default_factory=list)
+    """Chunks and layouts that are not needed once the edit is committed."""
+
+    @property
+    def left(self) -> int:
+        """How many examples there will be."""
+        return self.count - len(self.removed) + len(self.added)
+
+
+class ChunkEditor:
+    """Writes what edits change."""
+
+    def __init__(self, examples: ExampleStore, digests: DigestIndex) -> None:
+        self._examples = examples
+        self._digests = digests
+        self._search = ExampleSearch(examples)
+
+    def write(self, edits: Sequence[SequenceEdit], fence: int, check: Callable[[], None]) -> None:
+        """Write the chunks and layouts of edits under the fence of the dataset's owner.
+
+        Raises:
+            LeaseLost: another owner writes this dataset now.
+        """
+        touched = self._touched(edits)
+        with ThreadPoolExecutor(_WRITES_AT_ONCE, thread_name_prefix="mending") as writers:
+            for _ in writers.map(
+                lambda edit: self._write(edit, touched[edit.sequence], fence, check), edits
+            ):
+                pass
+
+    def _touched(self, edits: Sequence[SequenceEdit]) -> dict[ExampleSequence, dict[int, set[int]]]:
+        """Tell for each sequence in which chunks, by number, its changed ids stand."""
+        sought = [
+            SoughtExample(edit.sequence, edit.count, number)
+            for edit in edits
+            for number in edit.removed | {example.example_id for example in edit.added}
+        ]
+        found: dict[ExampleSequence, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+        for one, (_, part) in self._search.places(sought).items():
+            found[one.sequence][part.number].add(one.example_id)
+        return found
+
+    def _write(
+        self,
+        edit: SequenceEdit,
+        touched: dict[int, set[int]],
+        fence: int,
+        check: Callable[[], None],
+    ) -> None:
+        """Write one edit."""
+        sequence = edit.sequence
+        before = self._examples.layout(sequence)
+        start, number = before.tail(edit.count)
+        free = number + (edit.count > start)
+        added = {example.example_id: example for example in edit.added}
+        chunks: list[tuple[int, int]] = []
+        for parts in batches(_placed(before, edit.count)):
+            changed = [place for place in parts if place[1] in touched]
+            ranges = [ExampleRange(sequence, first, size) for first, _, size in changed]
+            read = dict(zip(changed, self._examples.read_many(ranges), strict=True))
+            for place in parts:
+                if place not in read:
+                    chunks.append(place[1:])
+                    continue
+                edit.dead.append((sequence.key, place[1]))
+                kept = [e for e in read[place] if e.example_id not in edit.removed]
+                kept += [added[i] for i in touched[place[1]] if i in added]
+                chunks += self._put(sequence, free, kept, fence, check)
+                free += -(-len(kept) // CHUNK_EXAMPLES)
+        if edit.count == 0:
+            chunks = self._put(sequence, free, edit.added, fence, check)
+            free += len(chunks)
+        if sequence.layout:
+            edit.dead.append((sequence.key, -sequence.layout))
+        layout = ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
+        check()
+        self._examples.put_layout(sequence, layout, fence)
+
+    def _put(
+        self,
+        sequence: ExampleSequence,
+        number: int,
+        examples: Sequence[Example],
+        fence: int,
+        check: Callable[[], None],
+    ) -> list[tuple[int, int]]:
+        """Write examples as chunks of equal size; return their numbers and sizes."""
+        ordered = sorted(examples, key=lambda example: example.example_id)
+        count = -(-len(ordered) // CHUNK_EXAMPLES)
+        written: list[tuple[int, int]] = []
+        for place in range(count):
+            part = ordered[place * len(ordered) // count : (place + 1) * len(ordered) // count]
+            check()
+            self._examples.put_chunk(sequence, number + place, part, fence)
+            written.append((number + place, len(part)))
+        return written
+
+    def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
+        """Tell what the index of digests will not know; it is made anew where that is much."""
+        if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
+            return False, ()
+        known = self._digests.known(edit.sequence)
+        if edit.count - known.end > STEP:
+            return False, ()
+        behind = self._examples.read(edit.sequence, known.end, edit.count - known.end)
+        before = (*known.unindexed, *((e.digest, e.example_id) for e in behind))
+        entries = (
+            *(entry for entry in before if entry[1] not in edit.removed),
+            *((e.digest, e.example_id) for e in edit.added),
+        )
+        return (True, entries) if len(entries) <= _MOST_UNINDEXED else (False, ())
+
+
+def _placed(layout: ChunkLayout, count: int) -> list[tuple[int, int, int]]:
+    """List position, number and size of every chunk of a sequence."""
+    placed, position = [], 0
+    for part in layout.blocks(0, count):
+        placed.append((position, part.number, part.size))
+        position += part.size
+    return placed

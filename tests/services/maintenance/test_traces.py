@@ -1,0 +1,124 @@
+"""What mendings leave is cleared away once nobody reads it any more."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from typing import Any
+
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.datasets.example import text_digest
+from chalicelib.services.datasets.mending import Correction
+from chalicelib.stores.aws.tables import ExampleChunkRow
+from tests.builders import World, some_rows
+from tests.pictures import draw, label_folders
+
+
+def contents(world: World) -> dict[str, bytes]:
+    """Everything that is stored of examples, unpacked: chunks, notes and objects."""
+    found = {key: world.stores.artifacts.get(key) or b"" for key in world.objects()}
+    for row in world.rows(ExampleChunkRow):
+        name = f"{row.sequence}/{row.number}"
+        found[name] = zlib.decompress(row.body) if row.body else b""
+        found[name + "/places"] = " ".join(row.places or ()).encode()
+        found[name + "/digests"] = bytes(row.digests or b"")
+    return {name: body for name, body in found.items() if "/raw/" not in name}
+
+
+def holders(world: World, *needles: bytes) -> list[str]:
+    """Name what holds any of these bytes."""
+    return [name for name, body in contents(world).items() if any(n in body for n in needles)]
+
+
+def first_text(world: World, view: DatasetView) -> tuple[int, str]:
+    """Id and text of an example whose id is no other one's."""
+    [item] = world.container.browsing.browse(world.account, view, _everything(), 4, 1).items
+    return item.example.example_id, item.example.name
+
+
+def _everything() -> Any:
+    from chalicelib.services.datasets.browsing import BrowsedList
+
+    return BrowsedList()
+
+
+def test_a_removed_text_leaves_no_trace(world: World) -> None:
+    """Text, id and digest are in no chunk, note, vector, card or curve any more."""
+    view = world.dataset([*some_rows({"a": 110, "b": 20}), ("b please number 3", "a")])
+    model = world.model(view)
+    number, text = first_text(world, view)
+    digest = text_digest(text)
+    assert any("embeddings" in name for name in holders(world, digest))
+    kept = len(contents(world))
+
+    world.container.mending.remove_example(view, number)
+    world.settle()
+
+    assert [n for n, body in contents(world).items() if re.search(rb"\b%d\b" % number, body)] == []
+    assert holders(world, digest, digest[:8]) == []
+    assert [n for n, body in contents(world).items() if json.dumps(text).encode() in body] == []
+    assert kept > 0
+    assert world.container.models.get(world.account.account_id, model.model_id).version
+
+
+def test_a_training_that_began_before_reads_what_was_there(world: World) -> None:
+    """It learns from the examples and names of when it began, and nothing goes until its end."""
+    view = world.dataset(some_rows({"a": 30, "b": 30}))
+    model_id = world.train(view).model.model_id
+    [job] = world.messages()
+    world.deliver(job, lambda: 0.0)
+    begun = world.container.models.get(world.account.account_id, model_id)
+    number, text = first_text(world, view)
+
+    world.container.mending.remove_example(view, number)
+    world.container.mending.rename_label(world.get(view), view.labels[0], "renamed")
+    world.clock.advance(minutes=16)
+    world.container.sweeping.run()
+    old = holders(world, json.dumps(text).encode())
+    world.settle()
+
+    done = world.container.models.get(world.account.account_id, model_id)
+    assert begun.status != "SUCCEEDED"
+    assert any("#upload#" in name for name in old)
+    assert (done.status, done.stats.examples) == ("SUCCEEDED", 60)
+    assert holders(world, json.dumps(text).encode()) == []
+
+
+def test_moved_examples_keep_their_vectors(world: World) -> None:
+    """Vectors are known by their texts, so a move makes none anew and loses none."""
+    view = world.dataset(some_rows({"a": 30, "b": 30}))
+    number, text = first_text(world, view)
+    before = holders(world, text_digest(text))
+
+    world.container.mending.change_example(view, Correction(number, label="b"))
+    world.settle()
+
+    vectors = [name for name in before if "embeddings" in name]
+    assert vectors
+    assert [n for n in holders(world, text_digest(text)) if "embeddings" in n] == vectors
+
+
+def test_pictures_that_no_example_names_are_deleted(world: World, tiny: Any) -> None:
+    """A picture of two labels stays with one of them; its bytes go with the last one."""
+    files = label_folders({"cat": 6, "dog": 6})
+    shared = draw("circle", "red", (40, 40), at=(4, 4, 30, 30), salt=999)
+    files |= {"cat/shared.png": shared, "dog/shared.png": shared}
+    view = world.pictures(files, "image-multi-label")
+    world.work()
+    [first, second] = [
+        item.example
+        for label in view.labels
+        for item in world.container.examples.list_label(world.account, view, label, 0, 100).items
+        if item.example.name == "shared.png"
+    ]
+    key = f"datasets/{view.dataset.dataset_id}/images/{first.picture}"
+
+    world.container.mending.remove_example(view, first.example_id)
+    world.settle()
+    assert key in world.objects()
+    world.container.mending.remove_example(world.get(view), second.example_id)
+    world.settle()
+
+    assert key not in world.objects()
+    assert world.get(view).dataset.bytes == view.dataset.bytes - len(shared)
