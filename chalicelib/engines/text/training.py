@@ -24,6 +24,7 @@ from chalicelib.engines.text.encoding.encoders import FAST
 from chalicelib.engines.text.encoding.label_phrases import label_phrase
 from chalicelib.engines.text.fit import fit
 from chalicelib.engines.text.report.data_report import data_report, suspect_examples
+from chalicelib.engines.text.report.feedback_calibration import feedback_calibration
 from chalicelib.engines.text.report.json_documents import (
     card_document,
     curve_record,
@@ -160,6 +161,7 @@ def _card_facts(
         "examples": len(texts.texts),
         "available": texts.available,
         "feedback": texts.feedback,
+        "feedback_calibration": feedback_calibration(report.out_of_fold, texts.feedback_places),
         "data_report": data_report(texts, report),
     }
 

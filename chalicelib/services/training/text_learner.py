@@ -147,13 +147,16 @@ class TextLearner:
         self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
     ) -> Profile:
         """Choose the encoders: what was asked for, or the best that fit and are worth it."""
-        asked = model.request.param("profile")
+        wish = model.request.param("profile")
+        asked = wish
         if asked is None and self._embedder.default_profile != ACCURATE:
             asked = self._embedder.default_profile
         wanted = ProfileRequest(
             model.language, model.request.algorithm, None if asked is None else str(asked)
         )
         profile = choose_profile(wanted, texts.texts, self._embedder.encoders.is_installed)
+        if wish is None and asked is not None:
+            return replace(profile, reason="Without a wish: this installation takes it.")
         if asked is not None or profile.name != ACCURATE:
             return profile
         self._finish_parts(dataset, texts, profile, progress)

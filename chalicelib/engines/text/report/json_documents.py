@@ -87,6 +87,7 @@ def card_document(
         seed: of the training.
     """
     card: dict[str, Any] = {"modelId": model.model_id, "name": model.name}
+    heard = facts.get("feedback_calibration")
     if model.request.algorithm is not None:
         card["algorithm"] = model.request.algorithm
     return {
@@ -111,6 +112,7 @@ def card_document(
         "artifactSha256": facts["artifact_sha256"],
         "metrics": _card_metrics(report),
         "calibrationError": report.calibration_error,
+        **({} if heard is None else {"feedbackCalibration": heard}),
         "limits": _limits(model, report, facts),
         "dataReport": facts["data_report"],
         "object": "card",

@@ -161,3 +161,11 @@ def test_the_card_tells_what_is_rejected_of_the_background() -> None:
     assert card["metrics"]["rejectedBackground"]["value"] == pytest.approx(share, abs=1e-6)
     assert f"texts on other things it rejects {share:.1%}" in card["limits"]
     assert "Users may word things otherwise" in card["limits"]
+
+
+def test_the_card_tells_what_feedback_did(report: TextReport) -> None:
+    """Calibration on feedback stands in the card where it could be told."""
+    heard = {"examples": 20, "errorBefore": 0.2, "errorAfter": 0.1}
+
+    assert _card(report, feedback_calibration=heard)["feedbackCalibration"] == heard
+    assert "feedbackCalibration" not in _card(report, feedback_calibration=None)

@@ -1,0 +1,46 @@
+"""What feedback does to the probabilities: users' texts, judged before and after they are heard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chalicelib.engines.calibration import fit_temperature, probabilities
+from chalicelib.engines.metrics import calibration_error
+
+if TYPE_CHECKING:
+    from chalicelib.engines.interface import OutOfFold
+
+FEWEST = 15
+"""Of fewer feedback texts no calibration can be told."""
+_LEAST_SHARE = 1e-9
+
+
+def feedback_calibration(
+    out_of_fold: OutOfFold, feedback_places: Sequence[int]
+) -> dict[str, Any] | None:
+    """Compare the calibration on feedback without and with its say in the temperature.
+
+    Args:
+        out_of_fold: answers by heads that did not see the examples.
+        feedback_places: which examples of the training set are feedback.
+
+    Returns:
+        Number of feedback texts and both calibration errors; None where they are too few.
+    """
+    is_feedback = np.isin(out_of_fold.examples, np.array(feedback_places, np.int64))
+    count = int(is_feedback.sum())
+    if count < FEWEST or is_feedback.all():
+        return None
+    shares, truth = out_of_fold.probabilities, out_of_fold.truth
+    # Up to a constant for each text, which no softmax sees, these are the logits.
+    logits = np.log(np.maximum(shares, _LEAST_SHARE))
+    temperature = fit_temperature(logits[~is_feedback], truth[~is_feedback])
+    before = probabilities(logits[is_feedback], temperature)
+    return {
+        "examples": count,
+        "errorBefore": round(calibration_error(before, truth[is_feedback]), 6),
+        "errorAfter": round(calibration_error(shares[is_feedback], truth[is_feedback]), 6),
+    }
