@@ -29,7 +29,7 @@ from chalicelib.formats.archives.zip_directory import show_path
 _SMALL_BYTES = 1 << 20
 _WORDS = {
     ANNOTATIONS: ANNOTATIONS_NAME,
-    COCO: "a COCO document with images, annotations and categories",
+    COCO: "COCO's *.json with images, annotations and categories",
     YOLO: "YOLO's labels/*.txt with data.yaml or classes.txt",
     VOC: "Pascal VOC's *.xml",
 }
