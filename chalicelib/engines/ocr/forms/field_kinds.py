@@ -136,4 +136,6 @@ def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
         return None
     first = min(spans, key=lambda span: (span.start, -span.end))
     start, end = first.start, first.end
+    if "CURRENCY" in types and text[:start].endswith("(") and text.startswith(")", end):
+        start, end = start - 1, end + 1  # a loss
     return (start, end) if (start, end) != (0, len(text)) else None

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
+from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.dates import find_dates
@@ -65,12 +68,15 @@ class Remains:
     """Labels that the template does not know; never values."""
 
 
-def take_out_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> Remains:
+def take_out_keys(
+    keys: Sequence[FoundKey], segments: Sequence[LineSegment], rules: PageRules
+) -> Remains:
     """Divide lines into keys and the rest.
 
     Args:
         keys: keys that were found.
         segments: of the same page.
+        rules: its ruled lines.
 
     Returns:
         Pieces and unknown labels, in the order of the segments.
@@ -82,7 +88,12 @@ def take_out_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> 
             spans.setdefault(number, []).append((start, end, place if is_last else None))
     pieces: list[FormPiece] = []
     labels: list[LineSegment] = []
-    captions = set(_numbered_captions(segments, spans))
+    captioned = [box for key in keys if isfinite((box := rules.box(key.rect)).area)]
+    captions = {
+        number
+        for number in _numbered_captions(segments, spans)
+        if not any(_is_inside(segments[number].rect, box) for box in captioned)
+    }
     instructions = _instructions(segments, spans)
     for number, segment in enumerate(segments):
         if number in spans:
@@ -127,6 +138,12 @@ def _numbered_captions(
             line = segment.line.text
             if _NUMBERED_CAPTION.match(line) and address_confidence(line) < _STREET:
                 yield number
+
+
+def _is_inside(rect: Rect, box: Rect) -> bool:
+    """Return whether the middle of a text is in a box."""
+    x, y = rect.center
+    return box.min_x < x < box.max_x and box.min_y < y < box.max_y
 
 
 def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set[int]:

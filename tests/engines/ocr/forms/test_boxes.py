@@ -54,6 +54,39 @@ def test_place_with_a_fitting_value_is_the_key() -> None:
     assert _read(form, TemplateKey("phone", ("Phone",), ("PHONE",))) == {"phone": "(602) 555-0134"}
 
 
+def test_house_number_in_a_captioned_box_is_no_caption() -> None:
+    """Where captions have numbers, a street may begin as they do, too."""
+    form = DrawnForm()
+    captions = ("1 Wages", "2 Tax withheld", "3 Tips", "4 Benefits", "Home address")
+    for place, caption in enumerate(captions):
+        form.box(60, 60 + 80 * place, 500, 140 + 80 * place)
+        form.write(66, 64 + 80 * place, caption, 14)
+    form.write(80, 104 + 80 * 4, "9 Elm")
+    keys = [TemplateKey(caption, (caption,)) for caption in captions]
+
+    assert _read(form, *keys)["Home address"] == "9 Elm"
+
+
+def test_digits_in_single_boxes_stay_in_their_row() -> None:
+    """Behind a rule, what stands a row lower belongs to the key of that row."""
+    form = DrawnForm()
+    form.rule(240, 90, 240, 160)
+    values = {"Routing number": "476206760", "Account number": "709747272475"}
+    for row, (key, digits) in enumerate(values.items()):
+        form.write(230 - form.width(key), 94 + 34 * row, key)
+        for place, digit in enumerate(digits):
+            form.write(256 + 40 * place, 92 + 34 * row, digit)
+    for column, (key, value) in enumerate(
+        {"Town": "Ames", "Firm": "Acme", "Trade": "Nurse"}.items()
+    ):
+        form.write(60 + 300 * column, 400, key)
+        form.write(60 + 300 * column, 424, value)
+        values[key] = value
+    keys = [TemplateKey(text, (text,)) for text in values]
+
+    assert _read(form, *keys) == values
+
+
 def test_page_ruled_like_graph_paper_takes_seconds_at_most() -> None:
     """A mesh of rules with a thousand texts in it is searched like any page."""
     pixels = np.full((1600, 1200, 3), 255, np.uint8)

@@ -42,6 +42,13 @@ def test_value_ends_where_the_first_of_its_type_ends() -> None:
     assert span_of(("DATE",), text) == (0, 10)
 
 
+def test_loss_keeps_its_parentheses() -> None:
+    """An amount in parentheses is a negative one, cents or none; half a pair is no sign."""
+    assert span_of(("CURRENCY",), "(5,253) Form 8949") == (0, 7)
+    assert span_of(("CURRENCY",), "(5,253)") is None
+    assert span_of(("CURRENCY",), "(5,253 of it") == (1, 6)
+
+
 def test_sentence_that_mentions_an_amount_is_none() -> None:
     """An amount stands at the beginning of its text, or behind a word or two."""
     assert fitness(("CURRENCY",), "has been changed from $8.00") == MISFIT

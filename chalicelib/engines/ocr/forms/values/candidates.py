@@ -433,6 +433,8 @@ class Neighbourhood:
             if is_below
             else self._rulings.between_lines(place, key.segments[0].rect)
         )
+        if is_below and place.min_x > rect.max_x:
+            is_ruled = is_ruled or self._rulings.between_columns(key.segments[-1].rect, place)
         yield relation, piece, near * _weigh(relation, is_ruled)
 
 
