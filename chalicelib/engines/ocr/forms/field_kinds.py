@@ -41,6 +41,8 @@ _COMB = 4
 """Digits of a number in single boxes at the least."""
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
+_LOOSE = re.compile(r"\d{1,3} \d{4,6}")
+"""An amount in whole dollars whose narrow 1 was read with a blank behind it."""
 _POUNDS = re.compile(r"(?:(?<=\d)|(?<=\d ))[I1|]b(?=s?\b)")
 _POINTED = re.compile(r"[-(]?\$? ?\d{1,3}(?:\.\d{3})+\)?")
 
@@ -97,6 +99,11 @@ def closed_up(text: str) -> str:
     return text.replace(" ", "") if digits >= _COMB and is_spaced(text) else text
 
 
+def tightened(text: str) -> str:
+    """Return an amount without the blank that no thousands end at."""
+    return text.replace(" ", "") if _LOOSE.fullmatch(text) else text
+
+
 def with_pounds(text: str) -> str:
     """Return a weight whose unit was read with a capital I with the letter that stands there."""
     return _POUNDS.sub("lb", text)
@@ -129,7 +136,7 @@ def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
         First character, one past the last; None when the value stays whole: it may be any text,
         or nothing of the type is in it.
     """
-    if not is_one_line(types) or len(text) > _LONGEST:
+    if not is_one_line(types) or len(text) > _LONGEST or _LOOSE.fullmatch(text):
         return None
     spans = list(chain.from_iterable(_FINDERS[kind](text) for kind in types))
     if not spans:

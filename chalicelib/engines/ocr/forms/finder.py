@@ -12,7 +12,13 @@ from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
-from chalicelib.engines.ocr.forms.field_kinds import closed_up, has_commas, with_commas, with_pounds
+from chalicelib.engines.ocr.forms.field_kinds import (
+    closed_up,
+    has_commas,
+    tightened,
+    with_commas,
+    with_pounds,
+)
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_alike
 from chalicelib.engines.ocr.forms.pieces import Remains, take_out_keys
 from chalicelib.engines.ocr.forms.rulings import PageRules
@@ -162,8 +168,8 @@ def _field(template: TemplateKey, key: FoundKey, value: Value | None, is_mended:
     """Describe a printed key with its value, an amount with commas if they are to be mended."""
     segments = value.segments if value else ()
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
-    if is_mended and "CURRENCY" in template.types:
-        text = with_commas(text)
+    if "CURRENCY" in template.types:
+        text = tightened(with_commas(text) if is_mended else text)
     certainty = value.certainty if value else _EMPTY_CERTAINTY
     probability = min(_probability(key.segments), _probability(segments or key.segments))
     return FormField(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isinf
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
@@ -22,7 +22,8 @@ _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _LABEL_WORDS = 5
 _INSTRUCTION = re.compile(
-    r"(?:\W?\d{1,2}[a-z]?\W? )?(?:If|Enter|Attach|Check|See|Add|Subtract|Multiply|Complete|Do not)"
+    r"(?:\W?\d{1,2}[a-z]?\W? )?"
+    r"(?:If|Enter|Attach|Check|See|Go to|Add|Subtract|Multiply|Complete|Do not)"
     r"(?: [\w'’().,/-]+){3}"
 )
 """How sentences begin that tell whoever fills in a form what to do."""
@@ -88,11 +89,15 @@ def take_out_keys(
             spans.setdefault(number, []).append((start, end, place if is_last else None))
     pieces: list[FormPiece] = []
     labels: list[LineSegment] = []
-    captioned = [box for key in keys if isfinite((box := rules.box(key.rect)).area)]
+    captioned = [
+        (key.rect, rules.box(key.rect))
+        for key in keys
+        if not key.segments[0].line.text[:1].isdecimal()
+    ]
     captions = {
         number
         for number in _numbered_captions(segments, spans)
-        if not any(_is_inside(segments[number].rect, box) for box in captioned)
+        if not any(_is_below(segments[number].rect, *each) for each in captioned)
     }
     instructions = _instructions(segments, spans)
     for number, segment in enumerate(segments):
@@ -140,10 +145,12 @@ def _numbered_captions(
                 yield number
 
 
-def _is_inside(rect: Rect, box: Rect) -> bool:
-    """Return whether the middle of a text is in a box."""
+def _is_below(rect: Rect, caption: Rect, box: Rect) -> bool:
+    """Return whether a text stands below a caption in its box, which may have one side open."""
     x, y = rect.center
-    return box.min_x < x < box.max_x and box.min_y < y < box.max_y
+    is_closed = isfinite(box.height) and not (isinf(box.min_x) and isinf(box.max_x))
+    is_inside = box.min_x < x < min(box.max_x, caption.max_x) and caption.max_y < y < box.max_y
+    return is_closed and is_inside
 
 
 def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set[int]:

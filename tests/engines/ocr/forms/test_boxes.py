@@ -87,6 +87,37 @@ def test_digits_in_single_boxes_stay_in_their_row() -> None:
     assert _read(form, *keys) == values
 
 
+def test_missing_digit_makes_a_number_in_single_boxes_unsure() -> None:
+    """Where a box between two others was not read, nobody may rely on the number."""
+    sure = []
+    for digits in ("38047", "38 4719"):
+        form = DrawnForm()
+        form.write(60, 94, "Routing number:")
+        for place, digit in enumerate(digits.strip()):
+            if digit != " ":
+                form.write(240 + 28 * place, 94, digit)
+        key = TemplateKey("number", ("Routing number",))
+        (field,) = find_fields(form.read(), FormTemplate((key,)))
+        assert field.value_text == digits.replace(" ", "")
+        sure.append(field.probability)
+
+    assert sure[0] > 0.8
+    assert sure[1] < 0.5
+
+
+def test_text_in_the_margin_is_not_in_a_box_that_is_open_to_it() -> None:
+    """A box without a rule on its left begins with its caption."""
+    form = DrawnForm()
+    form.rule(60, 90, 700, 90)
+    form.rule(60, 160, 700, 160)
+    form.rule(700, 90, 700, 160)
+    form.write(280, 94, "Name of preparer", 14)
+    form.write(95, 118, "Paid", 22)
+    key = TemplateKey("name", ("Name of preparer",), ("NAME",))
+
+    assert _read(form, key) == {"name": ""}
+
+
 def test_page_ruled_like_graph_paper_takes_seconds_at_most() -> None:
     """A mesh of rules with a thousand texts in it is searched like any page."""
     pixels = np.full((1600, 1200, 3), 255, np.uint8)

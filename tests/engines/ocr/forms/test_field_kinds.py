@@ -10,6 +10,7 @@ from chalicelib.engines.ocr.forms.field_kinds import (
     fitness,
     has_commas,
     span_of,
+    tightened,
     with_commas,
 )
 
@@ -47,6 +48,16 @@ def test_loss_keeps_its_parentheses() -> None:
     assert span_of(("CURRENCY",), "(5,253) Form 8949") == (0, 7)
     assert span_of(("CURRENCY",), "(5,253)") is None
     assert span_of(("CURRENCY",), "(5,253 of it") == (1, 6)
+
+
+def test_blank_behind_a_narrow_digit_ends_no_amount() -> None:
+    """Whole dollars with one blank where no thousands end are one amount; two amounts stay two."""
+    assert span_of(("CURRENCY",), "1 8982") is None
+    assert [tightened(text) for text in ("1 8982", "10.00 32.00", "12 345")] == [
+        "18982",
+        "10.00 32.00",
+        "12 345",
+    ]
 
 
 def test_sentence_that_mentions_an_amount_is_none() -> None:

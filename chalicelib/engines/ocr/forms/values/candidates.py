@@ -342,7 +342,10 @@ class Neighbourhood:
             yield from self._stacked(key, ABOVE, above_gaps)
 
     def _own_box(self, key: FoundKey) -> Rect | None:
-        """Return the box that a key labels: it stands at its top, and has room below."""
+        """Return the box that a key labels: it stands at its top, and has room below.
+
+        Where no rule closes the box on the left, it begins where its key does.
+        """
         rect, height = key.rect, key.height
         box = self._rulings.box(rect)
         if not isfinite(box.height) or (isinf(box.min_x) and isinf(box.max_x)):
@@ -354,6 +357,8 @@ class Neighbourhood:
         texts = texts[_is_inside(texts, box)]
         is_first = texts[:, 1].min(initial=np.inf) >= rect.min_y - height / 2
         has_row = bool(np.isfinite(right_gaps(texts, rect, height)).any())
+        if isinf(box.min_x):
+            box = replace(box, min_x=rect.min_x - height)
         return box if is_first and not has_row else None
 
     def _above_caption(self, key: FoundKey) -> list[int]:

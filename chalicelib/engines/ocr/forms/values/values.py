@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
-from chalicelib.engines.ocr.forms.field_kinds import span_of
+from chalicelib.engines.ocr.forms.field_kinds import is_spaced, span_of
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
@@ -113,6 +115,8 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
 
 _LEAST_SCORE = 0.26
 """Score below which a key counts as empty."""
+_GAP, _GAPPY = 1.5, 0.4
+"""Steps from one single box to the next that leave one out, and how sure such a number is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +161,23 @@ def find_values(
         types, has_address = template.types, f"{template.entity}_address" in entities
         pieces = continuation.extend(keys[number], chosen[number], types, has_address=has_address)
         segments = [remains.pieces[piece].segment for piece in pieces]
-        values[number] = Value(_cut(segments, types), min(1.0, chosen[number].score))
+        certainty = min(1.0, chosen[number].score) * (_GAPPY if _has_gap(segments) else 1.0)
+        values[number] = Value(_cut(segments, types), certainty)
     return values
+
+
+def _has_gap(segments: Sequence[LineSegment]) -> bool:
+    """Return whether a character between others in single boxes was not read."""
+    middles = [
+        (1 - share) * each.rect.min_x + share * each.rect.max_x
+        for each in segments
+        if is_spaced(each.text)
+        for count in [len(each.text.split())]
+        for share in [(2 * place + 1) / (2 * count) for place in range(count)]
+    ]
+    steps = [after - before for before, after in pairwise(middles)]
+    is_comb = all(is_spaced(each.text) for each in segments)
+    return is_comb and len(steps) > 1 and max(steps) > _GAP * median(steps)
 
 
 def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
