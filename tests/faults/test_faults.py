@@ -75,7 +75,8 @@ class Scenario:
         labels = self.services.stores.datasets.label_ids(view.dataset)
         assert {int(row.label_id) for row in self.world.rows(LabelRow)} <= labels
         chunks = {row.sequence for row in self.world.rows(ExampleChunkRow)}
-        assert chunks <= {f"{dataset_id}#{s}#{label}" for s in SOURCES for label in labels}
+        own = {f"{dataset_id}#{s}#{label}" for s in SOURCES for label in labels}
+        assert chunks <= own | {f"{dataset_id}#places"}
         assert {int(row.dataset_id) for row in self.world.rows(ReceiptRow)} == {dataset_id}
         keys = self.world.objects()
         assert keys == [k for k in keys if k.startswith((f"datasets/{dataset_id}/", "models/"))]

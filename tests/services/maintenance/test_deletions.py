@@ -75,7 +75,7 @@ def test_dataset_with_everything_leaves_nothing(world: World) -> None:
     assert len(world.rows(DatasetRow)) == 1
     assert len(world.rows(LabelRow)) == 2
     assert len(world.rows(ReceiptRow)) == 1
-    assert len(world.rows(ExampleChunkRow)) == 2
+    assert len([row for row in world.rows(ExampleChunkRow) if row.body]) == 2
     done = world.container.deletions.get(world.account.account_id, first.deletion_id)
     assert (done.status, done.progress) == ("SUCCEEDED", 1)
     assert done == delete(world.account, LANGUAGE, view.dataset.dataset_id)
