@@ -178,6 +178,32 @@ def scattered():
         for _ in range(900)))])  # fmt: skip
 
 
+def graph_paper():
+    """A page with rules everywhere, and a text in a cell here and there."""
+    rules = b"".join(b"%d 0 m %d 842 l S 0 %d m 595 %d l S\n" % (at, at, at, at)
+                     for at in range(0, 842, 6))  # fmt: skip
+    texts = b"".join(words(f"Name {n}", n * 97 % 560, n * 61 % 830, 4) for n in range(200))
+    return pdf([Sheet(rules + texts)])
+
+
+def cells():
+    """A ruled table of 5,000 cells."""
+    rules = b"".join(b"%d 0 m %d 800 l S\n" % (x, x) for x in range(0, 551, 11))
+    rules += b"".join(b"0 %d m 550 %d l S\n" % (y, y) for y in range(0, 801, 8))
+    texts = (words(str(n), 11 * (n % 50) + 2, 8 * (n // 50) + 2, 4) for n in range(5_000))
+    return pdf([Sheet(rules + b"".join(texts))])
+
+
+def one_cell():
+    """A table of one cell."""
+    return pdf([Sheet(b"100 100 200 60 re S\n" + words("alone", 120, 120, 12))])
+
+
+def nonsense_zone():
+    """Rows of a machine-readable zone whose characters mean nothing."""
+    return text_pdf(["P<<<<9XXQ" + "<7Z" * 12, "Q0" * 22] * 20)
+
+
 @pytest.mark.parametrize(
     ("make", "task"),
     [
@@ -189,16 +215,28 @@ def scattered():
         (scattered, "contact"),
         (scattered, "form"),
         (scattered, "table"),
+        (graph_paper, "form"),
+        (graph_paper, "table"),
+        (cells, "table"),
+        (one_cell, "table"),
+        (nonsense_zone, "form"),
     ],
 )
 def test_hostile_pages_are_bounded(live, make, task):
     """Each is answered or refused in time, with a text that says why."""
-    fields = {"formType": "dl"} if task == "form" else {}
+    fields = {"formType": "passport"} if task == "form" else {}
     answer = ask(live, make(), "page.pdf", task=task, **fields)
 
     assert answer.status in (200, 400), answer
     if answer.status == 400:
         answer.refused(400, "PDF")
+
+
+def test_form_of_too_many_cells_is_a_400(live):
+    """A page of 5,000 cells is no form: limit, value and remedy are named."""
+    answer = ask(live, cells(), "page.pdf", task="form", formType="w2")
+
+    answer.refused(400, "lines of text; at most 1000 are allowed", "Send the part that matters")
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "PDF"])
