@@ -181,6 +181,7 @@ WORDS: Mapping[str, str] = {
     "metrics": "How good it is, each figure with its interval.",
     "limits": "What the model cannot do, in words.",
     "calibrationError": "How far probabilities and shares of right answers differ, on average.",
+    "threshold": "Probability from which on a detection model's answers are worth showing; a hint.",
     "dataReport": "What is probably wrong in the data: labels, near-duplicates, mixed-up labels.",
     # predictions
     "document": "The text.",

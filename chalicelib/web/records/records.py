@@ -245,6 +245,7 @@ class CardRecord(msgspec.Struct, rename="camel"):
     object: Literal["card"]
     algorithm: str | UnsetType = UNSET
     calibration_error: Number | UnsetType | None = UNSET
+    threshold: Number | UnsetType | None = UNSET
     data_report: dict[str, Any] | UnsetType = UNSET
 
 

@@ -193,6 +193,7 @@ class Card(Record, kw_only=True):
     object: str
     algorithm: str | None = None
     calibration_error: float | None = None
+    threshold: float | None = None
     data_report: dict[str, Any] | None = None
 
 

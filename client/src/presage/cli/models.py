@@ -149,6 +149,8 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
         lines.append(f"mean average precision: {_measured(metrics['meanAveragePrecision'])}")
     if members.get("calibrationError") is not None:
         lines.append(f"calibration error: {members['calibrationError']:.3f}")
+    if members.get("threshold") is not None:
+        lines.append(f"suggested threshold of probabilities: {members['threshold']:.3f}")
     suspects = (members.get("dataReport") or {}).get("likelyLabelErrors") or []
     if suspects:
         lines.append(f"examples whose label is probably wrong: {len(suspects)} are listed")

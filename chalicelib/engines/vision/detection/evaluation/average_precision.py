@@ -15,7 +15,7 @@ from chalicelib.engines.interface import Interval
 from chalicelib.engines.vision.detection.inference.decoding import iou
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from chalicelib.domain.common.arrays import Array, Bools, Doubles, Ints
     from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
@@ -155,19 +155,50 @@ def bootstrap_interval(
         fewer, at least 40, where there are very many answers; None when fewer than two
         pictures were held out.
     """
-    value = mean_average_precision(precision_recall(evaluated, labels))
-    if value is None or len(evaluated) < _FEWEST:
+
+    def value_of(rows: Sequence[int]) -> float | None:
+        return mean_average_precision(precision_recall([evaluated[row] for row in rows], labels))
+
+    return _bootstrap(value_of, len(evaluated), sum(len(part.scores) for part in evaluated), seed)
+
+
+def bootstrap_gain(
+    before: Sequence[EvaluatedPicture], after: Sequence[EvaluatedPicture], labels: int, seed: int
+) -> Interval | None:
+    """Interval of what the mean average precision gains, over draws of the same pictures.
+
+    Args:
+        before: answers of one way.
+        after: answers of another way for the same pictures, in the same order.
+        labels: how many labels there are.
+        seed: of the draws.
+
+    Returns:
+        The difference and its quantiles as `bootstrap_interval` has them.
+    """
+
+    def value_of(rows: Sequence[int]) -> float | None:
+        once, twice = (
+            mean_average_precision(precision_recall([part[row] for row in rows], labels))
+            for part in (before, after)
+        )
+        return None if once is None or twice is None else twice - once
+
+    answers = sum(len(part.scores) for part in (*before, *after))
+    return _bootstrap(value_of, len(before), answers, seed)
+
+
+def _bootstrap(
+    value_of: Callable[[Sequence[int]], float | None], pictures: int, answers: int, seed: int
+) -> Interval | None:
+    """Interval of a value of drawn pictures; None when there are fewer than two or no value."""
+    value = value_of(range(pictures))
+    if value is None or pictures < _FEWEST:
         return None
     generator = np.random.Generator(np.random.PCG64([seed, 3]))
-    draws = []
-    answers = sum(len(part.scores) for part in evaluated)
-    for _ in range(max(_FEWEST_ROUNDS, min(_ROUNDS, _MOST_ANSWERS // max(1, answers)))):
-        drawn = generator.integers(0, len(evaluated), len(evaluated))
-        mean = mean_average_precision(
-            precision_recall([evaluated[index] for index in drawn], labels)
-        )
-        if mean is not None:
-            draws.append(mean)
+    rounds = max(_FEWEST_ROUNDS, min(_ROUNDS, _MOST_ANSWERS // max(1, answers)))
+    drawn = (value_of(generator.integers(0, pictures, pictures).tolist()) for _ in range(rounds))
+    draws = [found for found in drawn if found is not None]
     low, high = np.quantile(draws, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0])
     return Interval(value, float(low), float(high))
 

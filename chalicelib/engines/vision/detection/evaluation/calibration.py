@@ -28,6 +28,7 @@ _ROUNDS = 50
 _RIDGE = 0.3
 _LEAST_SLOPE = 0.1
 _TINY = 1e-6
+_PLATEAU = 0.01
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,29 @@ def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
         for rows in np.array_split(order, CALIBRATION_BINS)
     ]
     return sum(gaps) / len(scores)
+
+
+def suggest_threshold(evaluated: Sequence[EvaluatedPicture]) -> float | None:
+    """Suggest from which probability on answers are worth showing.
+
+    Args:
+        evaluated: pictures that were not learnt from, with probabilities for scores.
+
+    Returns:
+        The probability with the best F1 over all answers, the middle one of those that are as
+        good within a hundredth; None when no answer was right.
+    """
+    scores, is_right = _flat(evaluated)
+    if not is_right.any():
+        return None
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    truths = sum(int(part.truths.sum()) for part in evaluated)
+    f1 = 2.0 * np.cumsum(is_right[order]) / (np.arange(1, len(order) + 1) + truths)
+    # Equal probabilities stand or fall together: only the last of a run counts.
+    f1[:-1][ranked[1:] == ranked[:-1]] = 0.0
+    good = ranked[f1 >= f1.max() - _PLATEAU]
+    return round(float(good[len(good) // 2]), 4)
 
 
 def _flat(evaluated: Sequence[EvaluatedPicture]) -> tuple[Doubles, Bools]:

@@ -14,6 +14,7 @@ from chalicelib.engines.vision.detection.evaluation.average_precision import (
     LEVEL,
     mean_average_precision,
 )
+from chalicelib.engines.vision.detection.evaluation.calibration import Calibration
 from chalicelib.engines.vision.detection.inference.model_file import KIND, VERSION
 from chalicelib.engines.vision.detection.views.extractor import BACKBONES
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.interface import Interval
     from chalicelib.engines.vision.detection.evaluation.average_precision import PrecisionRecall
-    from chalicelib.engines.vision.detection.evaluation.calibration import Calibration
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
 
@@ -84,11 +84,15 @@ class DetectionCardFacts:
     average_precision: Interval | None
     """Mean AP over the held-out pictures; None when that cannot be said."""
     calibration_error: float | None
-    """Gap between probability and being right; None when nothing was held out."""
+    """Gap between probability and being right; None without answers for unseen pictures."""
     calibration: Calibration
     """From scores to probabilities."""
-    tried: tuple[float | None, float | None] | None
+    threshold: float | None
+    """Probability from which on answers are worth showing; None when that cannot be said."""
+    tried: tuple[float | None, float | None]
     """Mean AP without and with a second look inside the training part; None if not tried."""
+    gain: Interval | None
+    """What the second look adds to the mean AP; None if not tried."""
     has_crops: bool
     """Whether boxes are looked at twice."""
     report: dict[str, Any]
@@ -124,6 +128,7 @@ def card_document(
         "artifactSha256": facts.artifact_sha256,
         "metrics": {"meanAveragePrecision": _interval_document(facts.average_precision)},
         "calibrationError": _rounded(facts.calibration_error),
+        "threshold": facts.threshold,
         "limits": _limits(context, facts),
         "dataReport": facts.report,
         "object": "card",
@@ -133,7 +138,7 @@ def card_document(
 def _engine_document(context: DetectionContext, facts: DetectionCardFacts) -> dict[str, Any]:
     """Say with what and how it was trained."""
     networks = [context.backbones.facts(name) for name in BACKBONES]
-    without, with_crops = facts.tried or (None, None)
+    without, with_crops = facts.tried
     return {
         "name": KIND,
         "version": VERSION,
@@ -149,6 +154,7 @@ def _engine_document(context: DetectionContext, facts: DetectionCardFacts) -> di
             "isOn": facts.has_crops,
             "meanAveragePrecisionWithout": _rounded(without),
             "meanAveragePrecisionWith": _rounded(with_crops),
+            "gain": _interval_document(facts.gain),
         },
     }
 
@@ -177,10 +183,17 @@ def _limits(context: DetectionContext, facts: DetectionCardFacts) -> str:
     if context.tested:
         parts.append(f"Metrics come from {len(context.tested)} pictures that were held out.")
     else:
-        parts.append("No picture was held out, so nothing is known of new pictures.")
-    if facts.calibration_error is not None and facts.calibration.slope == 1.0:
+        parts.append("No picture was held out, so no metrics say how it does on new pictures.")
+    if facts.calibration == Calibration():
         parts.append(
-            "Probabilities are scores of the head; too few answers were held out to calibrate them."
+            "Probabilities are scores of the head; too few answers for unseen pictures were there "
+            "to calibrate them."
+        )
+    if facts.threshold is not None:
+        parts.append(
+            f"Answers from a probability of {facts.threshold:g} on had the best balance of "
+            "precision and recall on pictures that were not learnt from; less probable ones are "
+            "answered, too."
         )
     return " ".join(parts)
 

@@ -17,6 +17,7 @@ from chalicelib.engines.vision.detection.evaluation.calibration import (
     Calibration,
     calibration_error,
     fit_calibration,
+    suggest_threshold,
 )
 from chalicelib.engines.vision.detection.inference.model_file import DetectionModel, dump_model
 from chalicelib.engines.vision.detection.report.data_report import (
@@ -37,10 +38,10 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.models.model import Model
     from chalicelib.domain.models.suspects import SuspectExample
-    from chalicelib.engines.vision.detection.head.crop_head import CropHead
     from chalicelib.engines.vision.detection.head.fit import DenseFit
     from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.training.stage_4_review import ReviewStage
+    from chalicelib.engines.vision.detection.training.trials import Trials
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,13 @@ class StageResults:
     """The head."""
     review: ReviewStage
     """What was measured."""
-    crop_head: CropHead | None
-    """Of the second look."""
-    tried: tuple[float | None, float | None] | None
-    """Mean AP without and with a second look inside the training part; None if not tried."""
+    trials: Trials
+    """What was answered by folds of the training part."""
+
+    @property
+    def unseen(self) -> list[EvaluatedPicture]:
+        """Answers for pictures that the answering head has not seen."""
+        return [*self.review.evaluated, *self.trials.evaluated]
 
 
 def finish_training(outcome: StageResults, model: Model, now: datetime) -> FittedVision:
@@ -67,18 +71,20 @@ def finish_training(outcome: StageResults, model: Model, now: datetime) -> Fitte
         model: the run.
         now: date of the card.
     """
-    context, evaluated = outcome.context, outcome.review.evaluated
-    curve = fit_calibration(evaluated)
+    context, trials, unseen = outcome.context, outcome.trials, outcome.unseen
+    curve = fit_calibration(unseen)
     artifact = dump_model(_model_of(outcome, curve))
-    answered = [_calibrated(part, curve) for part in evaluated]
+    answered = [_calibrated(part, curve) for part in outcome.review.evaluated]
     by_label = precision_recall(answered, len(context.labels))
     facts = DetectionCardFacts(
         artifact_sha256=hashlib.sha256(artifact).hexdigest(),
         average_precision=bootstrap_interval(answered, len(context.labels), context.options.seed),
-        calibration_error=calibration_error(evaluated),
+        calibration_error=calibration_error(unseen),
         calibration=curve,
-        tried=outcome.tried,
-        has_crops=outcome.crop_head is not None,
+        threshold=suggest_threshold([_calibrated(part, curve) for part in unseen]),
+        tried=trials.precisions,
+        gain=trials.gain,
+        has_crops=trials.crop_head is not None,
         report=_report(outcome),
     )
     return FittedVision(
@@ -101,7 +107,7 @@ def _model_of(outcome: StageResults, curve: Calibration) -> DetectionModel:
         labels=list(context.labels),
         backbones=uses,
         vector=outcome.run.vector,
-        crop_head=outcome.crop_head,
+        crop_head=outcome.trials.crop_head,
         calibration=curve,
     )
 

@@ -1,11 +1,14 @@
-"""Tries whether a second look helps, on pictures that neither head has seen.
+"""Answers for pictures of the training part from heads that have not seen them.
 
-A part of the training part is set aside; a head trained without it answers, with and without crops.
+The training part is divided into three folds. A head trained without a fold answers for it, with
+and without a second look where that is possible. Those answers say whether a second look helps,
+and calibrate the model where too few pictures are held out.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.engines.artifact import add_prefix, strip_prefix
@@ -13,8 +16,6 @@ from chalicelib.engines.vision.detection.evaluation.average_precision import (
     EvaluatedPicture,
     evaluated_arrays,
     evaluated_of,
-    mean_average_precision,
-    precision_recall,
 )
 from chalicelib.engines.vision.detection.evaluation.evaluator import DetectionEvaluator
 from chalicelib.engines.vision.detection.inference.decoding import select_objects
@@ -23,7 +24,7 @@ from chalicelib.engines.vision.detection.training.holdout import hold_out_pictur
 from chalicelib.engines.vision.detection.training.stage_2_crops import CROP_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.vision.detection.head.crop_head import CropHead
@@ -33,70 +34,89 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.stage_2_crops import CropStage
 
 
-_SHARE = 2 / 3
+FOLDS = 3
+"""Parts of the training part, of which at most each is answered once."""
 _MOST_PICTURES = 60
 _PICTURES_A_STEP = 4
 _EXPECTED_CROPS = 10
 
 
-def trial_places(context: DetectionContext) -> tuple[list[int], list[int]]:
-    """Divide the training part: places to learn from, and at most 60 to try on."""
-    pictures = [context.data.pictures.pictures[place] for place in context.trained]
-    labels, seed = len(context.labels), context.options.seed + 1
-    held = set(hold_out_pictures(pictures, labels, _SHARE, seed))
-    learnt = [place for index, place in enumerate(context.trained) if index not in held]
-    tried = [context.trained[index] for index in sorted(held)]
-    return learnt, tried[:_MOST_PICTURES]
+@dataclass(frozen=True)
+class TrialFold:
+    """Places of pictures to learn from, and of those to answer for."""
+
+    learnt: Sequence[int]
+    tried: Sequence[int]
+
+
+def trial_folds(context: DetectionContext) -> list[TrialFold]:
+    """Divide the training part; equal files stay in one fold, and folds may be missing."""
+    rest, labels = list(context.trained), len(context.labels)
+    folds: list[TrialFold] = []
+    for number in range(FOLDS - 1):
+        pictures = [context.data.pictures.pictures[place] for place in rest]
+        share = 1.0 - 1.0 / (FOLDS - number)
+        seed = context.options.seed + 1 + number
+        held = {rest[index] for index in hold_out_pictures(pictures, labels, share, seed)}
+        folds.append(_fold(context, held))
+        rest = [place for place in rest if place not in held]
+    folds.append(_fold(context, set(rest)))
+    return [fold for fold in folds if fold.learnt and fold.tried]
+
+
+def _fold(context: DetectionContext, held: set[int]) -> TrialFold:
+    return TrialFold(
+        [place for place in context.trained if place not in held],
+        sorted(held)[:_MOST_PICTURES],
+    )
 
 
 class TrialStage:
-    """Answers for the pictures set aside, with and without a second look."""
+    """Answers for one fold, with and without a second look."""
 
-    def __init__(self, context: DetectionContext, dense: DenseStage, crops: CropStage) -> None:
+    def __init__(
+        self,
+        context: DetectionContext,
+        fold: TrialFold,
+        dense: DenseStage,
+        crops: CropStage | None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            context: of the training.
+            fold: what the head learns from, and what is answered.
+            dense: the head, trained once this stage begins.
+            crops: described boxes for a second look; None for none.
+        """
         self._context = context
+        self._fold = fold
         self._dense = dense
         self._crops = crops
-        self._learnt, self._tried = trial_places(context)
         self._head: CropHead | None = None
-        self._once: list[EvaluatedPicture] = []
-        self._twice: list[EvaluatedPicture] = []
+        self.once: list[EvaluatedPicture] = []
+        self.twice: list[EvaluatedPicture] = []
 
     @property
     def seconds(self) -> float:
         """Roughly what the whole stage costs."""
-        return len(self._tried) * _EXPECTED_CROPS * CROP_SECONDS
+        return len(self._fold.tried) * _EXPECTED_CROPS * CROP_SECONDS
 
     @property
     def share(self) -> float:
         """How much is done."""
-        return len(self._once) / max(1, len(self._tried))
+        return len(self.once) / len(self._fold.tried)
 
     @property
     def is_done(self) -> bool:
         """Whether every picture is answered."""
-        return len(self._once) >= len(self._tried)
-
-    @property
-    def average_precisions(self) -> tuple[float | None, float | None]:
-        """Mean AP without and with a second look; None when nothing could be tried."""
-        count = len(self._context.labels)
-        once, twice = (
-            mean_average_precision(precision_recall(evaluated, count))
-            for evaluated in (self._once, self._twice)
-        )
-        return once, twice
-
-    @property
-    def is_better(self) -> bool:
-        """Whether answers do not get worse with a second look."""
-        once, twice = self.average_precisions
-        return once is not None and twice is not None and twice >= once
+        return len(self.once) >= len(self._fold.tried)
 
     def advance(self) -> dict[str, Any] | None:
         """Answer for some pictures."""
-        if self._head is None:
-            self._head = self._crops.head(self._learnt)
-        places = self._tried[len(self._once) : len(self._once) + _PICTURES_A_STEP]
+        if self._head is None and self._crops is not None:
+            self._head = self._crops.head(self._fold.learnt)
+        places = self._fold.tried[len(self.once) : len(self.once) + _PICTURES_A_STEP]
         threads = max(1, self._context.options.threads)
         evaluator = DetectionEvaluator(self._context.dataset, self._dense.run.vector, threads)
         candidates = evaluator.candidates(places)
@@ -104,20 +124,20 @@ class TrialStage:
             twice = list(pool.map(self._again, places, candidates))
         for place, first, second in zip(places, candidates, twice, strict=True):
             rules = self._context.rules
-            self._once.append(evaluator.evaluate(place, select_objects(first, rules)))
-            self._twice.append(evaluator.evaluate(place, select_objects(second, rules)))
+            self.once.append(evaluator.evaluate(place, select_objects(first, rules)))
+            self.twice.append(evaluator.evaluate(place, select_objects(second, rules)))
         return None
 
     def arrays(self) -> Mapping[str, Array]:
         """Everything that `restore` needs."""
         count = len(self._context.labels)
-        once, twice = evaluated_arrays(self._once, count), evaluated_arrays(self._twice, count)
+        once, twice = evaluated_arrays(self.once, count), evaluated_arrays(self.twice, count)
         return {**add_prefix("once", once), **add_prefix("twice", twice)}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
         """Go on from what `arrays` returned."""
-        self._once = evaluated_of(strip_prefix("once", arrays))
-        self._twice = evaluated_of(strip_prefix("twice", arrays))
+        self.once = evaluated_of(strip_prefix("once", arrays))
+        self.twice = evaluated_of(strip_prefix("twice", arrays))
 
     def _again(self, place: int, candidates: Candidates) -> Candidates:
         """Look at one picture twice."""

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engines.artifact import add_prefix, dump, load, strip_prefix
 from chalicelib.engines.vision.detection.training.context import (
-    DetectionContext,
     TrainingStage,
     make_context,
 )
 from chalicelib.engines.vision.detection.training.finish import StageResults, finish_training
 from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
-from chalicelib.engines.vision.detection.training.stage_2_crops import CropStage
-from chalicelib.engines.vision.detection.training.stage_3_trial import TrialStage, trial_places
 from chalicelib.engines.vision.detection.training.stage_4_review import ReviewStage
+from chalicelib.engines.vision.detection.training.trials import Trials
 from chalicelib.engines.vision.interface import VisionStep
 
 if TYPE_CHECKING:
@@ -23,14 +21,11 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.backbone.pool import BackbonePool
-    from chalicelib.engines.vision.detection.head.crop_head import CropHead
     from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions
 
 
 _KIND = "vision-detection-training"
-_VERSION = 1
-_FEWEST_FOR_TRIAL = 12
-_MOST_TRIAL_EPOCHS = 20
+_VERSION = 2
 
 
 class DetectionTraining:
@@ -56,11 +51,9 @@ class DetectionTraining:
         """
         self._context = context = make_context(data, options, backbones)
         self._dense = DenseStage(context, context.trained, options.epochs, has_records=True)
-        self._crops: CropStage | None = None
-        self._trial: TrialStage | None = None
-        before_review = self._make_trial(context)
-        self._review = ReviewStage(context, self._dense, self._crop_head)
-        self._stages: list[TrainingStage] = [self._dense, *before_review, self._review]
+        self._trials = Trials(context)
+        self._review = ReviewStage(context, self._dense, lambda: self._trials.crop_head)
+        self._stages: list[TrainingStage] = [self._dense, *self._trials.stages, self._review]
         if checkpoint is not None:
             self._restore(checkpoint)
 
@@ -96,30 +89,8 @@ class DetectionTraining:
             model: the run.
             now: date of the card.
         """
-        head = self._crop_head()
-        tried = None if self._trial is None else self._trial.average_precisions
-        outcome = StageResults(self._context, self._dense.run, self._review, head, tried)
+        outcome = StageResults(self._context, self._dense.run, self._review, self._trials)
         return finish_training(outcome, model, now)
-
-    def _make_trial(self, context: DetectionContext) -> list[TrainingStage]:
-        """Prepare the stages that decide on a second look, where there are labels to confuse."""
-        is_able = context.rules.has_crops and len(context.labels) > 1
-        if not is_able or len(context.trained) < _FEWEST_FOR_TRIAL:
-            return []
-        learnt, tried = trial_places(context)
-        if not tried or not learnt:
-            return []
-        epochs = min(_MOST_TRIAL_EPOCHS, max(1, context.options.epochs // 2))
-        dense = DenseStage(context, learnt, epochs, has_records=False)
-        self._crops = CropStage(context)
-        self._trial = TrialStage(context, dense, self._crops)
-        return [dense, self._crops, self._trial]
-
-    def _crop_head(self) -> CropHead | None:
-        """Learn to tell crops apart if that helps; the same each time."""
-        if self._crops is None or self._trial is None or not self._trial.is_better:
-            return None
-        return self._crops.head(self._context.trained)
 
     def _share(self) -> float:
         total = sum(stage.seconds for stage in self._stages)

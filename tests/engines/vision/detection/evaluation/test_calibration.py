@@ -5,6 +5,7 @@ import pytest
 
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
     EvaluatedPicture,
+    bootstrap_gain,
     bootstrap_interval,
     evaluated_arrays,
     evaluated_of,
@@ -13,6 +14,7 @@ from chalicelib.engines.vision.detection.evaluation.calibration import (
     Calibration,
     calibration_error,
     fit_calibration,
+    suggest_threshold,
 )
 
 
@@ -63,6 +65,45 @@ def test_the_interval_holds_the_value():
     assert interval.low < interval.value < interval.high
     assert interval == bootstrap_interval(judged_pictures(30), 1, 0)
     assert bootstrap_interval(judged_pictures(1), 1, 0) is None
+
+
+def test_a_gain_is_drawn_over_the_same_pictures():
+    """What helps in every picture is beyond doubt, what changes nothing has no gain."""
+    pictures = judged_pictures(30)
+    better = [
+        EvaluatedPicture(part.labels, part.scores, part.is_right | (part.scores > 0.3), part.truths)
+        for part in pictures
+    ]
+
+    gain = bootstrap_gain(pictures, better, 1, 0)
+
+    assert gain.low > 0.0
+    assert bootstrap_gain(pictures, pictures, 1, 0).high == 0.0
+    assert bootstrap_gain(pictures[:1], better[:1], 1, 0) is None
+
+
+def test_the_suggested_threshold_parts_right_from_wrong():
+    """It lies where F1 is best over all answers, boxes that nothing found counted."""
+    scores, is_right = np.array([0.9, 0.8, 0.6, 0.2, 0.1]), np.array([1, 1, 1, 0, 0], bool)
+    picture = EvaluatedPicture(np.zeros(5, int), scores, is_right, np.array([4]))
+
+    assert suggest_threshold([picture]) == 0.6
+
+
+def test_equal_probabilities_have_one_threshold():
+    """A right answer is not counted without the wrong ones of its probability."""
+    scores, is_right = np.array([0.9, 0.5, 0.5, 0.5, 0.5]), np.array([1, 1, 0, 0, 0], bool)
+    picture = EvaluatedPicture(np.zeros(5, int), scores, is_right, np.array([2]))
+
+    assert suggest_threshold([picture]) == 0.9
+
+
+def test_without_a_right_answer_no_threshold_is_suggested():
+    """Where nothing was found, or nothing answered, there is none."""
+    wrong = EvaluatedPicture(np.zeros(1, int), np.array([0.9]), np.zeros(1, bool), np.array([1]))
+
+    assert suggest_threshold([wrong]) is None
+    assert suggest_threshold([]) is None
 
 
 def test_judged_pictures_survive_their_process():
