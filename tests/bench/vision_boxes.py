@@ -7,9 +7,11 @@ measure would show. Source: Everingham et al. 2015, all-point average precision.
 from __future__ import annotations
 
 import json
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +20,9 @@ from PIL import Image
 from chalicelib.domain.documents.picture import Picture
 from chalicelib.domain.models.prediction import Detection
 from chalicelib.engines.vision.backbone.pool import BackbonePool
-from chalicelib.engines.vision.interface import TrainedVision, VisionData
+from chalicelib.engines.vision.interface import FittedVision, TrainedVision, VisionData
 from chalicelib.engines.vision.registry import extractor_for
+from tests.bench.bench_http import ceiling
 from tests.bench.report import Bar, Report, say
 from tests.bench.vision_data import (
     THREADS,
@@ -29,7 +32,7 @@ from tests.bench.vision_data import (
     boxed_pictures,
     read_set,
 )
-from tests.bench.vision_engine import run_training
+from tests.bench.vision_engine import DRAWS, run_training, spread
 
 ROUNDS = 300
 NMS = 0.6
@@ -101,7 +104,10 @@ def area(hits: list[tuple[float, bool]], count: int) -> float:
 
 
 def mean_precision(
-    found: list[list[Found]], truths: list[list[Example]], labels: Sequence[str | None]
+    found: list[list[Found]],
+    truths: list[list[Example]],
+    labels: Sequence[str | None],
+    rounds: int = ROUNDS,
 ) -> tuple[float, tuple[float, float]]:
     """Mean average precision of labels that are there; bootstrap interval over pictures."""
     parts = {
@@ -119,7 +125,7 @@ def mean_precision(
 
     rng = np.random.default_rng(0)
     size = len(found)
-    draws = [score(rng.integers(0, size, size)) for _ in range(ROUNDS)]
+    draws = [score(rng.integers(0, size, size)) for _ in range(rounds)]
     low, high = np.quantile(draws, [0.025, 0.975])
     return score(np.arange(size)), (float(low), float(high))
 
@@ -177,25 +183,125 @@ def bench_shipped(report: Report, data: Path, backbones: BackbonePool) -> None:
     report.add("NanoDet-g as shipped, COCO: AP50", score, "", Bar(0.43), None, interval)
 
 
-def bench_detection(
-    report: Report, data: Path, backbones: BackbonePool, name: str, algorithm: str, bar: Bar
-) -> tuple[TrainedVision, PictureSet]:
-    """AP50 of a detector trained on a whole archive."""
+@dataclass(frozen=True)
+class Boxes:
+    """A detection set: what to learn from, what to test on, and the features of the former."""
+
+    name: str
+    algorithm: str
+    train: PictureSet
+    test: PictureSet
+    data: VisionData
+    backbones: BackbonePool
+
+    def drawn(self, count: int, seed: int) -> VisionData:
+        """Some of the pictures to learn from, drawn by chance; all for 0."""
+        if not count:
+            return self.data
+        whole = self.data.pictures.pictures
+        rng = np.random.default_rng(seed)
+        chosen = [whole[place] for place in rng.permutation(len(whole))[:count]]
+        digests = [picture.digest for picture in chosen]
+        features = self.data.features
+        assert isinstance(features, CachedFeatures)
+        return VisionData(
+            replace(self.data.pictures, pictures=chosen),
+            features.of(digests),
+            lambda at, side: self.train.open(digests[at], side),
+        )
+
+    def trained(
+        self, data: VisionData, seed: int, *, has_named_epochs: bool = False
+    ) -> tuple[FittedVision, TrainedVision, float]:
+        """Train; the result, the model and the seconds."""
+        start = time.perf_counter()
+        fitted, model, _ = run_training(
+            "image-detection",
+            data,
+            self.backbones,
+            algorithm=self.algorithm,
+            seed=seed,
+            has_named_epochs=has_named_epochs,
+        )
+        seconds = time.perf_counter() - start
+        say(f"{self.name}, {len(data.pictures.pictures)} pictures: {seconds:.0f} s")
+        return fitted, model, seconds
+
+    def asked(self, model: TrainedVision) -> tuple[list[list[Found]], list[list[Example]]]:
+        """What a model answers for the test pictures, and what is there."""
+        truths = truths_of(self.test)
+        return ask(model, self.test, list(truths)), list(truths.values())
+
+
+def read_boxes(data: Path, backbones: BackbonePool, name: str, algorithm: str) -> Boxes:
+    """Read a detection set and compute its features."""
     kind = "image-detection"
     train, test = read_set(data, f"{name}_train", kind), read_set(data, f"{name}_test", kind)
     pictures = boxed_pictures(train.examples, train.labels)
     digests = [picture.digest for picture in pictures.pictures]
-    extractor = extractor_for(kind, algorithm, backbones)
-    features = CachedFeatures(extractor, train, digests)
+    features = CachedFeatures(extractor_for(kind, algorithm, backbones), train, digests)
     given = VisionData(pictures, features, lambda at, side: train.open(digests[at], side))
-    _, model, _ = run_training(kind, given, backbones, algorithm=algorithm)
-    truths = truths_of(test)
-    keys = list(truths)
-    score, interval = mean_precision(ask(model, test, keys), list(truths.values()), train.labels)
-    shipped = Shipped(backbones)
-    plain = [shipped.detect(test.open(digest, 416)) for digest, _ in keys]
-    peer, _ = mean_precision(plain, list(truths.values()), [None])
-    say(f"{name}: {len(keys)} pictures asked")
+    return Boxes(name, algorithm, train, test, given, backbones)
+
+
+def bench_detection(report: Report, boxes: Boxes, bar: Bar) -> TrainedVision:
+    """AP50 of a detector trained on a whole archive, and F1 at the threshold of its card."""
+    fitted, model, seconds = boxes.trained(boxes.data, 0)
+    found, truths = boxes.asked(model)
+    score, interval = mean_precision(found, truths, boxes.train.labels)
+    shipped = Shipped(boxes.backbones)
+    plain = [shipped.detect(boxes.test.open(digest, 416)) for digest, _ in truths_of(boxes.test)]
+    peer, _ = mean_precision(plain, truths, [None])
     named = ("NanoDet as shipped, any label", round(peer, 3))
-    report.add(f"{name}, {algorithm}: AP50", score, "", bar, named, interval)
-    return model, test
+    title = f"{boxes.name}, {boxes.algorithm}"
+    report.add(f"{title}: AP50", score, "", bar, named, interval)
+    report.add(f"{title}: training", seconds, "s")
+    gap, best = threshold_gap(found, truths, fitted.card["threshold"])
+    peer_best = ("best F1 on the test", round(best, 3))
+    report.add(f"{title}: F1 lost at the suggested threshold", gap, "", ceiling(0.03), peer_best)
+    return model
+
+
+def bench_draws(
+    report: Report, boxes: Boxes, count: int, bar: Bar | None, gain: Bar | None = None
+) -> None:
+    """AP50 over draws of a few pictures; with `gain`, against one pass an epoch."""
+    mine, before = [], []
+    for seed in range(DRAWS):
+        data = boxes.drawn(count, seed)
+        for has_named_epochs, scores in ((False, mine), (True, before)):
+            if has_named_epochs and gain is None:
+                continue
+            _, model, _ = boxes.trained(data, seed, has_named_epochs=has_named_epochs)
+            found, truths = boxes.asked(model)
+            scores.append(mean_precision(found, truths, boxes.train.labels, 1)[0])
+    title = f"{boxes.name}, {count} pictures: AP50"
+    report.add(title, float(np.mean(mine)), "", bar, None, spread(mine))
+    if gain is not None:
+        gains = [new - old for new, old in zip(mine, before, strict=True)]
+        named = ("one pass an epoch", round(float(np.mean(before)), 3))
+        report.add(f"{title}, gain", float(np.mean(gains)), "", gain, named, spread(gains))
+
+
+def threshold_gap(
+    found: list[list[Found]], truths: list[list[Example]], threshold: float | None
+) -> tuple[float, float]:
+    """F1 over all answers that a threshold loses to the best one, and that best F1."""
+    labels = {example.label for truth in truths for example in truth}
+    labels |= {label for answers in found for label, _, _ in answers}
+    hits = [
+        hit
+        for label in sorted(labels)
+        for answers, truth in zip(found, truths, strict=True)
+        for hit in label_hits(answers, truth, label)[0]
+    ]
+    count = sum(map(len, truths))
+    scores = np.array([score for score, _ in hits])
+    right = np.array([hit for _, hit in hits])
+
+    def f1(least: float) -> float:
+        kept = scores >= least
+        return float(2 * right[kept].sum() / (kept.sum() + count))
+
+    best = max(f1(least) for least in np.unique(scores))
+    return (1.0 if threshold is None else best - f1(threshold)), best

@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -136,6 +137,12 @@ class CachedFeatures:
             self._sizes = kept["sizes"].tolist()
             order = [bytes(row) for row in kept["digests"]]
         self._places = {digest: place for place, digest in enumerate(order)}
+
+    def of(self, digests: Sequence[bytes]) -> CachedFeatures:
+        """The features of other pictures of the set."""
+        other = copy(self)
+        other._digests = list(digests)
+        return other
 
     def size(self, place: int) -> tuple[int, int]:
         """Width and height of a picture, in pixels."""
