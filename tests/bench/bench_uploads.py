@@ -106,7 +106,7 @@ def main() -> int:
     """Run the benchmark and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.bench_uploads")
     largest = MAX_ARCHIVE_BYTES_BY_PATH // MEGABYTE
-    parser.add_argument("--megabytes", type=int, default=largest, help="size of the archive")
+    parser.add_argument("--megabytes", type=int, default=largest, help="most that a file has")
     parser.add_argument("--only", choices=("archive", "validate"), help="one section alone")
     options = parser.parse_args()
     report = Report("Large uploads: seconds and memory of each process")
@@ -114,7 +114,7 @@ def main() -> int:
         world = World(stack, Path(folder))
         client = world.caller("GOLD").vision()
         if options.only != "archive":
-            bench_validate(report, stack, client, Path(folder))
+            bench_validate(report, stack, client, Path(folder), options.megabytes * MEGABYTE)
         if options.only != "validate":
             archive = Path(folder) / "large.zip"
             started = time.perf_counter()

@@ -26,9 +26,11 @@ SIDE, LABELS, BOXES = 400, 150, 10
 _ROOM = 1 << 20
 
 
-def bench_validate(report: Report, stack: LocalStack, client: Client, folder: Path) -> None:
-    """Validate each file in the call, and the archives by their path, too."""
-    text, images = _texts(), _images()
+def bench_validate(
+    report: Report, stack: LocalStack, client: Client, folder: Path, most: int
+) -> None:
+    """Validate each file in the call, of at most so many bytes, and one archive by its path."""
+    text, images = _texts(min(most, TEXT_BYTES)), _images(min(most, ARCHIVE_BYTES))
     folders = make_zip({f"{n % 2}/{name}": one for n, (name, one) in enumerate(images)}, method=0)
     boxed = make_zip({**dict(images), "instances.json": _coco(images)}, method=0)
     _bench(report, stack, client, "language", text, {"type": "text-intent"}, TEXT_SECONDS)
@@ -65,10 +67,10 @@ def _bench(
     report.add(f"{kind}: memory on top", memory.grown("front"), "MB", ceiling(MEMORY_BAR))
 
 
-def _texts() -> bytes:
+def _texts(most: int) -> bytes:
     """Write as many rows as a file of texts may have bytes."""
     rows, size, number = [], 0, 0
-    while size < TEXT_BYTES - 200:
+    while size < most - 200:
         row = (
             f"where is parcel {number} that I sent to town {number % 977},label {number % LABELS}\n"
         )
@@ -77,12 +79,12 @@ def _texts() -> bytes:
     return "".join(rows).encode()
 
 
-def _images() -> list[tuple[str, bytes]]:
+def _images(most: int) -> list[tuple[str, bytes]]:
     """Draw as many pictures as an archive in the call may have bytes."""
     from PIL import Image
 
     images, size = [], 0
-    while size < ARCHIVE_BYTES - _ROOM - len(images) * 2_000:
+    while size < most - _ROOM - len(images) * 2_000:
         pixels = Image.frombytes("RGB", (SIDE // 8, SIDE // 8), os.urandom(3 * (SIDE // 8) ** 2))
         content = encoded(pixels.resize((SIDE, SIDE)), "JPEG", quality=85)
         images.append((f"{len(images)}.jpg", content))

@@ -56,7 +56,7 @@ def detection_loss(
     weights = np.full((len(outputs), 1), background, outputs.dtype)
     weights[targets.cells] = 1.0
     label_loss, label_gradient = _quality_focal(outputs[:, :labels], wanted, weights)
-    # Cubes of tiny probabilities end in subnormal numbers, which slow all products tenfold.
+    # Cubes of tiny probabilities would end in subnormal numbers, with which processors are slow.
     label_gradient[np.abs(label_gradient) < _NO_GRADIENT] = 0.0
     np.divide(label_gradient, positives, out=gradient[:, :labels], casting="same_kind")
     return label_loss / positives + box_loss, gradient
