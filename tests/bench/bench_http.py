@@ -28,6 +28,7 @@ from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.aws.clients import Clients
 from tests.bench.folder_models import UNCOUNTED, ask
 from tests.bench.http_browsing import bench_browse
+from tests.bench.http_mending import bench_mending
 from tests.bench.report import Bar, Report, ceiling, say
 from tests.flows.client import LANGUAGE, Client
 from tests.flows.crowd import Asked, mixed_calls, run_crowd, spend
@@ -435,6 +436,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
     "big": bench_big,
     "flood": bench_flood,
     "browse": bench_browse,
+    "mending": bench_mending,
 }
 
 
