@@ -49,6 +49,7 @@ def describe(caller: Caller) -> None:
     """Ask the service about itself."""
     for path in ("/v2/health", "/v2/openapi.json", "/v2/docs", "/v2/apiusage"):
         caller.get(path)
+    assert caller.send("GET", "/v2/docs/docs.js").status == 200
     assert caller.send("GET", "/").status == 302
     assert caller.send("POST", f"{LANGUAGE}/entities").status == 404
 
@@ -113,6 +114,7 @@ def pictures(caller: Caller) -> None:
     work = caller.deployed.work
     archive = make_zip(label_folders({"bike": 6, "car": 6}))
     caller.form("POST", f"{VISION}/datasets", name="e", labels="a,b", type="image")
+    caller.form("POST", f"{VISION}/datasets/validate", ("data", archive, "a.zip"))
     data = caller.form("POST", f"{VISION}/datasets/upload", ("data", archive, "a.zip"))
     work()
     caller.form("POST", f"{VISION}/datasets/upload/sync", ("data", archive, "a.zip"))
@@ -183,6 +185,7 @@ def arrivals(caller: Caller) -> None:
         form = caller.json("POST", "/v2/uploads", name="shop.csv")
         deployed.put(form["fields"]["key"], a_csv(ROWS))
         assert deployed.work_once("incoming") == 1
+        caller.json("POST", f"{LANGUAGE}/datasets/validate", path=form["path"], **fields)
         caller.json("POST", path, path=form["path"], **fields)
         deployed.work()
 

@@ -126,7 +126,7 @@ def damage_rows_of(stack: LocalStack, dataset_id: int) -> None:
     assert manifest is not None
     for name in manifest.tables["examples"]:
         lines = folder.read(name).splitlines()
-        if all(b'"%d#' % dataset_id in line for line in lines):
+        if all(b'"%d#upload#' % dataset_id in line for line in lines):
             flip(folder.path / PIECES / name[:2] / name)
             return
     raise AssertionError("each piece has rows of several datasets")
