@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from pathlib import Path
 from chalicelib.container import Container
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.example import Example
+from chalicelib.formats.exports.texts import write_csv
 
 Labelled = tuple[Example, str]
 """An example and the name of its label."""
@@ -60,9 +60,6 @@ class Notes:
         )
 
 
-_HEADER = ("text", "label")
-
-
 def export_texts(
     container: Container, view: DatasetView, source: str, place: Path, _: Notes
 ) -> int:
@@ -74,14 +71,10 @@ def export_texts(
         source: `upload` or `feedback`; the file is called by it.
         place: folder to write to.
     """
-    path, count = place / f"{source}.csv", 0
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        # Written always: an example that reads like a header would be taken for one.
-        rows.writerow(_HEADER)
-        for example, label in labelled(container, view, source):
-            rows.writerow((example.name, label))
-            count += 1
+    path = place / f"{source}.csv"
+    with path.open("wb") as file:
+        rows = ((example.name, label) for example, label in labelled(container, view, source))
+        count = write_csv(file, rows, [label.name for label in view.labels])
     if not count:
         path.unlink()
     return count

@@ -114,7 +114,6 @@ def pictures(caller: Caller) -> None:
     work = caller.deployed.work
     archive = make_zip(label_folders({"bike": 6, "car": 6}))
     caller.form("POST", f"{VISION}/datasets", name="e", labels="a,b", type="image")
-    caller.form("POST", f"{VISION}/datasets/validate", ("data", archive, "a.zip"))
     data = caller.form("POST", f"{VISION}/datasets/upload", ("data", archive, "a.zip"))
     work()
     caller.form("POST", f"{VISION}/datasets/upload/sync", ("data", archive, "a.zip"))
@@ -152,6 +151,7 @@ def boxes(caller: Caller) -> None:
     """A detector, and feedback in bulk for it."""
     work = caller.deployed.work
     file = ("data", make_zip(detection_files(6)), "scenes.zip")
+    caller.form("POST", f"{VISION}/datasets/validate", file, type="image-detection")
     data = caller.form("POST", f"{VISION}/datasets/upload", file, type="image-detection")
     work()
     model = trained(caller, VISION, data["id"])

@@ -21,6 +21,7 @@ async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
     seen = {"health": (await client.health()).status, "used": (await client.usage()).object}
     data = await tell_texts(client)
     model_id = await tell_models(client, data, seen)
+    await tell_mending(client)
     await tell_sentiment(client)
     seen["bytes"] = await tell_exports(client, data, folder)
     await tell_pictures(client, folder)
@@ -75,6 +76,24 @@ async def tell_models(client: AsyncPresage, data: AsyncDataset, seen: dict[str, 
     assert (await language.feedback.add(model.model_id, "icy", data.labels[0].name)).name == "icy"
     seen["suspects"] = len(await data.browse(suspects_of=model.model_id).list())
     return str(model.model_id)
+
+
+async def tell_mending(client: AsyncPresage) -> None:
+    """Names, labels and examples are mended, one by one and many at once."""
+    datasets, examples = client.language.datasets, client.language.examples
+    data = await datasets.upload(WEATHER, type="text-intent", name="to mend")
+    assert (await datasets.rename(data.id, "mended")).name == "mended"
+    first, second, third = data.labels
+    assert (await datasets.change_label(data.id, first.id, name="hottest")).name == "hottest"
+    found = [example.id async for example in examples.list_label(data.id, second.id)]
+    assert (await examples.change(data.id, found[0], label="hottest")).moved == 1
+    assert (await examples.change(data.id, found[1], document="another text")).changed == 1
+    assert (await examples.remove(data.id, found[2])).removed == 1
+    done = await data.fix({"exampleId": found[3], "labelId": first.id})
+    assert done.moved == 1
+    assert (await datasets.change_label(data.id, second.id, merge_into=first.id)).moved
+    assert (await datasets.remove_label(data.id, third.id)).removed == third.num_examples
+    await data.delete()
 
 
 async def tell_sentiment(client: AsyncPresage) -> None:

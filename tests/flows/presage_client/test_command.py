@@ -112,7 +112,8 @@ def test_failed_uploads_are_cleared_away(presage, tmp_path):
     broken.write_text("only one column\n")
     assert presage("datasets", "upload", broken)[0] == 1
     assert "  broken\n" in presage("datasets", "list", "--status", "FAILED")[1]
-    assert "1 datasets" in presage("datasets", "delete", "--failed")[1]
+    assert " datasets are being deleted" in presage("datasets", "delete", "--failed")[1]
+    assert "  broken\n" not in presage("datasets", "list", "--status", "FAILED")[1]
     assert presage("datasets", "delete")[0] == 2
 
 
