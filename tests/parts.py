@@ -55,6 +55,7 @@ TIMED = (
     "tests/local/http/test_front.py",
     "tests/local/test_worker.py",
     "tests/stores/examples/test_pictures.py",
+    "tests/stores/fetching/test_downloads.py",
     "tests/test_import_time.py",
 )
 """Hold times on the clock that another busy process would lengthen."""

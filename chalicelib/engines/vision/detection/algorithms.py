@@ -34,9 +34,6 @@ class Rules:
     """Views of each picture that one epoch learns from."""
     has_crops: bool
     """Whether a second look at each crop may be switched on."""
-    window: int | None
-    """Width of the parts of views that a training by default learns from, in cells of the coarsest
-    map; None for whole views."""
 
     def learnt_view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
         """What a numbered view of a picture of this size shows."""
@@ -52,8 +49,8 @@ class Rules:
 RULES = {
     rules.algorithm: rules
     for rules in (
-        Rules("object-detection", False, 1.5, 0.4, 0.5, 100, 1, True, 6),
-        Rules("retail-execution", True, 1.0, 0.6, 0.6, 500, 4, False, None),
+        Rules("object-detection", False, 1.5, 0.4, 0.5, 100, 1, True),
+        Rules("retail-execution", True, 1.0, 0.6, 0.6, 500, 4, False),
     )
 }
 """The algorithms by name."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.engines.vision.detection.views.map_shift import MapShift, draw_map_shift
-from chalicelib.engines.vision.detection.views.map_window import MapWindow, draw_map_window
 from chalicelib.engines.vision.detection.views.maps import CELLS, SIDE, STRIDE, Maps, maps_of
 
 if TYPE_CHECKING:
@@ -38,11 +37,6 @@ class CellTargets:
     def __len__(self) -> int:
         """Cells on an object."""
         return len(self.cells)
-
-    def inside(self, window: MapWindow) -> CellTargets:
-        """The cells that lie in a part of the maps, by their places in the part."""
-        cells, stays = window.moved(self.cells)
-        return CellTargets(cells, self.labels[stays], self.distances[stays])
 
 
 def centres(cells: int) -> Doubles:
@@ -128,8 +122,6 @@ class DatasetItem:
     """Number of the view."""
     shift: MapShift | None = None
     """What is done to it."""
-    window: MapWindow | None = None
-    """The part that is looked at; None for the whole."""
 
 
 @dataclass(frozen=True)
@@ -151,19 +143,13 @@ class DetectionDataset:
         is_alone = self.data.features.views(place) == 1 and not self.rules.is_tiled
         return DatasetItem(place, view, draw_map_shift(seed) if is_alone else None)
 
-    def part(self, place: int, view: int, side: int, seed: Sequence[int]) -> DatasetItem:
-        """Choose a part of a view, `side` cells of the coarsest map wide, that shows an object."""
-        cells = self.targets(DatasetItem(place, view)).cells
-        return DatasetItem(place, view, window=draw_map_window(cells, side, seed))
-
     def maps(self, item: DatasetItem) -> Maps:
-        """Maps of one view of a picture, or of a part of it."""
-        row = self.data.features.row(item.place, item.view)
-        maps = maps_of(row) if item.window is None else item.window.maps(row)
+        """Maps of one view of a picture."""
+        maps = maps_of(self.data.features.row(item.place, item.view))
         return maps if item.shift is None else item.shift.maps(maps)
 
     def targets(self, item: DatasetItem) -> CellTargets:
-        """Cells on objects in one view of a picture, or in a part of it."""
+        """Cells on objects in one view of a picture."""
         place, view = item.place, item.view
         picture = self.data.pictures.pictures[place]
         width, height = self.data.features.size(place)
@@ -173,5 +159,4 @@ class DetectionDataset:
         if item.shift is not None:
             moved = item.shift.boxes(moved)
         seen, seen_labels = visible_boxes(moved, labels, self.rules.least_share)
-        targets = assign(seen / STRIDE, seen_labels, self.rules.radius, CELLS[0])
-        return targets if item.window is None else targets.inside(item.window)
+        return assign(seen / STRIDE, seen_labels, self.rules.radius, CELLS[0])

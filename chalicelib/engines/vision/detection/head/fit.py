@@ -7,7 +7,7 @@ the pictures, so the result does not depend on the number of threads.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +21,6 @@ from chalicelib.engines.vision.detection.head.network import (
     weights_of,
 )
 from chalicelib.engines.vision.detection.head.optimizer import AdamW
-from chalicelib.engines.vision.detection.views.map_window import MapWindow
-from chalicelib.engines.vision.detection.views.maps import CELLS
 from chalicelib.errors import TrainingFailed
 
 if TYPE_CHECKING:
@@ -41,8 +39,6 @@ BATCH = 4
 """Views of a batch."""
 BEST_RATE = 1e-3
 """Highest learning rate of the optimiser at the default `learningRate`."""
-_BACKGROUND = 3.0
-"""Weight of background in parts of views, which show less of it than whole views do."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +53,6 @@ class DenseFitOptions:
     """Chooses first weights, order and views."""
     threads: int
     """Views at a time."""
-    passes: int = 1
-    """Times that an epoch goes over the pictures."""
-    window: int | None = None
-    """Width of the parts of views to learn from, in cells of the coarsest map; None for whole."""
 
 
 class DenseFit:
@@ -94,7 +86,7 @@ class DenseFit:
     @property
     def batches(self) -> int:
         """Batches of an epoch."""
-        views = len(self._places) * self._dataset.rules.views_an_epoch * self._options.passes
+        views = len(self._places) * self._dataset.rules.views_an_epoch
         return -(-views // BATCH)
 
     @property
@@ -121,7 +113,7 @@ class DenseFit:
         with ThreadPoolExecutor(max(1, self._options.threads)) as pool:
             for number in range(self._batch, last):
                 pairs = order[number * BATCH : (number + 1) * BATCH]
-                self._learn([self._item(number, pair) for pair in pairs], pool)
+                self._learn([self._item(pair) for pair in pairs], pool)
         self._batch = last
         if last < self.batches:
             return False
@@ -153,28 +145,18 @@ class DenseFit:
         if self._drawn[0] == self.epoch:
             return self._drawn[1]
         generator = np.random.Generator(np.random.PCG64(self._seed()))
-        order: list[tuple[int, int]] = []
-        for _ in range(self._options.passes):
-            pairs = self._pass(generator)
-            order += [pairs[index] for index in generator.permutation(len(pairs))]
-        self._drawn = self.epoch, order
-        return order
-
-    def _pass(self, generator: np.random.Generator) -> list[tuple[int, int]]:
-        """Choose the views of each picture, once."""
         pairs: list[tuple[int, int]] = []
         wanted = self._dataset.rules.views_an_epoch
         for place in self._places:
             views = self._dataset.data.features.views(place)
             chosen = generator.choice(views, wanted, replace=views < wanted)
             pairs += [(place, int(view)) for view in chosen]
-        return pairs
+        order = [pairs[index] for index in generator.permutation(len(pairs))]
+        self._drawn = self.epoch, order
+        return order
 
-    def _item(self, batch: int, pair: tuple[int, int]) -> DatasetItem:
-        window = self._options.window
-        if window is None:
-            return self._dataset.item(*pair, [*self._seed(), *pair])
-        return self._dataset.part(*pair, window, [*self._seed(), *pair, batch])
+    def _item(self, pair: tuple[int, int]) -> DatasetItem:
+        return self._dataset.item(*pair, [*self._seed(), *pair])
 
     def _seed(self) -> list[int]:
         return [self._options.seed, 1, self.epoch]
@@ -207,8 +189,7 @@ class DenseFit:
         outputs = workspace.forward(weights, maps)
         if not np.isfinite(outputs).all():
             raise TrainingFailed(self._diverged(item.place, maps))
-        background = 1.0 if item.window is None else _BACKGROUND
-        loss, slope = detection_loss(outputs, targets, self._size.labels, positives, background)
+        loss, slope = detection_loss(outputs, targets, self._size.labels, positives)
         workspace.backward(weights, maps, slope, weights_of(self._size, self._gradients[slot]))
         return loss
 
@@ -228,8 +209,5 @@ class DenseFit:
     def _make_slots(self) -> None:
         """Make the buffers, once."""
         if not self._slots:
-            window = self._options.window
-            cells = CELLS if window is None else MapWindow(0, 0, window).cells
-            size = replace(self._size, cells=cells)
-            self._slots = [Workspace(size) for _ in range(BATCH)]
+            self._slots = [Workspace(self._size) for _ in range(BATCH)]
             self._gradients = np.empty((BATCH, self._size.parameters), np.float32)

@@ -19,15 +19,10 @@ BOX_WEIGHT = 2.0
 LARGEST_LOG = 5.0
 """Log-distances are cut off here: 148 cells are beyond any view."""
 _TINY = 1e-9
-_NO_GRADIENT = 1e-12
 
 
 def detection_loss(
-    outputs: Floats,
-    targets: CellTargets,
-    labels: int,
-    positives: float,
-    background: float = 1.0,
+    outputs: Floats, targets: CellTargets, labels: int, positives: float
 ) -> tuple[float, Floats]:
     """Loss of one picture and its gradient.
 
@@ -36,7 +31,6 @@ def detection_loss(
         targets: cells on objects.
         labels: how many labels there are.
         positives: cells on objects in the whole batch; the loss is divided by it.
-        background: weight of the cells that lie on no object.
 
     Returns:
         The loss, and its gradient by the outputs, same shape. The IoU that a label's score
@@ -53,11 +47,7 @@ def detection_loss(
         gradient[targets.cells, labels:] = -BOX_WEIGHT / positives * slopes
     wanted = np.zeros((len(outputs), labels), outputs.dtype)
     wanted[targets.cells, targets.labels] = quality
-    weights = np.full((len(outputs), 1), background, outputs.dtype)
-    weights[targets.cells] = 1.0
-    label_loss, label_gradient = _quality_focal(outputs[:, :labels], wanted, weights)
-    # Cubes of tiny probabilities would end in subnormal numbers, with which processors are slow.
-    label_gradient[np.abs(label_gradient) < _NO_GRADIENT] = 0.0
+    label_loss, label_gradient = _quality_focal(outputs[:, :labels], wanted)
     np.divide(label_gradient, positives, out=gradient[:, :labels], casting="same_kind")
     return label_loss / positives + box_loss, gradient
 
@@ -75,19 +65,14 @@ def sigmoid(logits: Floats) -> Floats:
     return result
 
 
-def _quality_focal(
-    logits: Floats, wanted: Floats, weights: Floats | float = 1.0
-) -> tuple[float, Floats]:
-    """Weighted sum of |wanted - p|**2 times the cross-entropy, and its gradient.
-
-    Logits, what is wanted and the gradient have the shape (cells, labels), weights (cells, 1).
-    """
+def _quality_focal(logits: Floats, wanted: Floats) -> tuple[float, Floats]:
+    """Sum of |wanted - p|**2 times the cross-entropy, and its gradient; (cells, labels)."""
     score = sigmoid(logits)
     entropy = np.logaddexp(0.0, logits) - wanted * logits
     gap = score - wanted
-    loss = float(np.add.reduce(weights * gap * gap * entropy, axis=None))
+    loss = float(np.add.reduce(gap * gap * entropy, axis=None))
     slope: Floats = gap * gap * gap + 2.0 * gap * score * (1.0 - score) * entropy
-    return loss, weights * slope
+    return loss, slope
 
 
 def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:

@@ -9,11 +9,7 @@ import numpy as np
 
 from chalicelib.engines.vision.detection.algorithms import rules_of
 from chalicelib.engines.vision.detection.head.dataset import LEAST_SIDE, DetectionDataset, truth_of
-from chalicelib.engines.vision.detection.head.fit import (
-    BATCH,
-    BEST_RATE,
-    DenseFitOptions,
-)
+from chalicelib.engines.vision.detection.head.fit import BEST_RATE, DenseFitOptions
 from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
 from chalicelib.engines.vision.detection.views.maps import SIDE
 from chalicelib.engines.vision.detection.views.views import TILED_SIDE
@@ -29,12 +25,6 @@ if TYPE_CHECKING:
 
 
 _DEFAULT_RATE = 0.001
-_ENOUGH_STEPS = 600
-"""Steps on whole maps that are as good as many cheap ones."""
-_FEWEST_STEPS = 1_500
-"""Steps on parts of maps, where whole ones make too few."""
-_MOST_PASSES = 6
-"""Passes of an epoch; bounds the time that a handful of pictures takes."""
 
 
 class TrainingStage(Protocol):
@@ -102,13 +92,7 @@ class DetectionContext:
         """How a head is trained over so many epochs."""
         options = self.options
         rate = BEST_RATE * (options.learning_rate or _DEFAULT_RATE) / _DEFAULT_RATE
-        window = self.rules.window
-        steps = options.epochs * -(-len(self.trained) // BATCH)
-        if options.has_named_epochs or window is None or steps >= _ENOUGH_STEPS:
-            return DenseFitOptions(epochs, rate, options.seed, options.threads)
-        # Few pictures make few steps an epoch: they are gone over until a head has learnt.
-        passes = min(-(-_FEWEST_STEPS // steps), _MOST_PASSES)
-        return DenseFitOptions(epochs, rate, options.seed, options.threads, passes, window)
+        return DenseFitOptions(epochs, rate, options.seed, options.threads)
 
 
 def make_context(

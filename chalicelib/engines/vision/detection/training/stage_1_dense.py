@@ -20,8 +20,6 @@ BATCHES_A_STEP = 8
 """Batches between two chances to save."""
 VIEW_SECONDS = 0.045
 """Roughly what learning from a view costs, in seconds of one core."""
-PART_SECONDS = 0.011
-"""The same for a part of a view."""
 
 
 class DenseStage:
@@ -31,16 +29,14 @@ class DenseStage:
         self, context: DetectionContext, places: Sequence[int], epochs: int, *, has_records: bool
     ) -> None:
         self._context = context
-        options = context.fit_options(epochs)
+        self._views = len(places) * context.rules.views_an_epoch * epochs
         self._has_records = has_records
-        self._views = len(places) * context.rules.views_an_epoch * epochs * options.passes
-        self._view_seconds = VIEW_SECONDS if options.window is None else PART_SECONDS
-        self.run = DenseFit(context.dataset, places, options)
+        self.run = DenseFit(context.dataset, places, context.fit_options(epochs))
 
     @property
     def seconds(self) -> float:
         """Roughly what the whole stage costs."""
-        return self._views * self._view_seconds
+        return self._views * VIEW_SECONDS
 
     @property
     def share(self) -> float:

@@ -43,9 +43,11 @@ class Trials:
         self.stages: list[TrainingStage] = [] if self._crops is None else [self._crops]
         self._trials: list[TrialStage] = []
         self._is_calibrating = not _is_enough(context, context.tested)
-        epochs = min(_MOST_EPOCHS, max(1, context.options.epochs // 2))
+        epochs = context.options.epochs
+        # To compare two ways of answering, no finished head is needed.
+        epochs = epochs if self._is_calibrating else max(1, epochs // 2)
         for fold in folds:
-            dense = DenseStage(context, fold.learnt, epochs, has_records=False)
+            dense = DenseStage(context, fold.learnt, min(_MOST_EPOCHS, epochs), has_records=False)
             self._trials.append(TrialStage(context, fold, dense, self._crops))
             self.stages += [dense, self._trials[-1]]
 

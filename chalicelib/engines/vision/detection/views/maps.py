@@ -51,25 +51,11 @@ def maps_of(row: Halves) -> Maps:
     Raises:
         ValueError: the row has another length.
     """
-    return Maps(*(flat(image) for image in images_of(row)))
-
-
-def images_of(row: Halves) -> list[Halves]:
-    """The maps of a row, the finest first, views, float16, shape (cells, cells, channels).
-
-    Raises:
-        ValueError: the row has another length.
-    """
     if row.shape != (ROW_VALUES,):
         raise ValueError(f"A row of detection features has {ROW_VALUES} numbers, not {row.size}.")
-    images, first = [], 0
+    parts, first = [], 0
     for cells, width in zip(CELLS, CHANNELS, strict=True):
         last = first + cells * cells * width
-        images.append(row[first:last].reshape(cells, cells, width))
+        parts.append(row[first:last].astype(np.float32).reshape(cells * cells, width))
         first = last
-    return images
-
-
-def flat(image: Halves) -> Singles:
-    """A map, or a part of one, as float32, shape (cells, channels), in reading order."""
-    return image.astype(np.float32).reshape(-1, image.shape[-1])
+    return Maps(*parts)

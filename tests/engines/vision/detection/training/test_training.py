@@ -9,7 +9,6 @@ import pytest
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, TrainingPictures
 from chalicelib.engines.vision.detection.inference import detector
-from chalicelib.engines.vision.detection.training import context
 from chalicelib.engines.vision.detection.training.training import DetectionTraining
 from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionStep
 from chalicelib.errors import TrainingFailed
@@ -66,39 +65,6 @@ def test_the_number_of_threads_changes_nothing(whole):
     fitted, _ = trained(threads=1)
 
     assert whole[0].artifact == fitted.artifact
-
-
-@pytest.fixture
-def short(monkeypatch):
-    """A training by default that goes over its pictures four times an epoch."""
-    monkeypatch.setattr(context, "_FEWEST_STEPS", 32)
-
-
-def test_few_pictures_are_gone_over_several_times_an_epoch(short, whole):
-    """Without named epochs few pictures get the steps that a head needs, in as many records."""
-    fitted, steps = trained(has_named_epochs=False)
-    records = [step.record for step in steps if step.record]
-
-    assert [record["epoch"] for record in records] == [1, 2]
-    assert fitted.epochs == 2
-    assert len(steps) > len(whole[1])
-
-
-def test_broken_passes_give_the_same_bytes(short):
-    """Saved and opened again after every step, also within an epoch's passes, all is the same."""
-    checkpoint = None
-    while True:
-        training = DetectionTraining(
-            drawn_data(), options(has_named_epochs=False), POOL, checkpoint
-        )
-        if training.step() is None:
-            break
-        checkpoint = training.save()
-
-    fitted = training.finish(MODEL, NOW)
-
-    other, _ = trained(has_named_epochs=False, threads=1)
-    assert (fitted.artifact, fitted.card) == (other.artifact, other.card)
 
 
 def test_another_seed_learns_another_model():
