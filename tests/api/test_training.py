@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from tests.api.prepared import DATASET_ID, MODEL_ID
+from chalicelib.domain.models.model import ALGORITHM_ALIASES, ALGORITHMS
+from tests.api.prepared import (
+    ALBUM_ID,
+    BOX_MODEL_ID,
+    DATASET_ID,
+    IMAGE_MODEL_ID,
+    MODEL_ID,
+    SCENES_ID,
+)
+
+KNOWN = [*(name for names in ALGORITHMS.values() for name in names), *ALGORITHM_ALIASES]
+KINDS = {
+    "text-intent": (DATASET_ID, MODEL_ID),
+    "image": (ALBUM_ID, IMAGE_MODEL_ID),
+    "image-detection": (SCENES_ID, BOX_MODEL_ID),
+}
+"""A dataset of each type, and a model that was trained on it."""
+TRAIN_URLS = [
+    (f"{version}/{folder}{call}", kind)
+    for folder, kinds in (
+        ("language", ("text-intent",)),
+        ("language/datasets", ("text-intent",)),
+        ("vision", ("image", "image-detection")),
+    )
+    for kind in kinds
+    for call in ("/train", "/retrain")
+    for version in ("/v2", *(("/v1",) if folder == "vision" else ()))
+]
+"""Every address that takes a training, and the types that it trains."""
 
 
 @pytest.mark.parametrize("url", ["/v2/language/train", "/v2/language/datasets/train"])
@@ -118,3 +147,28 @@ def test_retraining_keeps_the_model(call, world, url):
     request = world.container.models.get(world.account.account_id, MODEL_ID).request
     assert (answer.json["modelId"], request.epochs) == (MODEL_ID, 5)
     assert request.algorithm == "multilingual-intent"
+
+
+@pytest.mark.parametrize(("url", "kind"), TRAIN_URLS)
+def test_algorithm_of_every_address(call, world, url, kind, monkeypatch):
+    """One of the type is used, one of another type is ignored; no such one is a 400."""
+    many = replace(world.settings, max_open_trainings=2 * len(KNOWN))
+    monkeypatch.setattr(world.container.training, "_settings", many)
+    dataset, model = KINDS[kind]
+    named = {"modelId": model} if "retrain" in url else {"name": "m", "datasetId": dataset}
+    own = ALGORITHMS.get(kind, ())
+    before = world.container.models.get(world.account.account_id, model).request.algorithm
+    default = before if "retrain" in url else next(iter(own), None)
+
+    for sent in KNOWN:
+        world.set_model("SUCCEEDED", model)
+        answer = call.json("POST", url, **named, algorithm=sent)
+        real = ALGORITHM_ALIASES.get(sent, sent)
+        made = world.container.models.get(world.account.account_id, answer.json["modelId"])
+        assert made.request.algorithm == (real if real in own else default), sent
+        if "retrain" in url:
+            default = made.request.algorithm
+    for sent in ("magic", "Intent", "object-detection-v3"):
+        refused = call.json("POST", url, **named, algorithm=sent)
+        assert (refused.status, refused.json["code"]) == (400, "invalid_parameter"), sent
+        assert f"'{sent}' is none of intent, " in refused.json["message"]

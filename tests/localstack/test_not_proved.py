@@ -51,13 +51,14 @@ def test_tables_can_be_restored(data: dict[str, Any]) -> None:
 
 @pytest.mark.not_proved("CloudFormation: lifecycle of the bucket")
 def test_short_lived_objects_are_deleted(data: dict[str, Any]) -> None:
-    """Files of forms, temporary objects and unfinished parts go after a day; nothing else does."""
+    """Files of forms and exports, temporary objects and parts go after a day; nothing else does."""
     rules = data["Resources"][BUCKET]["Properties"]["LifecycleConfiguration"]["Rules"]
 
     assert {rule["Status"] for rule in rules} == {"Enabled"}
     assert {r["Prefix"]: r["ExpirationInDays"] for r in rules if "ExpirationInDays" in r} == {
         "incoming/": 1,
         "tmp/": 1,
+        "exports/": 1,
     }
     parts = [r for r in rules if "AbortIncompleteMultipartUpload" in r]
     assert [r["AbortIncompleteMultipartUpload"]["DaysAfterInitiation"] for r in parts] == [1]
