@@ -99,13 +99,14 @@ def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
     return sum(sure) / max(1, len(sure)), sum(sure) / max(1, right)
 
 
-def calibration_error(fields: Iterable[ScoredField]) -> float:
-    """Return the expected calibration error of values that are not empty.
+def calibration_error(fields: Iterable[ScoredField], *, is_empty: bool = False) -> float:
+    """Return the expected calibration error of values that are not empty, or of empty ones.
 
+    A key that was not found at all has no probability, and does not count.
     Source: Naeini et al. 2015; ten bins of equal width, weighted by what is in them.
     """
     bins: dict[int, list[ScoredField]] = {}
-    values = [field for field in fields if field.read]
+    values = [field for field in fields if field.probability and bool(field.read) != is_empty]
     for field in values:
         bins.setdefault(min(BINS - 1, int(BINS * field.probability)), []).append(field)
     gaps = (

@@ -53,6 +53,8 @@ def bench_documents(bench: Bench) -> None:
     bench.add("documents: right values that have p >= .95", known, Bar(KNOWN_BAR))
     error = calibration_error(every)
     bench.add("documents: calibration error of values", error, ceiling(CALIBRATION_BAR))
+    error = calibration_error(every, is_empty=True)
+    bench.add("documents: calibration error of empty values", error, ceiling(CALIBRATION_BAR))
 
 
 def _bench_set(bench: Bench, name: str, samples: Sequence[DocumentSample]) -> list[ScoredField]:

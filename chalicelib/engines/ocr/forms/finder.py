@@ -40,8 +40,6 @@ _UNCAPTIONED = 0.85
 """How sure a name or an address is that no caption names."""
 _DOUBTFUL = 0.4
 """Below it, what a block says is likelier than a caption's value."""
-_EMPTY_CERTAINTY = 0.8
-"""How sure an empty value is: something may have been overlooked."""
 
 
 def find_fields(
@@ -83,7 +81,7 @@ def _find_printed(
     meant = _choose_places(keys, found, values)
     is_mended = not page.is_exact and has_commas(line.text for line in page.lines)
     fields = {
-        number: _field(keys[number], found[place], values.get(place), is_mended)
+        number: _field(keys[number], found[place], values[place], is_mended)
         for number, place in meant.items()
     }
     fields |= _crossed_fields(keys, fields, columns, remains, is_mended)
@@ -153,8 +151,8 @@ def _choose_places(
     """
 
     def likelihood(place: int) -> tuple[float, float]:
-        value, key = values.get(place), found[place]
-        return (value.certainty * key.score if value else 0.0), key.score
+        value, key = values[place], found[place]
+        return (value.certainty * key.score if value.segments else 0.0), key.score
 
     meant: dict[int, int] = {}
     for numbers in keys_alike(keys).values():
@@ -164,13 +162,12 @@ def _choose_places(
     return meant
 
 
-def _field(template: TemplateKey, key: FoundKey, value: Value | None, is_mended: bool) -> FormField:
+def _field(template: TemplateKey, key: FoundKey, value: Value, is_mended: bool) -> FormField:
     """Describe a printed key with its value, an amount with commas if they are to be mended."""
-    segments = value.segments if value else ()
+    segments = value.segments
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
     if "CURRENCY" in template.types:
         text = tightened(with_commas(text) if is_mended else text)
-    certainty = value.certainty if value else _EMPTY_CERTAINTY
     probability = min(_probability(key.segments), _probability(segments or key.segments))
     return FormField(
         template.entity,
@@ -178,7 +175,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value | None, is_mended:
         around(segment.box for segment in key.segments),
         text,
         around(segment.box for segment in segments) if segments else None,
-        min(1.0, max(0.0, probability * key.similarity * certainty)),
+        min(1.0, max(0.0, probability * key.similarity * value.certainty)),
         normalized_address(text) if text else None,
     )
 

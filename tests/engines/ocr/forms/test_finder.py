@@ -87,6 +87,24 @@ def test_empty_value_has_no_box() -> None:
     assert 0.0 < found.probability < 0.9
 
 
+def test_empty_value_is_as_sure_as_its_place() -> None:
+    """Where nothing stands a value is surely empty; a colon or a text beside it raises doubt."""
+    form = DrawnForm()
+    form.write(100, 100, "Account Number")
+    form.write(100, 400, "Full Name:")
+    form.write(100, 700, "Date of Birth")
+    form.write(500, 700, "see the other side of this page")
+    form.expect("account", "", "Account Number")
+    form.expect("name", "", "Full Name")
+    form.expect("born", "", "Date of Birth", types=("DATE",))
+
+    found = {field.entity: field for field in find_fields(form.read(), form.template)}
+
+    assert not any(field.value_text for field in found.values())
+    assert found["account"].probability > 0.9
+    assert found["name"].probability < found["born"].probability < 0.75
+
+
 def test_order_of_the_template_does_not_matter() -> None:
     """A longer key keeps its place although a shorter one within it comes first."""
     form = DrawnForm()

@@ -117,6 +117,14 @@ _LEAST_SCORE = 0.26
 """Score below which a key counts as empty."""
 _GAP, _GAPPY = 1.5, 0.4
 """Steps from one single box to the next that leave one out, and how sure such a number is."""
+# Shares of the empty answers that were right, one more of each kind counted, on FUNSD, drawn forms
+# and specimens. Behind a colon somebody wrote more often, so more was overlooked there.
+_EMPTY = 0.97
+"""How sure an empty value is where nothing stands that could be one."""
+_EMPTY_BEHIND_COLON = 0.6
+"""The same behind a colon."""
+_EMPTY_BESIDE_TEXT = 0.7
+"""The same where something stands that is no value, or another key's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +132,9 @@ class Value:
     """What was written for a key."""
 
     segments: tuple[LineSegment, ...]
-    """Its parts in reading order."""
+    """Its parts in reading order; none when nothing was written."""
     certainty: float
-    """How sure it is that this is the value, 0 to 1."""
+    """How sure it is that this is the value, or that there is none, 0 to 1."""
 
 
 def find_values(
@@ -148,14 +156,14 @@ def find_values(
         columns: of a statement on it.
 
     Returns:
-        Values by the place in the list of keys; those without one are left out.
+        Values by the place in the list of keys, empty ones too.
     """
     neighbourhood = Neighbourhood(keys, remains, rulings, numbered, columns)
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)
     continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])
     order = sorted(chosen, key=lambda number: -chosen[number].score)
-    values, entities = {}, {template.entity for template in templates}
+    values, entities = _empty_values(keys, candidates), {each.entity for each in templates}
     for number in order:
         template = templates[keys[number].number]
         types, has_address = template.types, f"{template.entity}_address" in entities
@@ -164,6 +172,18 @@ def find_values(
         certainty = min(1.0, chosen[number].score) * (_GAPPY if _has_gap(segments) else 1.0)
         values[number] = Value(_cut(segments, types), certainty)
     return values
+
+
+def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> dict[int, Value]:
+    """Return for each key an empty value with how sure it would be."""
+    has_text = {each.key for each in candidates}
+
+    def certainty(number: int) -> float:
+        if number in has_text:
+            return _EMPTY_BESIDE_TEXT
+        return _EMPTY_BEHIND_COLON if keys[number].has_colon else _EMPTY
+
+    return {number: Value((), certainty(number)) for number in range(len(keys))}
 
 
 def _has_gap(segments: Sequence[LineSegment]) -> bool:
