@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.documents.page import Quad, Rect, TextLine
 from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot
 from chalicelib.engines.ocr.tables.rows import Span
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
-
-
-MOST = 150
-"""Most places of one table that are read again."""
-_SURE = 0.5
-"""Less probable readings are specks."""
-_SPECK = 0.12  # ink that is smaller both ways is none, in text heights
-_TALL = 1.5  # higher ink is no line of text, in text heights
-_MARGIN = 0.35  # white left around the ink for the engine, in text heights
 
 
 def read_blanks(
@@ -47,7 +39,7 @@ def read_blanks(
     taken = [line.box for line in filled.lines()]
     found: dict[int, tuple[Rect, Quad]] = {}
     for number, (slot, lines) in enumerate(zip(filled.grid.slots, filled.texts, strict=True)):
-        if lines or len(found) >= MOST:
+        if lines or len(found) >= measures.MOST_BLANKS:
             continue
         area = _area(slot, rows, columns, text_height)
         ink = _ink_box(pixels, area, text_height) if area else None
@@ -58,7 +50,7 @@ def read_blanks(
     read = engine.read_crops(pixels, [quad for _, quad in found.values()], check)
     texts = list(filled.texts)
     for (number, (box, _)), line in zip(found.items(), read, strict=True):
-        if line is not None and line.probability >= _SURE:
+        if line is not None and line.probability >= measures.SURE_BLANK:
             texts[number] = (replace(line, box=box, quad=None),)
     return replace(filled, texts=tuple(texts))
 
@@ -114,15 +106,17 @@ def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
         area.min_x + ink.spans[-1][1] * area.width,
         area.min_y + ink.bottom * area.height,
     )
-    least = _SPECK * text_height
-    if box.height > _TALL * text_height or max(box.width, box.height) < max(2.0, least):
+    least = measures.SPECK_EMS * text_height
+    if box.height > measures.TALL_INK_EMS * text_height or max(box.width, box.height) < max(
+        2.0, least
+    ):
         return None
     return box
 
 
 def _quad(ink: Rect, area: Rect, text_height: float) -> Quad:
     """Return the corners of what the engine is to read: as high as a line of text."""
-    margin = _MARGIN * text_height
+    margin = measures.INK_MARGIN_EMS * text_height
     middle = ink.center[1]
     half = max(0.5 * text_height, 0.6 * ink.height)
     top, bottom = middle - half, middle + half

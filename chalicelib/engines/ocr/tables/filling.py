@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import TextLine, around
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
 from chalicelib.engines.ocr.tables.rows import group_rows
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Ints
-
-
-_BANDS = 400  # heights of a usual place that the tallest one is sought in
 
 
 def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
@@ -83,7 +81,9 @@ def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
     step = max(1.0, float(np.median(slots[:, 3] - slots[:, 1])))
     bands: dict[int, list[int]] = {}
     for number, (_, top, _, bottom) in enumerate(slots.tolist()):
-        for band in range(int(top / step), min(int(bottom / step), int(top / step) + _BANDS) + 1):
+        for band in range(
+            int(top / step), min(int(bottom / step), int(top / step) + measures.TALLEST_PLACES) + 1
+        ):
             bands.setdefault(band, []).append(number)
     numbers = {band: np.array(known) for band, known in bands.items()}
     return [_placed(slots, numbers.get(int(piece.box.center[1] / step)), piece) for piece in pieces]

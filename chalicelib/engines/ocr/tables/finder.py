@@ -17,6 +17,7 @@ from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.skew import LEAST, PageRotation, find_angle, is_level
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.blanks import read_blanks
 from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
 from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of, without_empty_lanes
@@ -25,7 +26,6 @@ from chalicelib.engines.ocr.tables.lattice import find_lattices, lattice_grid
 from chalicelib.engines.ocr.tables.pieces import cut_page, text_height
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import (
-    THICKNESS,
     Ruling,
     Rulings,
     darkest_channel,
@@ -47,19 +47,6 @@ from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
     from chalicelib.engines.ocr.tables.structure import StructureModel
-
-
-_RULED = 0.85
-_HEADED = 0.89
-_TOLD = 0.65
-_ALIGNED = 0.6
-"""How often a structure is right that rules, a header, a network or alignment tells. The first two
-are shares of 90 tables, of public sets and drawn invoices, whose neighbours agree by 95 % and more;
-the others are multiplied by how far both agree."""
-_MOST_TOLD = 600
-"""Most places of a table that the network is asked about: it has no tokens for more."""
-_MOST_CONFLICTS = 0.04
-"""Share of pieces that a network's structure may contradict."""
 
 
 def find_tables(
@@ -121,14 +108,18 @@ def _tables(sheet: _Sheet) -> list[Table]:
         darkest_channel(sheet.pixels), [line.box for line in sheet.page.lines], height
     )
     sheet.check()
-    clean = replace(sheet.page, pixels=erase(sheet.pixels, rulings, THICKNESS * height))
+    clean = replace(
+        sheet.page, pixels=erase(sheet.pixels, rulings, measures.RULE_THICKNESS_EMS * height)
+    )
     pieces = cut_page(clean, rulings.vertical, sheet.engine, sheet.check)
     sheet.check()
     found = list(_lattices(rulings, pieces, height))
     sheet.check()
     free = _outside(pieces, found)
     rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
-    found += [_sure(filled, _HEADED) for filled in find_headed(free, rules, height)]
+    found += [
+        _sure(filled, measures.HEADED_CERTAINTY) for filled in find_headed(free, rules, height)
+    ]
     free = _outside(pieces, found)
     for regions in (ruled_regions, aligned_regions):
         for region in list(regions(free, rules, height)):
@@ -171,7 +162,7 @@ def _lattices(rulings: Rulings, pieces: Sequence[TextLine], height: float) -> It
             continue
         filled = fill(grid, _inside(pieces, grid.box))
         if is_ruled_table(filled):
-            yield _sure(_with_open_rows(filled, rulings, height), _RULED)
+            yield _sure(_with_open_rows(filled, rulings, height), measures.RULED_CERTAINTY)
 
 
 def _with_open_rows(filled: FilledGrid, rulings: Rulings, height: float) -> FilledGrid:
@@ -216,13 +207,15 @@ def _filled(sheet: _Sheet, region: Region, rules: Sequence[Ruling]) -> FilledGri
     aligned = fill(aligned_grid(region.pieces, separators), region.pieces)
     if not is_table(aligned, is_ruled=region.is_ruled):
         return None
-    told = _told(sheet, region) if len(aligned.grid.slots) <= _MOST_TOLD else None
+    told = _told(sheet, region) if len(aligned.grid.slots) <= measures.MOST_NETWORK_PLACES else None
     if told is None:
-        return _sure(aligned, _ALIGNED * (1 - conflicts(aligned)))
+        return _sure(aligned, measures.ALIGNED_CERTAINTY * (1 - conflicts(aligned)))
     if _is_worse(told, aligned):
-        return _sure(aligned, _ALIGNED * agreement(told, aligned))
+        return _sure(aligned, measures.ALIGNED_CERTAINTY * agreement(told, aligned))
     joined = join_wrapped(told, aligned)
-    return _sure(joined, _TOLD * joined.grid.probability * agreement(joined, aligned))
+    return _sure(
+        joined, measures.NETWORK_CERTAINTY * joined.grid.probability * agreement(joined, aligned)
+    )
 
 
 def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
@@ -234,8 +227,8 @@ def _is_worse(told: FilledGrid, aligned: FilledGrid) -> bool:
     """Tell whether a network's structure contradicts the text more than the alignment does."""
     wrong = conflicts(told)
     if told.grid.column_count > aligned.grid.column_count:
-        return wrong > _MOST_CONFLICTS / 2
-    return wrong > max(_MOST_CONFLICTS, conflicts(aligned))
+        return wrong > measures.CONFLICTS_SHARE / 2
+    return wrong > max(measures.CONFLICTS_SHARE, conflicts(aligned))
 
 
 def _told(sheet: _Sheet, region: Region) -> FilledGrid | None:

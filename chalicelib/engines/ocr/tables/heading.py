@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
-
-_WORDS = 6
-_CHARACTERS = 38
 
 
 def is_wordy(text: str) -> bool:
     """Tell whether a piece is long enough to be a line of running text."""
     letters = sum(character.isalpha() for character in text)
-    return (len(text.split()) >= _WORDS or len(text) > _CHARACTERS) and (
-        letters > 0.5 * len(text.replace(" ", ""))
-    )
+    return (
+        len(text.split()) >= measures.PROSE_WORDS or len(text) > measures.PROSE_CHARACTERS
+    ) and (letters > 0.5 * len(text.replace(" ", "")))
 
 
 def is_label(text: str) -> bool:
@@ -25,12 +23,6 @@ def is_label(text: str) -> bool:
 
 
 # Tells header cells from others, by the structure's head or by contrast with a numeric body.
-
-_NUMERIC = 0.5
-"""Share of a column's filled cells that are numbers when the column is numeric, and of the
-columns when the body is."""
-_MOST_HEAD = 0.5
-"""Share of the rows that may be a head."""
 
 
 def is_numeric(text: str) -> bool:
@@ -66,13 +58,13 @@ def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
     """Count the rows of the head: those of the structure, else those before numbers begin."""
     rows = max((slot.rows.stop for slot in slots), default=0)
     told = max((slot.rows.stop for slot in slots if slot.is_head), default=0)
-    if told and told <= max(1, _MOST_HEAD * rows):
+    if told and told <= max(1, measures.HEAD_ROWS_SHARE * rows):
         return told
     if rows < 2:
         return 0
     spanned = max((slot.rows.stop for slot in slots if slot.row == 0), default=1)
-    head = spanned if spanned <= _MOST_HEAD * rows else 1
-    while head < _MOST_HEAD * rows and _spans_columns(slots, texts, head - 1):
+    head = spanned if spanned <= measures.HEAD_ROWS_SHARE * rows else 1
+    while head < measures.HEAD_ROWS_SHARE * rows and _spans_columns(slots, texts, head - 1):
         head += 1
     return head if _contrasts(slots, texts, head) else 0
 
@@ -102,11 +94,13 @@ def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) 
         if slot.row >= head and text and slot.column_span == 1:
             columns.setdefault(slot.column, []).append(text)
     first = columns.pop(0, [])
-    numeric = sum(1 for body in columns.values() if _share(body, is_numeric) >= _NUMERIC)
+    numeric = sum(
+        1 for body in columns.values() if _share(body, is_numeric) >= measures.NUMERIC_SHARE
+    )
     return (
         len(first) > 1
-        and _share(first, is_numeric) < 1 - _NUMERIC
-        and 0 < len(columns) <= numeric / _NUMERIC
+        and _share(first, is_numeric) < 1 - measures.NUMERIC_SHARE
+        and 0 < len(columns) <= numeric / measures.NUMERIC_SHARE
     )
 
 

@@ -12,18 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Ints
-
-
-MAX_PLACES = 12_000
-"""Most places of a lattice; a finer mesh is a pattern, not a table."""
-_BORDER = 0.5  # share of a place's side that is drawn when there is a border
-_SLACK = 0.3  # how far a ruling may end before the one that it meets, in text heights
-_SAME = 0.4  # rulings this near are one boundary, in text heights
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,7 @@ class Lattice:
 
 def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
     """Yield groups of rulings that cross each other, at least two each way."""
-    slack = max(3.0, _SLACK * text_height)
+    slack = max(3.0, measures.MEETING_EMS * text_height)
     crossing = _crossing(rulings, slack)
     for rows, columns in _groups(crossing):
         if len(rows) > 1 and len(columns) > 1:
@@ -101,7 +95,7 @@ def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | Non
     edges_x = _opened(edges_x, lattice.horizontal, lattice.text_height)
     edges_y = _opened(edges_y, lattice.vertical, lattice.text_height)
     rows, columns = len(edges_y) - 1, len(edges_x) - 1
-    if rows < 1 or columns < 1 or rows * columns > MAX_PLACES or rows * columns < 2:
+    if rows < 1 or columns < 1 or rows * columns > measures.MAX_PLACES or rows * columns < 2:
         return None
     under = _borders(lattice.horizontal, edges_y, edges_x, lattice.text_height)
     beside = _borders(lattice.vertical, edges_x, edges_y, lattice.text_height).T
@@ -116,7 +110,9 @@ def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
     groups: list[list[Ruling]] = []
     for ruling in sorted(rulings, key=lambda ruling: ruling.position):
         last = groups[-1][-1] if groups else None
-        if last and ruling.position - last.position <= max(4.0, _SAME * lattice.text_height):
+        if last and ruling.position - last.position <= max(
+            4.0, measures.SAME_RULE_EMS * lattice.text_height
+        ):
             groups[-1].append(ruling)
         else:
             groups.append([ruling])
@@ -156,10 +152,10 @@ def _borders(
     starts, ends = np.asarray(sides[:-1]), np.asarray(sides[1:])
     drawn = np.zeros((len(inner), len(starts)))
     for ruling in rulings:
-        near = np.abs(inner - ruling.position) <= max(4.0, _SAME * text_height)
+        near = np.abs(inner - ruling.position) <= max(4.0, measures.SAME_RULE_EMS * text_height)
         shared = np.minimum(ends, ruling.end) - np.maximum(starts, ruling.start)
         drawn[near] += np.maximum(0.0, shared)
-    result: Bools = drawn >= _BORDER * (ends - starts)
+    result: Bools = drawn >= measures.BORDER_SHARE * (ends - starts)
     return result
 
 
@@ -182,7 +178,7 @@ def _parted(
         row = int(np.searchsorted(edges_y, line.box.center[1])) - 1
         if not 0 <= row < rows or not edges_x[0] < line.box.center[0] < edges_x[-1]:
             continue
-        slack = 0.2 * line.box.height
+        slack = measures.ACROSS_RULE_HEIGHTS * line.box.height
         crossed[row] |= (line.box.min_x < bounds - slack) & (line.box.max_x > bounds + slack)
         seen_left[row] |= line.box.center[0] < bounds
         seen_right[row] |= line.box.center[0] > bounds

@@ -15,12 +15,9 @@ from rapidfuzz import fuzz, process
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, Cell, NamedTable, Table
 from chalicelib.domain.documents.page import ReadPage
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.heading import is_numeric
 
-_MOST_NOTES = 2
-"""Rows of text between two parts that stand on one of the pages only: "continued on page 2"."""
-_ALIKE = 88.0
-"""Texts that are this similar, of 100, are one text that was read twice."""
 _DIGITS = re.compile(r"\d+")
 _BLANKS = re.compile(r"\s+")
 _Span = tuple[float, float]
@@ -119,7 +116,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
     first, second = before.table, part.table
     notes = _without(first.below, (*second.above, *second.below))
     notes += _without(second.above, (*first.above, *first.below))
-    return len(notes) <= _MOST_NOTES
+    return len(notes) <= measures.MOST_NOTES
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
@@ -128,7 +125,9 @@ def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
     return [
         row
         for row in rows
-        if not process.extractOne(_plain(row), known, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+        if not process.extractOne(
+            _plain(row), known, scorer=fuzz.ratio, score_cutoff=measures.SAME_TEXT_RATIO
+        )
     ]
 
 
@@ -143,7 +142,8 @@ def _repeated_rows(known: Table, table: Table) -> int:
     for count in range(head - 1, 0, -1):
         above, below = _texts(known, count), _texts(table, count)
         same = len(above) == len(below) and all(
-            fuzz.ratio(one, other) >= _ALIKE for one, other in zip(above, below, strict=True)
+            fuzz.ratio(one, other) >= measures.SAME_TEXT_RATIO
+            for one, other in zip(above, below, strict=True)
         )
         if same and above and _last_row(table) > count:
             return count

@@ -15,21 +15,13 @@ from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.gaps import LineSplit, divide_exact, divide_inked, read_unclear
 from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
 if TYPE_CHECKING:
     pass
 
 
-GAP = 0.6
-"""White gaps of this share of a line's height part two cells."""
-_BLUR = 1.0  # pixels by which a gap looks wider in small pictures
-_LOW = 0.8  # lines without tall letters count as this share of the usual height
-_FEW = 8  # spaces that do not tell how far words are apart
-_LOW_SHARE = 0.4  # of the spaces between words are narrower than the usual one
-_CLEARLY = 1.6  # times wider than the usual space
-_WIDEST_GAP = 1.2  # of a line's height: always parts cells
-_LINES_A_CHECK = 50
 _NARROW = frozenset(" .,:;'|!iljtfrI1()[]")
 _STROKES = "|¦"
 
@@ -37,7 +29,11 @@ _STROKES = "|¦"
 def text_height(lines: Iterable[TextLine]) -> float:
     """Return the usual height of a line, in pixels; 20 without lines."""
     heights = [line.box.height for line in lines]
-    return max(4.0, float(median(heights))) if heights else 20.0
+    return (
+        max(measures.LEAST_TEXT_PIXELS, float(median(heights)))
+        if heights
+        else measures.UNKNOWN_TEXT_PIXELS
+    )
 
 
 def cut_page(
@@ -56,10 +52,12 @@ def cut_page(
     """
     lines = [piece for line in page.lines for piece in cut_at_rulings(line, rulings)]
     if page.is_exact or page.pixels is None:
-        return tuple(piece for line in lines for piece in divide_exact(line, GAP))
+        return tuple(
+            piece for line in lines for piece in divide_exact(line, measures.CELL_GAP_HEIGHTS)
+        )
     inks: list[Ink | None] = []
     for number, line in enumerate(lines):
-        if number % _LINES_A_CHECK == 0:
+        if number % measures.LINES_A_CHECK == 0:
             check()
         inks.append(find_ink(page.pixels, line))
     heights = [ink.height * line.box.width for line, ink in zip(lines, inks, strict=True) if ink]
@@ -81,10 +79,13 @@ def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
         if ink is not None and ink.height > 0 and words:
             white = sorted(start - end for (_, end), (start, _) in pairwise(ink.spans))
             spaces += [gap / ink.height for gap in white[-words:]]
-    if len(spaces) < _FEW:
-        return GAP
-    usual = sorted(spaces)[int(_LOW_SHARE * len(spaces))]
-    return min(_WIDEST_GAP, max(GAP, _CLEARLY * usual))
+    if len(spaces) < measures.FEWEST_SPACES:
+        return measures.CELL_GAP_HEIGHTS
+    usual = sorted(spaces)[int(measures.NARROW_SPACES_SHARE * len(spaces))]
+    return min(
+        measures.SURE_CELL_GAP_HEIGHTS,
+        max(measures.CELL_GAP_HEIGHTS, measures.GAP_TO_WORD_SPACE * usual),
+    )
 
 
 def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineSplit:
@@ -92,7 +93,7 @@ def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineS
     if ink is None or ink.height <= 0:
         return LineSplit((line,))
     height = ink.height * line.box.width
-    least = gap * max(height, _LOW * usual) + _BLUR
+    least = gap * max(height, measures.LOW_LINE_HEIGHTS * usual) + measures.GAP_BLUR_PIXELS
     return divide_inked(line, ink, least / max(1.0, height))
 
 
@@ -107,13 +108,13 @@ def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:
         Pieces with text, from left to right.
     """
     box = line.box
-    margin = 0.25 * box.height
+    margin = measures.RULE_BESIDE_TEXT_HEIGHTS * box.height
     crossing = sorted(
         ruling.position
         for ruling in rulings
         if box.min_x + margin < ruling.position < box.max_x - margin
-        and ruling.start <= box.min_y + 0.3 * box.height
-        and ruling.end >= box.max_y - 0.3 * box.height
+        and ruling.start <= box.min_y + measures.RULE_SHORTER_HEIGHTS * box.height
+        and ruling.end >= box.max_y - measures.RULE_SHORTER_HEIGHTS * box.height
     )
     return cut(line, crossing) if crossing else [line]
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
+from chalicelib.engines.ocr.tables import measures
 
 Span = tuple[float, float]
 """From where to where, along one direction, in pixels."""
-_SHARED = 0.35  # of the lower height: pieces that share this much are in one row
 
 
 def group_rows(pieces: Iterable[TextLine]) -> list[list[TextLine]]:
@@ -38,7 +38,7 @@ def group_rows(pieces: Iterable[TextLine]) -> list[list[TextLine]]:
 def _shares(span: Span, box: Rect) -> bool:
     """Tell whether a box lies at the height of a row."""
     shared = min(span[1], box.max_y) - max(span[0], box.min_y)
-    return shared >= _SHARED * min(span[1] - span[0], box.height) and (
+    return shared >= measures.SAME_ROW_SHARE * min(span[1] - span[0], box.height) and (
         span[0] <= box.center[1] <= span[1]
     )
 

@@ -14,28 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.tables import measures
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Pixels
 
     Runs = Ints
-
-MIN_CONTRAST = 7
-"""Least difference of two pixels on both sides of an edge; the lightest zebra stripes have 10."""
-NOISE_SHARE = 4.0
-"""An edge is this many times stronger than half of all differences of the page."""
-HORIZONTAL_LENGTH = 2.5
-"""A horizontal rule is at least this many text heights long: longer than a dash."""
-VERTICAL_LENGTH = 1.5
-"""A vertical rule is at least this many text heights long: longer than a letter."""
-THICKNESS = 0.45
-"""Edges within this share of the text height are those of one rule."""
-_PART = 0.7  # of the text height: strokes of letters are shorter
-_LEAN = 0.03  # of its length: by how much one edge may lean
-MAX_RUNS = 12_000
-"""Most runs of edge pixels that are looked at, the longest first: bounds hostile pages."""
-MAX_RULINGS = 600
-"""Most rulings of one direction, the longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +72,12 @@ def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Ruli
         text_height: the usual height of a line of text, in pixels.
     """
     boxes = np.array([(b.min_x, b.min_y, b.max_x, b.max_y) for b in text]).reshape(-1, 4)
-    horizontal = _find_direction(gray, boxes, text_height, HORIZONTAL_LENGTH)
+    horizontal = _find_direction(gray, boxes, text_height, measures.HORIZONTAL_RULE_EMS)
     vertical = _find_direction(
-        np.ascontiguousarray(gray.T), boxes[:, [1, 0, 3, 2]], text_height, VERTICAL_LENGTH
+        np.ascontiguousarray(gray.T),
+        boxes[:, [1, 0, 3, 2]],
+        text_height,
+        measures.VERTICAL_RULE_EMS,
     )
     return Rulings(horizontal, vertical)
 
@@ -110,21 +97,25 @@ def _find_direction(
     if gray.shape[0] < 3 or gray.shape[1] < least:
         return ()
     steps = gray[2:].astype(np.int16) - gray[:-2]
-    contrast = max(MIN_CONTRAST, NOISE_SHARE * float(np.median(np.abs(steps[::4, ::4]))))
+    contrast = max(
+        measures.MIN_CONTRAST, measures.NOISE_SHARE * float(np.median(np.abs(steps[::4, ::4])))
+    )
     edges: list[Ruling] = []
     for mask in (steps > contrast, steps < -contrast):
         runs = _long_runs(mask, least, text_height)
         pieces = [Ruling(float(row), float(start), float(end), 1.0) for row, start, end in runs]
-        edges += [edge for edge in _merge(pieces, 2.0, _LEAN) if not _is_stroke(edge, text)]
+        edges += [
+            edge for edge in _merge(pieces, 2.0, measures.RULE_LEAN) if not _is_stroke(edge, text)
+        ]
     edges.sort(key=lambda edge: edge.position)
-    rulings = _merge(edges, max(3.0, THICKNESS * text_height), 0.0)
-    longest = sorted(rulings, key=lambda ruling: -ruling.length)[:MAX_RULINGS]
+    rulings = _merge(edges, max(3.0, measures.RULE_THICKNESS_EMS * text_height), 0.0)
+    longest = sorted(rulings, key=lambda ruling: -ruling.length)[: measures.MAX_RULINGS]
     return tuple(sorted(longest, key=lambda ruling: (ruling.position, ruling.start)))
 
 
 def _is_stroke(edge: Ruling, text: Doubles) -> bool:
     """Tell whether an edge lies inside a line of text and does not leave it."""
-    margin = 0.06 * (text[:, 3] - text[:, 1])
+    margin = measures.TEXT_MARGIN_HEIGHTS * (text[:, 3] - text[:, 1])
     return bool(
         np.any(
             (edge.position > text[:, 1] + margin)
@@ -153,14 +144,14 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
     flat = padded.ravel()
     changes = np.flatnonzero(flat[1:] != flat[:-1])
     starts, ends = changes[::2], changes[1::2]
-    kept = ends - starts >= min(least, max(4, round(_PART * text_height)))
+    kept = ends - starts >= min(least, max(4, round(measures.RULE_PART_EMS * text_height)))
     starts, ends = starts[kept], ends[kept]
     row, shift = starts // (width + 2), (starts // (width + 2)) * (width + 2)
     starts, ends = starts - shift, ends - shift
     row, starts, ends = _close(row, starts, ends, max(1, round(text_height / 4)))
     long = np.flatnonzero(ends - starts >= least)
-    if len(long) > MAX_RUNS:
-        order = np.argsort(starts[long] - ends[long], kind="stable")[:MAX_RUNS]
+    if len(long) > measures.MAX_RUNS:
+        order = np.argsort(starts[long] - ends[long], kind="stable")[: measures.MAX_RUNS]
         long = np.sort(long[order])
     return np.stack([row[long] + 1, starts[long], ends[long]], axis=1)
 

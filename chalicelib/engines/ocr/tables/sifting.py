@@ -8,30 +8,10 @@ from itertools import combinations, pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 from chalicelib.engines.ocr.tables.heading import is_label, is_numeric, is_wordy, is_year
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
-
-_LEAST_FILLED = 0.5
-"""Share of places with text, in rows and columns that have any."""
-_LEAST_RULED = 0.4
-"""The same between rules."""
-_LEAST_EVIDENCE = 0.5
-"""Share of the rows that have text in two columns and more."""
-_MOST_WHITE = 6.0
-"""White between rows of text, in text heights; charts have more."""
-_MANY_ROWS = 4
-"""Rows of text in one cell that are too many for a cell."""
-_MOST_CROWDED = 0.15
-"""Share of cells with as many."""
-_WRAPPED = 0.6
-"""Share of the line breaks in a cell that are for want of room, in wrapped text."""
-_MOST_WORDY = 0.4
-"""Share of pieces that may be as long as lines of prose."""
-_MOST_LABELS = 0.4
-"""Share of the rows with a cell that ends in a colon, in a list of keys and values."""
-_MOST_PAIRS = 0.5
-"""Share of the cells that hold a key and its value, in a list of such pairs."""
 
 
 def is_ruled_table(filled: FilledGrid) -> bool:
@@ -41,8 +21,8 @@ def is_ruled_table(filled: FilledGrid) -> bool:
         grid.row_count > 1
         and grid.column_count > 1
         and filled.filled >= 4
-        and _filled_share(filled) >= _LEAST_FILLED
-        and _crowded_share(filled) <= _MOST_CROWDED
+        and _filled_share(filled) >= measures.FILLED_SHARE
+        and _crowded_share(filled) <= measures.CROWDED_SHARE
     )
 
 
@@ -55,18 +35,18 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     """
     grid = filled.grid
     rows, columns = grid.row_count, grid.column_count
-    if columns < 2 or rows < 3 or filled.filled < 5:
+    if columns < 2 or rows < measures.FEWEST_ROWS or filled.filled < measures.FEWEST_CELLS:
         return False
-    if _wordy_share(filled) > _MOST_WORDY or not _is_dense(filled):
+    if _wordy_share(filled) > measures.WORDY_SHARE or not _is_dense(filled):
         return False
-    if _filled_share(filled) < (_LEAST_RULED if is_ruled else _LEAST_FILLED):
+    if _filled_share(filled) < (measures.RULED_FILLED_SHARE if is_ruled else measures.FILLED_SHARE):
         return False
-    if _label_share(filled) > _MOST_LABELS or _pair_share(filled) >= _MOST_PAIRS:
+    if _label_share(filled) > measures.LABELS_SHARE or _pair_share(filled) >= measures.PAIRS_SHARE:
         return False
     if not is_ruled and not _has_values(filled):
         return False
     evidence = _row_evidence(filled)
-    if evidence < max(3, _LEAST_EVIDENCE * rows):
+    if evidence < max(measures.FEWEST_EVIDENCE, measures.EVIDENCE_SHARE * rows):
         return False
     return columns > 2 or _is_pair_table(filled, is_ruled=is_ruled)
 
@@ -92,7 +72,8 @@ def _is_dense(filled: FilledGrid) -> bool:
     height = median(line.box.height for line in lines)
     boxes = [row_box(row) for row in group_rows(lines)]
     return all(
-        below.min_y - above.max_y <= _MOST_WHITE * height for above, below in pairwise(boxes)
+        below.min_y - above.max_y <= measures.CHART_WHITE_EMS * height
+        for above, below in pairwise(boxes)
     )
 
 
@@ -107,7 +88,7 @@ def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
         return min(len(first), len(second)) > 1
     numbers = sum(map(is_numeric, second))
     has_head = bool(second) and not is_numeric(second[0])
-    return has_head and len(second) > 3 and numbers >= 0.6 * len(second)
+    return has_head and len(second) > 3 and numbers >= measures.NUMBERS_SHARE * len(second)
 
 
 def _label_share(filled: FilledGrid) -> float:
@@ -179,15 +160,15 @@ def _is_crowded(slot: Slot, lines: Sequence[TextLine]) -> bool:
     A line is wrapped when the next line's first word would not have fitted behind it.
     """
     rows = group_rows(lines)
-    if len(rows) < _MANY_ROWS:
+    if len(rows) < measures.CROWDED_ROWS:
         return False
     wrapped = 0
     for row, following in pairwise(rows):
         first = following[0]
         word = first.box.width * len(first.text.split()[0]) / len(first.text)
         free = slot.box.max_x - row_box(row).max_x
-        wrapped += free < word + 0.8 * first.box.height
-    return wrapped < _WRAPPED * (len(rows) - 1)
+        wrapped += free < word + measures.WORD_ROOM_HEIGHTS * first.box.height
+    return wrapped < measures.WRAPPED_TEXT_SHARE * (len(rows) - 1)
 
 
 def _wordy_share(filled: FilledGrid) -> float:
@@ -203,9 +184,9 @@ def is_absurd(filled: FilledGrid) -> bool:
     """
     grid = filled.grid
     rows = len(group_rows(filled.lines()))
-    if grid.row_count < 1 or grid.row_count > 1.5 * rows + 1:
+    if grid.row_count < 1 or grid.row_count > measures.COARSE_TIMES * rows + 1:
         return True
-    return filled.filled < 0.4 * len(grid.slots)
+    return filled.filled < measures.SPARSE_SHARE * len(grid.slots)
 
 
 def conflicts(filled: FilledGrid) -> float:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Ints
 
     Counts = Ints
-
-_CROSSING = 0.12
-"""Share of the rows that may cross a gutter: heads and notes that span columns."""
-_LEAST_GUTTER = 0.35
-"""Least width of a gutter, in heights of the text."""
-_WRAPPED = 0.55
-"""Lines of one cell are nearer to each other than this share of the usual distance of rows."""
 
 
 def aligned_grid(
@@ -82,13 +76,13 @@ def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
             inked[int(piece.box.min_x - left) : int(piece.box.max_x - left) + 1] = True
         counts += inked
     height = median(piece.box.height for row in rows for piece in row)
-    allowed = int(_CROSSING * len(wide)) if len(wide) > 3 else 0
+    allowed = int(measures.GUTTER_CROSSING_SHARE * len(wide)) if len(wide) > 3 else 0
     free = np.flatnonzero(counts <= allowed)
     stretches = np.split(free, np.flatnonzero(np.diff(free) > 1) + 1) if len(free) else []
     middles = [
         left + float(part[0] + part[-1] + 1) / 2
         for part in stretches
-        if len(part) >= _LEAST_GUTTER * height and part[0] > 0 and part[-1] < width - 2
+        if len(part) >= measures.GUTTER_EMS * height and part[0] > 0 and part[-1] < width - 2
     ]
     edges = [box.min_x, *middles, box.max_x]
     return list(pairwise(edges))
@@ -97,7 +91,7 @@ def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
 def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int]:
     """Return the first and the last column that a piece covers by more than its slack."""
     box = piece.box
-    slack = min(0.4 * box.height, 0.3 * box.width)
+    slack = min(measures.GUTTER_SLACK_HEIGHTS * box.height, measures.GUTTER_SLACK_SHARE * box.width)
     covered = [
         number
         for number, (start, end) in enumerate(columns)
@@ -119,7 +113,7 @@ def _row_numbers(
     boxes = [row_box(row) for row in rows]
     between = [below.min_y - above.max_y for above, below in pairwise(boxes)]
     bands = [sum(1 for y in separators if y < box.center[1]) for box in boxes]
-    is_banded = len(set(bands)) >= max(3, 0.34 * len(rows))
+    is_banded = len(set(bands)) >= max(3, measures.BANDED_SHARE * len(rows))
     usual = _row_distance(between)
     numbers = [0]
     for index in range(1, len(rows)):
@@ -146,7 +140,7 @@ def _continues(
     """Tell whether a row of text only goes on in cells of the row above."""
     filled_above = {column for first, last in above for column in range(first, last + 1)}
     filled_below = {column for first, last in below for column in range(first, last + 1)}
-    near = white < _WRAPPED * usual
+    near = white < measures.WRAPPED_TO_ROW_SPACE * usual
     return near and filled_below <= filled_above and len(filled_below) < len(filled_above)
 
 
@@ -197,5 +191,6 @@ def row_separators(rulings: Sequence[Ruling], box: Rect) -> list[float]:
         ruling.position
         for ruling in rulings
         if box.min_y < ruling.position < box.max_y
-        and min(ruling.end, box.max_x) - max(ruling.start, box.min_x) >= 0.7 * box.width
+        and min(ruling.end, box.max_x) - max(ruling.start, box.min_x)
+        >= measures.RULED_OFF_SHARE * box.width
     ]

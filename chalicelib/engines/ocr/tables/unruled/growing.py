@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.heading import is_wordy
 from chalicelib.engines.ocr.tables.rows import (
     Span,
@@ -17,15 +18,6 @@ from chalicelib.engines.ocr.tables.rows import (
     row_box,
 )
 from chalicelib.engines.ocr.tables.rulings import Ruling
-
-MOST_PENDING = 3
-"""Rows without columns of their own that may follow one after the other."""
-_LEAST_GUTTER = 0.8  # of the text height
-_FIRST_WHITE = 3.0  # most white between the first two rows, in text heights
-_MORE_WHITE = 2.0  # most white between two later rows, as a multiple of the usual one
-_LEAST_WHITE = 1.2  # white that never ends a table, in text heights
-_WIDE = 2.2  # a gutter between two tables is this many times wider than the next one
-_WIDE_HEIGHTS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +88,10 @@ class Growing:
         usual = median(self.whites) if self.whites else 0.0
         for row in self.pending if self.rows else ():
             last = self.rows[-1]
-            near = _white(last, row) < min(usual + 0.3 * self.text_height, 0.7 * usual + 4)
+            near = _white(last, row) < min(
+                usual + measures.NEAR_ROW_EMS * self.text_height,
+                measures.NEAR_ROW_SHARE * usual + 4,
+            )
             if not near or not all(self._is_below(piece, last) for piece in row):
                 return
             self.rows.append(row)
@@ -117,12 +112,15 @@ class Growing:
     def _most_white(self) -> float:
         """Return the white that ends the region."""
         if not self.whites:
-            return _FIRST_WHITE * self.text_height
-        return max(_LEAST_WHITE * self.text_height, _MORE_WHITE * median(self.whites) + 2)
+            return measures.FIRST_ROW_EMS * self.text_height
+        return max(
+            measures.TOUCHING_ROW_EMS * self.text_height,
+            measures.LATER_ROW_TIMES * median(self.whites) + 2,
+        )
 
     def _rest(self, row: Sequence[TextLine]) -> list[Span]:
         """Return the gutters that a row leaves."""
-        return narrowed(self.gutters, row, _LEAST_GUTTER * self.text_height)
+        return narrowed(self.gutters, row, measures.REGION_GUTTER_EMS * self.text_height)
 
     def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:
         """Take a row with columns, and those put off before it."""
@@ -134,7 +132,7 @@ class Growing:
     def _put_off(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
         """Put a row without columns off; False when it ends the region."""
         is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
-        if is_breaking or len(self.pending) >= MOST_PENDING:
+        if is_breaking or len(self.pending) >= measures.MOST_PENDING_ROWS:
             return False
         self.pending.append(row)
         return True
@@ -149,9 +147,10 @@ def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
 
 def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
     """Tell whether a rule is as wide as some text and lies in it or right above or below."""
-    slack = 3 * text_height
+    slack = measures.RULE_BEYOND_EMS * text_height
+    near = measures.RULE_TO_TEXT_EMS * text_height
     return (
-        box.min_y - 1.5 * text_height <= rule.position <= box.max_y + 1.5 * text_height
+        box.min_y - near <= rule.position <= box.max_y + near
         and box.min_x - slack <= rule.start <= box.min_x + slack
         and box.max_x - slack <= rule.end <= box.max_x + slack
     )
@@ -187,7 +186,9 @@ def widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
     """
     widths = [end - start for start, end in gaps(columns)]
     ordered = sorted(widths, reverse=True)
-    if len(ordered) < 3 or ordered[0] < max(_WIDE * ordered[1], _WIDE_HEIGHTS * text_height):
+    if len(ordered) < 3 or ordered[0] < max(
+        measures.PARTING_GUTTER_TIMES * ordered[1], measures.PARTING_GUTTER_EMS * text_height
+    ):
         return None
     first = widths.index(ordered[0]) + 1
     return first if 1 < first < len(columns) - 1 else None

@@ -13,6 +13,7 @@ from itertools import pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.filling import in_reading_order
 from chalicelib.engines.ocr.tables.grid import FilledGrid
 from chalicelib.engines.ocr.tables.heading import is_label, is_numeric, is_wordy
@@ -22,26 +23,6 @@ from chalicelib.engines.ocr.tables.rulings import Ruling
 from chalicelib.engines.ocr.tables.unruled.alignment import placed_grid
 from chalicelib.engines.ocr.tables.unruled.growing import widest_gutter
 
-_LEAST_HEADERS = 3
-"""Two words beside each other are as often two addresses or signatures."""
-_LONGEST_HEADER = 4
-"""Words of a header."""
-_MOST_HEADERS = 60
-"""Side by side on one page; more are a pattern."""
-_TRIES = 4
-"""Rows that are tried as the header of the same text: bounds pages that look like one."""
-_SLACK = 0.4
-"""By how much text may reach under the next header, in text heights."""
-_NEAR = 0.5
-"""White between lines of one header, at most, in text heights."""
-_FIRST_WHITE = 2.5
-"""White between the header and the first row, at most, in text heights."""
-_MORE_WHITE = 1.7
-"""White between later rows, at most, as a multiple of the usual one."""
-_ASIDE = 0.5
-"""By how much words of one column may begin beside each other, in text heights."""
-_WRAPPED = 0.75
-"""White between lines of one cell, at most, as a share of that between rows."""
 Row = list[TextLine]
 
 
@@ -78,7 +59,9 @@ class HeadedTable:
     def begins_below(self, above: Row) -> bool:
         """Take the upper line of a header of two lines; False when heads span columns."""
         white = row_box(self.head[0]).min_y - row_box(above).max_y
-        if white > _NEAR * self.height or self._is_ruled_between(above, self.head[0]):
+        if white > measures.HEADER_LINE_EMS * self.height or self._is_ruled_between(
+            above, self.head[0]
+        ):
             return True
         reached = [self._reached(piece.box) for piece in above]
         if any(len(lanes) > 1 for lanes in reached):
@@ -96,7 +79,7 @@ class HeadedTable:
         if lanes is None or white > self._most_white():
             return False
         has_number = any(is_numeric(piece.text) for piece in row)
-        if not self.lines and not has_number and white <= _NEAR * self.height:
+        if not self.lines and not has_number and white <= measures.HEADER_LINE_EMS * self.height:
             self.head.append(row)
             return len(self.head) <= 3
         line = _Line(row, lanes, self._is_row(lanes, has_number), white)
@@ -110,7 +93,10 @@ class HeadedTable:
 
     def _reached(self, box: Rect) -> list[int]:
         """Return the columns over which a box lies."""
-        slack = min(_SLACK * self.height, 0.3 * box.width)
+        slack = min(
+            measures.UNDER_NEXT_HEADER_EMS * self.height,
+            measures.UNDER_NEXT_HEADER_SHARE * box.width,
+        )
         return [
             lane
             for lane, ((start, end), (first, last)) in enumerate(
@@ -129,12 +115,16 @@ class HeadedTable:
             start
             for start in _word_starts(piece)
             if any(
-                abs(start - side) <= _ASIDE * self.height
+                abs(start - side) <= measures.HEADER_ASIDE_EMS * self.height
                 for lane in reached[1:]
                 for side in (self._lanes[lane][0], self._headers[lane][0])
             )
         ]
-        return cut(piece, [mark - 0.2 * self.height for mark in marks]) if marks else [piece]
+        return (
+            cut(piece, [mark - measures.BEFORE_COLUMN_EMS * self.height for mark in marks])
+            if marks
+            else [piece]
+        )
 
     def _assigned(self, row: Row) -> list[int] | None:
         """Return the column of each piece of a row; None when one has none or several."""
@@ -173,8 +163,8 @@ class HeadedTable:
         """Return the white that ends the table."""
         whites = [line.white for line in self.lines if line.has_value]
         if not whites:
-            return _FIRST_WHITE * self.height
-        return max(_MORE_WHITE * median(whites), self.height)
+            return measures.BELOW_HEADER_EMS * self.height
+        return max(measures.BELOW_HEADER_ROW_TIMES * median(whites), self.height)
 
     def _may_follow(self, line: _Line, above: Row) -> bool:
         """Tell whether a row without a value of its own may be one of the table's.
@@ -259,14 +249,18 @@ class HeadedTable:
             goes_on = leads or line.white < 0 or self._goes_on(above, line, usual)
             numbers.append(numbers[-1] + (0 if goes_on else 1))
             after = self.lines[at].white if at < len(self.lines) else usual
-            leads = not line.has_value and not goes_on and after < _WRAPPED * usual
+            leads = (
+                not line.has_value
+                and not goes_on
+                and after < measures.WRAPPED_BELOW_HEADER_SHARE * usual
+            )
         return numbers
 
     def _goes_on(self, above: _Line, line: _Line, usual: float) -> bool:
         """Tell whether a line only goes on in cells of the one above."""
         if line.has_value:
             return False
-        is_near = line.white < _WRAPPED * usual
+        is_near = line.white < measures.WRAPPED_BELOW_HEADER_SHARE * usual
         return is_near or (line.white <= usual + 1 and self._is_wrapped(above, line))
 
     def _is_wrapped(self, above: _Line, line: _Line) -> bool:
@@ -279,7 +273,10 @@ class HeadedTable:
             if lane == line.lanes[0]
         ]
         room = self._lanes[line.lanes[0]][1]
-        return bool(same) and same[-1].box.max_x + word + 0.3 * self.height > room
+        return (
+            bool(same)
+            and same[-1].box.max_x + word + measures.WRAPPED_WORD_EMS * self.height > room
+        )
 
     def _grid(self, numbers: Sequence[int]) -> FilledGrid:
         """Put header and rows into places."""
@@ -322,7 +319,7 @@ def find_headed(
     number = failed = 0
     while number < len(rows):
         header, number = rows[number], number + 1
-        if not _is_header(header, _LEAST_HEADERS):
+        if not _is_header(header, measures.FEWEST_HEADERS):
             continue
         table = HeadedTable(header, rules, text_height)
         if number > 1 and not table.begins_below(rows[number - 2]):
@@ -335,7 +332,7 @@ def find_headed(
         if filled is not None:
             number += len(table.lines)
             yield filled
-        elif failed == _TRIES:
+        elif failed == measures.HEADER_TRIES:
             number, failed = after, 0
 
 
@@ -352,10 +349,10 @@ def _word_starts(piece: TextLine) -> list[float]:
 def _is_header(row: Sequence[TextLine], least: int) -> bool:
     """Tell whether a row of text may name columns: short words side by side, few with digits."""
     with_digits = sum(any(map(str.isdigit, piece.text)) for piece in row)
-    return max(least, 2 * with_digits + 1) <= len(row) <= _MOST_HEADERS and not any(
+    return max(least, 2 * with_digits + 1) <= len(row) <= measures.MOST_HEADERS and not any(
         (is_numeric(piece.text) and piece.text != "#")
         or is_wordy(piece.text)
         or is_label(piece.text)
-        or len(piece.text.split()) > _LONGEST_HEADER
+        or len(piece.text.split()) > measures.HEADER_WORDS
         for piece in row
     )

@@ -8,15 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
+from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.heading import is_wordy
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling
-from chalicelib.engines.ocr.tables.unruled.growing import MOST_PENDING, Growing, Region, is_parted
-
-_SAME_END = 1.5  # ends of rules of one table differ by at most this, in text heights
-_HEADLINE = 1.4
-"""Letters this many times as high as usual are those of a letterhead or a title."""
-_KNOWN_ROWS = 24  # rows of a region that tell its columns to rows outside
+from chalicelib.engines.ocr.tables.unruled.growing import Growing, Region, is_parted
 
 
 def ruled_regions(
@@ -78,8 +74,8 @@ def _extended(
     above = [row for row in reversed(rows) if row_box(row).center[1] < top]
     below = [row for row in rows if row_box(row).center[1] > bottom]
     added = [
-        *_fitting(inner[:_KNOWN_ROWS][::-1], above, text_height, is_closed=is_closed),
-        *_fitting(inner[-_KNOWN_ROWS:], below, text_height, is_closed=is_closed),
+        *_fitting(inner[: measures.KNOWN_ROWS][::-1], above, text_height, is_closed=is_closed),
+        *_fitting(inner[-measures.KNOWN_ROWS :], below, text_height, is_closed=is_closed),
     ]
     if not added:
         return region
@@ -102,7 +98,7 @@ def _fitting(
     for row in outside:
         if is_closed and not is_parted(row, growing.gutters):
             growing.pending.append(row)
-            if len(growing.rows) == known or len(growing.pending) > MOST_PENDING:
+            if len(growing.rows) == known or len(growing.pending) > measures.MOST_PENDING_ROWS:
                 growing.pending.clear()
                 break
         elif not growing.gutters or not growing.takes(row):
@@ -118,7 +114,7 @@ def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Rul
         for group in groups:
             first = group[0]
             if max(abs(first.start - rule.start), abs(first.end - rule.end)) <= (
-                _SAME_END * text_height
+                measures.SAME_RULE_END_EMS * text_height
             ):
                 group.append(rule)
                 break
@@ -135,7 +131,7 @@ def _parted_by_prose(
     for rule in group[1:]:
         band = Rect(rule.start, part[-1].position, rule.end, rule.position)
         between = [piece for piece in pieces if _is_inside(piece.box, band)]
-        is_far = not between and band.height > 4 * text_height
+        is_far = not between and band.height > measures.BAND_EMS * text_height
         if is_far or _is_prose(between):
             if len(part) > 1:
                 yield part
@@ -169,7 +165,7 @@ def aligned_regions(
         text_height: the usual height of a line, in pixels.
     """
     growing = Growing(text_height)
-    body = [piece for piece in pieces if piece.box.height < _HEADLINE * text_height]
+    body = [piece for piece in pieces if piece.box.height < measures.HEADLINE_TIMES * text_height]
     for row in group_rows(_without_prose(body, text_height)):
         if not growing.takes(row):
             yield from growing.regions(rulings)
@@ -184,7 +180,8 @@ def _without_prose(pieces: Sequence[TextLine], text_height: float) -> list[TextL
     prose = {
         id(piece)
         for stack in stacks
-        if len(stack) > 2 and sum(is_wordy(piece.text) for piece in stack) >= 0.6 * len(stack)
+        if len(stack) > 2
+        and sum(is_wordy(piece.text) for piece in stack) >= measures.PROSE_SHARE * len(stack)
         for piece in stack
     }
     return [piece for piece in pieces if id(piece) not in prose]
@@ -198,11 +195,11 @@ def _stacks(pieces: Iterable[TextLine], text_height: float) -> list[list[TextLin
         open_stacks = [
             stack
             for stack in open_stacks
-            if piece.box.min_y - stack[-1].box.max_y <= 1.2 * text_height
+            if piece.box.min_y - stack[-1].box.max_y <= measures.PROSE_LINE_EMS * text_height
         ]
         for stack in open_stacks:
             last = stack[-1].box
-            if abs(last.min_x - piece.box.min_x) <= 0.6 * text_height and (
+            if abs(last.min_x - piece.box.min_x) <= measures.PROSE_EDGE_EMS * text_height and (
                 piece.box.min_y >= last.center[1]
             ):
                 stack.append(piece)
