@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.unruled.growing import MOST_PENDING, Growing, is_parted
+from chalicelib.engines.ocr.tables.measures import MOST_PENDING_ROWS
+from chalicelib.engines.ocr.tables.unruled.growing import Growing, is_parted
 
 
 def row(y: float, *lefts: float, width: float = 60) -> list[TextLine]:
@@ -42,7 +43,7 @@ def test_rows_put_off_are_few() -> None:
 
     growing, taken = grown(row(0, 0, 120), *lone)
 
-    assert taken == [True] + [True] * MOST_PENDING + [False] * (5 - MOST_PENDING)
+    assert taken == [True] + [True] * MOST_PENDING_ROWS + [False] * (5 - MOST_PENDING_ROWS)
     assert len(growing.rows) == 1
 
 
