@@ -207,14 +207,13 @@ class ExampleStore:
                 for row in rows:
                     batch.delete(row)
 
-    def delete(self, sequence: ExampleSequence) -> None:
-        """Delete every chunk row of a sequence, committed or not."""
-        _delete_rows(sequence.key)
+    def delete(self, sequences: Iterable[ExampleSequence]) -> None:
+        """Delete every chunk row of sequences, committed or not."""
+        _delete_rows(sequence.key for sequence in sequences)
 
     def delete_notes(self, dataset_id: int) -> None:
         """Delete what is noted of a dataset's examples beside their chunks."""
-        _delete_rows(places_key(dataset_id))
-        _delete_rows(mended_key(dataset_id))
+        _delete_rows((places_key(dataset_id), mended_key(dataset_id)))
 
     def _all_blocks(
         self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
@@ -275,11 +274,14 @@ def mended_key(dataset_id: int) -> str:
     return f"{dataset_id}#mended"
 
 
-def _delete_rows(key: str) -> None:
-    rows = list(ExampleChunkRow.query(key, consistent_read=True))
+def _delete_rows(keys: Iterable[str]) -> None:
+    """Delete the rows of partitions in as few calls as there may be; their bodies are not read."""
+    named = ["sequence", "number"]
     with ExampleChunkRow.batch_write() as batch:
-        for row in rows:
-            batch.delete(row)
+        for key in keys:
+            rows = ExampleChunkRow.query(key, consistent_read=True, attributes_to_get=named)
+            for row in list(rows):
+                batch.delete(row)
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import pytest
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
@@ -217,6 +220,28 @@ def test_running_deletion_has_begun(world: World) -> None:
     assert {record.status for record in shown} == {"RUNNING"}
     assert all(0 < record.progress < 1 for record in shown)
     assert [r.progress for r in shown] == sorted(r.progress for r in shown)
+
+
+def test_deletion_of_many_labels_makes_few_calls(world: World) -> None:
+    """Two reads a label that return keys alone; writes and reports are shared by many labels."""
+    view = world.dataset(some_rows({f"label {number}": 1 for number in range(60)}))
+    owner, dataset_id = world.account, view.dataset.dataset_id
+    world.container.deletions.delete_dataset(owner, LANGUAGE, dataset_id)
+    calls, bodies = Counter[str](), []
+
+    def note(parsed: dict[str, Any], model: Any, **_: Any) -> None:
+        """Note one answered call."""
+        calls[model.name] += 1
+        bodies.extend(row for row in parsed.get("Items", ()) if "body" in row)
+
+    events = world.stores.clients.dynamodb.meta.events
+    events.register("after-call", note)
+    world.work()
+    events.unregister("after-call", note)
+
+    assert world.rows(ExampleChunkRow) == world.rows(LabelRow) == bodies == []
+    assert calls["Query"] <= 2 * 60 + 10
+    assert calls["BatchWriteItem"] + calls["UpdateItem"] <= 30
 
 
 def test_model_leaves_nothing(world: World) -> None:

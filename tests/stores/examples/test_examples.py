@@ -143,7 +143,7 @@ def test_delete_removes_uncommitted_chunks_too(
     """Nothing of a sequence is left, however many chunks it has."""
     _write(examples, clock, [f"text {number}" for number in range(3_050)])
 
-    examples.delete(SEQUENCE)
+    examples.delete([SEQUENCE])
 
     assert world.rows(ExampleChunkRow) == []
 
