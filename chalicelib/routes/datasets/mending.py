@@ -266,6 +266,7 @@ OPERATIONS = (
         summary="Give an example another label, or a text another wording; its id stays.",
         form=ExampleChangesForm,
         answer=records.CorrectionRecord,
+        takes_data=True,
         statuses=(409,),
     ),
     Operation(
@@ -290,6 +291,7 @@ OPERATIONS = (
         "model suggests.",
         form=CorrectionsForm,
         answer=records.CorrectionRecord,
+        takes_data=True,
         statuses=(409,),
     ),
 )
