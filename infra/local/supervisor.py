@@ -7,6 +7,7 @@ no connection, and forks each as a child.
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import os
 import select
@@ -151,6 +152,13 @@ class CannotStart(Exception):
     """The stack cannot start; the text says why, and how to mend it."""
 
 
+def _remedy(error: OSError) -> str:
+    """Say what helps where the state folder cannot be written."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "Free some room there, then start again."
+    return "Name a folder that this user may write by PRESAGE_STATE_DIR, or mend that one."
+
+
 @dataclass
 class ChildProcess:
     """One long-lived child."""
@@ -220,7 +228,7 @@ class Supervisor:
         except OSError as error:
             raise CannotStart(
                 f"the state folder {folder} cannot be written ({error.strerror}); nothing in it "
-                "has changed. Free some room there, then start again."
+                f"has changed. {_remedy(error)}"
             ) from error
         if other is not None:
             raise CannotStart(

@@ -190,6 +190,18 @@ def test_description_of_a_dead_stack_is_ignored(tmp_path):
         assert state.read_stack() is None
 
 
+def test_state_folder_that_is_none_is_one_line(tmp_path):
+    """What no room would mend is told with another way out."""
+    (tmp_path / "file").write_text("no folder")
+
+    ended = start(tmp_path / "file")
+
+    (said,) = ended.stderr.splitlines()
+    assert ended.returncode == 2
+    assert "(File exists)" in said
+    assert said.endswith("by PRESAGE_STATE_DIR, or mend that one.")
+
+
 def test_second_stack_with_one_state_folder_is_refused(fresh):
     """Two stacks never share a state folder."""
     ended = start(fresh.state.folder)
