@@ -19,7 +19,7 @@ ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy kills turns growth histories bench-backup bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy test-openapi kills turns growth histories bench-backup bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,15 @@ test-deploy: fast-models ## the packaged functions on an emulated AWS (on x86-64
 	@$(BIN)/python -m tests.emulators.ministack
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed
 	@PRESAGE_PACKAGE=build/package/x86_64 $(BIN)/python -m pytest tests/deployed --timeout 1800 $(ARGS)
+
+build/generated/.installed: tests/generated/requirements.txt | $(INSTALLED)
+	@$(BIN)/python -m venv --clear build/generated
+	@build/generated/bin/python -m pip install --disable-pip-version-check --quiet -r $< || { \
+	  echo "openapi-python-client could not be installed: is there a network to the package index?" >&2; exit 3; }
+	@touch $@
+
+test-openapi: fast-models build/generated/.installed ## a second client, generated from the OpenAPI document, calls the service
+	@PRESAGE_GENERATOR=build/generated $(BIN)/python -m pytest tests/generated --timeout 600 $(ARGS)
 
 bench-cold: fast-models ## cold starts of the packaged functions in fresh processes (on x86-64)
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed

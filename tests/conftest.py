@@ -36,12 +36,14 @@ os.environ.update(
 )
 
 
-# They need what `make test-localstack` and `make test-deploy` install and start.
+# They need what a target of the Makefile of their own installs and starts.
 collect_ignore = [
     folder
     for folder, variable in (
         ("localstack", "PRESAGE_TEST_ENDPOINT"),
         ("deployed", "PRESAGE_PACKAGE"),
+        ("generated", "PRESAGE_GENERATOR"),
+        ("browser", "PRESAGE_BROWSER"),
     )
     if not os.environ.get(variable)
 ]

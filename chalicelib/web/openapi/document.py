@@ -72,7 +72,7 @@ def document(operations: Iterable[Operation]) -> Schema:
         },
         "servers": SERVERS,
         "tags": [{"name": name, "description": text} for name, text in GROUPS.items()],
-        "paths": dict(sorted(paths.items())),
+        "paths": dict(sorted(paths.items(), key=_place)),
         "components": {
             "schemas": schemas.components,
             "securitySchemes": {
@@ -80,6 +80,11 @@ def document(operations: Iterable[Operation]) -> Schema:
             },
         },
     }
+
+
+def _place(path: tuple[str, Schema]) -> tuple[bool, str]:
+    """Order paths by name, those of old clients last."""
+    return not path[0].startswith("/v2/"), path[0]
 
 
 def statuses(operation: Operation) -> list[int]:
@@ -140,7 +145,17 @@ class _Schemas:
                 meaning = fields.get(name, {}).get("description") or words.word("", name)
                 fields[name] = {"type": "string", "format": "binary", "minLength": 1}
                 fields[name]["description"] = meaning
-        return {**schema, "properties": fields, **rules}
+        return {**schema, "properties": fields, **_rules(rules)}
+
+
+def _rules(rules: Schema) -> Schema:
+    """Write alternatives beside the members of a schema as a part that holds too.
+
+    Generators of clients, and pages, take a schema with `oneOf` of its own for one of those alone.
+    """
+    choices = [{name: rules[name]} for name in ("anyOf", "oneOf") if name in rules]
+    others = {name: rule for name, rule in rules.items() if name not in ("anyOf", "oneOf")}
+    return {**others, "allOf": choices} if choices else others
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:

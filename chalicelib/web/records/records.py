@@ -226,7 +226,7 @@ class LearningCurveRecord(msgspec.Struct, rename="camel"):
 
     epoch: int
     metrics_data: dict[str, Any]
-    epoch_results: dict[str, Any] | list[Any]
+    epoch_results: dict[str, Any] | list[dict[str, Any]]
     object: Literal["learningcurve"] = "learningcurve"
 
 

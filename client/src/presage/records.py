@@ -174,7 +174,7 @@ class LearningCurve(Record, kw_only=True):
 
     epoch: int
     metrics_data: dict[str, Any]
-    epoch_results: dict[str, Any] | list[Any]
+    epoch_results: dict[str, Any] | list[dict[str, Any]]
     object: str = "learningcurve"
 
 

@@ -171,3 +171,15 @@ def test_operations_are_grouped_in_the_order_of_their_use():
     groups = [tag["name"] for tag in DOCUMENT["tags"]]
     assert groups[0] == "accounts"
     assert {tag for _, _, call in CALLS for tag in call["tags"]} == set(groups)
+
+
+def test_machines_find_the_members_of_every_schema():
+    """Alternatives stand behind `allOf` where there are members, and arrays say what they hold."""
+    schemas = [json.loads(json.dumps(DOCUMENT))]
+    while schemas:
+        schema = schemas.pop()
+        if isinstance(schema, dict):
+            assert schema.get("type") != "object" or not {"anyOf", "oneOf"} & set(schema), schema
+            assert schema.get("type") != "array" or "items" in schema, schema
+        if isinstance(schema, dict | list):
+            schemas += schema.values() if isinstance(schema, dict) else schema
