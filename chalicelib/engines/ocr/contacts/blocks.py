@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from chalicelib.engines.ocr.contacts import labels
+from chalicelib.engines.ocr.contacts import labels, measures
 from chalicelib.engines.ocr.contacts.entries import is_entry, key_end
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
 from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_beside, is_same_row
@@ -18,12 +18,6 @@ from chalicelib.engines.ocr.kinds.person import person_confidence
 from chalicelib.engines.ocr.kinds.postcode import find_postcodes, find_state_zips, is_country
 from chalicelib.engines.ocr.kinds.title import title_confidence
 
-_STRONG, _FAIR, _WEAK = 0.75, 0.5, 0.3
-_CONTRARY = 0.7
-_GAP = 1.6
-_ALIKE = 1.4
-_MOST_LINES = 12
-_TOWN_WORDS = 6
 _ICON = re.compile(r"(?:[A-Za-z©®@°?]\W?|\W{1,2}) (?=\d)")
 
 
@@ -59,7 +53,7 @@ class _Blocks:
     def found(self) -> Iterator[EntityMatch]:
         """Yield the addresses in the order of the pieces."""
         for piece in self.pieces:
-            if self._sure[piece] < _WEAK or piece in self._used:
+            if self._sure[piece] < measures.WEAK_ADDRESS or piece in self._used:
                 continue
             self._check()
             block = _without_head(self._grown(piece), self._sure)
@@ -69,19 +63,26 @@ class _Blocks:
             self._used.update(block)
             best = max(self._sure[one] for one in block)
             yield EntityMatch(
-                labels.ADDRESS, join_text(block), min(0.98, best + 0.01), tuple(block)
+                labels.ADDRESS,
+                join_text(block),
+                min(measures.SUREST, best + measures.WHOLE_ADDRESS_BONUS),
+                tuple(block),
             )
 
     def _is_address(self, block: Sequence[CardPiece]) -> bool:
         """Return whether lines say enough to be an address."""
         best = max(self._sure[piece] for piece in block)
-        fair = sum(self._sure[piece] >= _FAIR for piece in block)
-        return best >= _STRONG or fair > 1 or (best >= _FAIR and len(block) > 1)
+        fair = sum(self._sure[piece] >= measures.FAIR_ADDRESS for piece in block)
+        return (
+            best >= measures.STRONG_ADDRESS
+            or fair > 1
+            or (best >= measures.FAIR_ADDRESS and len(block) > 1)
+        )
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
         """Return a piece with those below and beside it that go on with its address."""
         block = [first]
-        while len(block) < _MOST_LINES:
+        while len(block) < measures.ADDRESS_LINES:
             following = self._following(block)
             if following is None:
                 break
@@ -99,7 +100,7 @@ class _Blocks:
         for piece in self._candidates(block[-1]):
             if piece in block or (barrier is not None and not is_same_row(barrier, piece)):
                 continue
-            if self._sure[piece] >= _WEAK:
+            if self._sure[piece] >= measures.WEAK_ADDRESS:
                 if _may_follow(block, piece):
                     return piece
             elif self._bridges(block, piece):
@@ -122,7 +123,7 @@ class _Blocks:
         if _is_complete(block) or not _may_be_town(bridge.text):
             return False
         return block[-1].text.endswith(",") or any(
-            self._sure[piece] >= _WEAK and _may_follow(block, piece)
+            self._sure[piece] >= measures.WEAK_ADDRESS and _may_follow(block, piece)
             for piece in self._candidates(bridge)
             if piece not in block
         )
@@ -149,7 +150,10 @@ def _is_headed(key: str, text: str) -> bool:
     """Return whether a key has an address, or the first line of one."""
     if is_entry(text):
         return False
-    return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= _STRONG
+    return (
+        labels.label_tag(key) == labels.ADDRESS
+        or address_confidence(text) >= measures.STRONG_ADDRESS
+    )
 
 
 def _names_address(key: str) -> bool:
@@ -161,13 +165,18 @@ def _confidence(piece: CardPiece) -> float:
     """Return how sure a piece is an address line, other kinds of text held against it."""
     text = piece.text
     confidence = address_confidence(text)
-    if confidence < _WEAK or is_entry(text):
+    if confidence < measures.WEAK_ADDRESS or is_entry(text):
         return 0.0
     if find_state_zips(text):
         return confidence
-    if title_confidence(text) >= _CONTRARY or person_confidence(text) >= _CONTRARY + 0.1:
-        return min(confidence, _WEAK) if find_postcodes(text) else 0.0
-    if organisation_confidence(text) >= _CONTRARY and not any(map(str.isdecimal, text)):
+    if (
+        title_confidence(text) >= measures.CONTRARY_CERTAINTY
+        or person_confidence(text) >= measures.CONTRARY_PERSON
+    ):
+        return min(confidence, measures.WEAK_ADDRESS) if find_postcodes(text) else 0.0
+    if organisation_confidence(text) >= measures.CONTRARY_CERTAINTY and not any(
+        map(str.isdecimal, text)
+    ):
         return 0.0
     return confidence
 
@@ -178,14 +187,20 @@ def _without_icon(piece: CardPiece) -> CardPiece:
     if icon is None:
         return piece
     part = piece.part(icon.end(), len(piece.text))
-    return part if part is not None and address_confidence(part.text) >= _STRONG else piece
+    return (
+        part
+        if part is not None and address_confidence(part.text) >= measures.STRONG_ADDRESS
+        else piece
+    )
 
 
 def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[CardPiece]:
     """Cut the lines before the street that are no part of a building, no quarter and no town."""
     street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
     begin = street
-    while begin and (sure[block[begin - 1]] >= _FAIR or is_unit(block[begin - 1].text)):
+    while begin and (
+        sure[block[begin - 1]] >= measures.FAIR_ADDRESS or is_unit(block[begin - 1].text)
+    ):
         begin -= 1
     return block[begin:]
 
@@ -211,15 +226,21 @@ def _has_postcode(text: str) -> bool:
     """Return whether a line has a postcode that is no house number: `2685 Harbor Road`."""
     is_street = names_street(text)
     return any(
-        not is_street or code.confidence > _FAIR or text[: code.start].rstrip().endswith(",")
+        not is_street
+        or code.confidence > measures.FAIR_ADDRESS
+        or text[: code.start].rstrip().endswith(",")
         for code in find_postcodes(text)
     )
 
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:
     """Return whether a piece is the next one of an address after its last one so far."""
-    alike = max(last.height, piece.height) < _ALIKE * min(last.height, piece.height)
-    return alike and (is_beside(last, piece) or is_below(last, piece, _GAP))
+    alike = max(last.height, piece.height) < measures.ADDRESS_SAME_SIZE * min(
+        last.height, piece.height
+    )
+    return alike and (
+        is_beside(last, piece) or is_below(last, piece, measures.ADDRESS_LINE_GAP_HEIGHTS)
+    )
 
 
 def _nearness(last: CardPiece, piece: CardPiece) -> tuple[bool, float, tuple[int, int]]:
@@ -232,5 +253,10 @@ def _nearness(last: CardPiece, piece: CardPiece) -> tuple[bool, float, tuple[int
 def _may_be_town(text: str) -> bool:
     """Return whether a text may be a town or a quarter: a few words that are nothing else."""
     kinds = (title_confidence(text), person_confidence(text), organisation_confidence(text))
-    plain = text[:1].isalnum() and len(text.split()) <= _TOWN_WORDS
-    return plain and max(kinds) < _CONTRARY and not is_entry(text) and not is_heading(text)
+    plain = text[:1].isalnum() and len(text.split()) <= measures.TOWN_WORDS
+    return (
+        plain
+        and max(kinds) < measures.CONTRARY_CERTAINTY
+        and not is_entry(text)
+        and not is_heading(text)
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
+from chalicelib.engines.ocr.contacts import measures
 from chalicelib.engines.ocr.kinds.internet import main_label
 from chalicelib.engines.ocr.kinds.organisation import LEGAL_FORMS
 from chalicelib.engines.ocr.kinds.person import without_credentials
@@ -30,9 +31,6 @@ _ROLES = word_set(
 )
 _SCHEME = re.compile(r"h?ttps?[:;]/{1,2}", re.IGNORECASE)
 _NOT_LETTERS = re.compile(r"[^a-z0-9]")
-_ALIKE = 86.0
-_SHORTEST = 3
-_SHORT_OWNER = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +83,27 @@ def _owner_fit(text: str, owner: str) -> float:
         return 0.0
     if whole == owner or "".join(words) == owner:
         return 1.0
-    if len(whole) >= _SHORTEST and fuzz.ratio(whole, owner) >= _ALIKE:
-        return 0.95
-    if len(owner) > _SHORT_OWNER and whole.startswith(owner):
-        return 0.9
+    if len(whole) >= measures.SHORTEST_OWNER and fuzz.ratio(whole, owner) >= measures.ALIKE_RATIO:
+        return measures.FITS_MISREAD
+    if len(owner) > measures.SHORT_OWNER and whole.startswith(owner):
+        return measures.BEGINS_WITH_OWNER
     if _starts(core, owner) or _starts([word for word in core if word not in _SMALL], owner):
-        return 0.85
+        return measures.FIRST_WORDS_FIT
     initials = "".join(word[0] for word in core)
     small = "".join(word[0] for word in core if word not in _SMALL)
     if len(owner) > 1 and owner in (initials, small):
-        return 0.8
-    if len(owner) > _SHORTEST and owner.startswith(whole) and len(whole) >= _SHORTEST:
-        return 0.8
-    return 0.5 if any(len(word) > _SHORTEST and word in owner for word in core) else 0.0
+        return measures.INITIALS_FIT
+    if (
+        len(owner) > measures.SHORTEST_OWNER
+        and owner.startswith(whole)
+        and len(whole) >= measures.SHORTEST_OWNER
+    ):
+        return measures.BEGINS_OWNER
+    return (
+        measures.ONE_WORD_FITS
+        if any(len(word) > measures.SHORTEST_OWNER and word in owner for word in core)
+        else 0.0
+    )
 
 
 _SMALL = word_set("and & of the for und et y de la")
@@ -108,7 +114,7 @@ def _starts(words: list[str], owner: str) -> bool:
     grown = ""
     for word in words:
         grown += word
-        if grown == owner and len(owner) >= _SHORTEST:
+        if grown == owner and len(owner) >= measures.SHORTEST_OWNER:
             return True
     return False
 
@@ -127,16 +133,18 @@ def _local_fit(words: list[str], local: str) -> float:
         return 0.0
     if "".join(words) == flat:
         return 1.0
-    long = [word for word in words if len(word) >= _SHORTEST]
-    hits = sum(word in parts or (len(word) > _SHORTEST and word in flat) for word in long)
+    long = [word for word in words if len(word) >= measures.SHORTEST_OWNER]
+    hits = sum(
+        word in parts or (len(word) > measures.SHORTEST_OWNER and word in flat) for word in long
+    )
     if hits > 1 or (hits and flat in _short_forms(words)):
         return 1.0
     if hits:
-        return 0.8
+        return measures.ONE_NAME_FITS
     if flat in _short_forms(words):
-        return 0.7
+        return measures.SHORT_FORM_FITS
     close = max((fuzz.ratio(word, part) for word in long for part in parts), default=0.0)
-    return 0.6 if close >= _ALIKE else 0.0
+    return measures.NAME_ALIKE if close >= measures.ALIKE_RATIO else 0.0
 
 
 def _short_forms(words: list[str]) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from chalicelib.engines.ocr.contacts import measures
 from chalicelib.engines.ocr.kinds.address import STREET_WORDS, UNIT_WORDS
 from chalicelib.engines.ocr.kinds.amounts import find_money
 from chalicelib.engines.ocr.kinds.dates import find_dates
@@ -11,16 +12,13 @@ from chalicelib.engines.ocr.kinds.span import folded_words, word_set
 
 _KEY = re.compile(r"(?P<key>[^\W\d][^:：]{0,60}|[#(][^:：]{0,60}?[^\W\d][^:：]{0,30})[:：]")
 _PARTS = UNIT_WORDS | word_set("box c/o attn attention care of po p/o pobox")
-_SURE_DATE, _SURE_MONEY = 0.9, 0.9
 _CENTS = re.compile(r"[.,]\d\d(?!\d)")
-_MOST_WORDS = 5
-_LONGEST = 120
 
 
 def key_end(text: str) -> int:
     """Return the character behind the colon of a key at a line's beginning; 0 without one."""
     match = _KEY.match(text)
-    return match.end() if match and len(match["key"].split()) <= _MOST_WORDS else 0
+    return match.end() if match and len(match["key"].split()) <= measures.KEY_WORDS else 0
 
 
 def is_entry(text: str) -> bool:
@@ -29,7 +27,7 @@ def is_entry(text: str) -> bool:
     Args:
         text: a line, or a part of one.
     """
-    text = text[:_LONGEST]
+    text = text[: measures.LONGEST_ENTRY]
     end = key_end(text)
     if end:
         words = folded_words(text[:end])
@@ -39,13 +37,15 @@ def is_entry(text: str) -> bool:
 
 def _has_date(text: str) -> bool:
     """Return whether a date with its year stands in a line."""
-    return any(span.confidence >= _SURE_DATE for span in find_dates(text))
+    return any(span.confidence >= measures.DATE_CERTAINTY for span in find_dates(text))
 
 
 def has_amount(text: str) -> bool:
     """Return whether an amount stands in a line; `Rm 12` and `Unit 3.02` are none."""
     spans = find_money(text)
-    if any(span.confidence >= _SURE_MONEY and _CENTS.search(span.text) for span in spans):
+    if any(
+        span.confidence >= measures.MONEY_CERTAINTY and _CENTS.search(span.text) for span in spans
+    ):
         return True
     if any(span.text[0] in "$£€¥₹" for span in spans):
         return True

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chalicelib.engines.ocr.contacts import labels
+from chalicelib.engines.ocr.contacts import labels, measures
 from chalicelib.engines.ocr.contacts.piece import CardPiece
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.internet import find_mails, find_websites
@@ -18,11 +18,7 @@ from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
 from chalicelib.engines.ocr.kinds.title import title_confidence
 
 _MARKS = " \t|•·/\\,;:-–—=*►■●▪»>&+()[]{}_~"
-_WEAK_PHONE = 0.75
-_FEW_WORDS = 3
-_TELLING = 0.7
 _MISREAD_MAIL = re.compile(r"[A-Za-z0-9._\-@©®]{4,80}")
-_FEWEST_DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,14 +58,14 @@ def _spans_of(text: str) -> list[tuple[str, Span]]:
 
 def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
     """Leave out digits like a telephone number's that belong to an address or a postcode."""
-    if all(phone.confidence >= _WEAK_PHONE for phone in phones):
+    if all(phone.confidence >= measures.WEAK_PHONE for phone in phones):
         return list(phones)
     codes = find_postcodes(text)
-    is_address = address_confidence(text) >= _TELLING
+    is_address = address_confidence(text) >= measures.TELLING_CERTAINTY
     return [
         phone
         for phone in phones
-        if phone.confidence >= _WEAK_PHONE
+        if phone.confidence >= measures.WEAK_PHONE
         or labels.tag_before(text[: phone.start])[0]
         or not (
             any(phone.meets(code) for code in codes)
@@ -97,7 +93,7 @@ def _cut(
             tag, start = (later, span.start) if later else (tag, start)
         if kind == labels.PHONE and tag == labels.OTHER:
             # A registration number: what it is belongs to it.
-            span = Span(start, span.end, text[start : span.end], 0.8)
+            span = Span(start, span.end, text[start : span.end], measures.REGISTRATION_NUMBER)
         part = piece.part(span.start, span.end)
         if part is not None:
             found.append(_entity(kind, tag, span, part))
@@ -123,14 +119,14 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
     if kind == labels.PHONE:
         numbers = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
         if label in numbers:
-            tag, confidence = label, max(confidence, 0.97)
+            tag, confidence = label, max(confidence, measures.LABELLED_NUMBER)
         elif label == labels.OTHER:
             tag = labels.OTHER
         elif is_mobile_number(span.text):
-            tag, confidence = labels.MOBILE_PHONE, 0.7 * confidence
+            tag, confidence = labels.MOBILE_PHONE, measures.UNLABELLED_MOBILE * confidence
     elif kind == labels.WEBSITE and label == labels.EMAIL and "www" not in span.text.lower():
         # The at sign was not read; what is not there is not made up.
-        tag, confidence = labels.EMAIL, 0.7
+        tag, confidence = labels.EMAIL, measures.MAIL_WITHOUT_AT
     return EntityMatch(tag, span.text, confidence, (part,))
 
 
@@ -171,7 +167,7 @@ _OPENING = _MARKS.replace("(", "").replace("+", "")
 def _introduces(text: str, cut: str) -> bool:
     """Return whether words only say what follows: `Customer Service: 555 0100`."""
     words = text.split()
-    if len(words) > _FEW_WORDS or has_legal_form(text):
+    if len(words) > measures.INTRODUCING_WORDS or has_legal_form(text):
         return False
     return cut.rstrip().endswith(":") or not _says_something(text)
 
@@ -179,7 +175,9 @@ def _introduces(text: str, cut: str) -> bool:
 def _says_something(text: str) -> bool:
     """Return whether a text is likely an entity of its own."""
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
-    return max(kinds) >= _TELLING or len(text.split()) >= _FEW_WORDS
+    return (
+        max(kinds) >= measures.TELLING_CERTAINTY or len(text.split()) >= measures.INTRODUCING_WORDS
+    )
 
 
 def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
@@ -192,8 +190,8 @@ def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
         return [], [piece]
     single = _MISREAD_MAIL.fullmatch(value) is not None and any(map(str.isalpha, value))
     digits = sum(map(str.isdecimal, value))
-    number = digits >= max(_FEWEST_DIGITS, sum(map(str.isalpha, value)))
+    number = digits >= max(measures.FEWEST_DIGITS, sum(map(str.isalpha, value)))
     numbers = tag in (labels.PHONE, labels.MOBILE_PHONE, labels.FAX) and number
     if numbers or (tag in (labels.EMAIL, labels.WEBSITE) and single):
-        return [EntityMatch(tag, value, 0.6, (part,))], []
+        return [EntityMatch(tag, value, measures.MISREAD_ENTITY, (part,))], []
     return [], [piece]

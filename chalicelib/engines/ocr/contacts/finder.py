@@ -11,7 +11,7 @@ from statistics import median
 
 from chalicelib.domain.documents.findings import Contact
 from chalicelib.domain.documents.page import ReadPage, around
-from chalicelib.engines.ocr.contacts import labels
+from chalicelib.engines.ocr.contacts import labels, measures
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.clues import clues_of
 from chalicelib.engines.ocr.contacts.exact import EntityMatch, exact_entities
@@ -22,7 +22,6 @@ from chalicelib.engines.ocr.contacts.piece import CardPiece, pieces_of
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 _NUMBERS = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
-_LABEL_GAP = 8.0
 
 
 def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Contact, ...]:
@@ -105,14 +104,18 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
     if mark is None or tag is None:
         return found, None
     if found.tag in _NUMBERS and tag in _NUMBERS:
-        return EntityMatch(tag, found.text, max(found.confidence, 0.95), found.pieces), mark
+        return EntityMatch(
+            tag, found.text, max(found.confidence, measures.LABEL_ABOVE_OR_BESIDE), found.pieces
+        ), mark
     return found, mark if tag == found.tag else None
 
 
 def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
     """Return the label beside a number, or else the one above it."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
-    beside = next((mark for mark in near if is_beside(mark, piece, _LABEL_GAP)), None)
+    beside = next(
+        (mark for mark in near if is_beside(mark, piece, measures.LABEL_BESIDE_HEIGHTS)), None
+    )
     return beside or next((mark for mark in near if is_below(mark, piece)), None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from chalicelib.engines.ocr.contacts import measures
 from chalicelib.engines.ocr.kinds.span import word_set
 
 PHONE, MOBILE_PHONE, FAX = "PHONE", "MOBILE_PHONE", "FAX"
@@ -43,8 +44,6 @@ _TAGS = {word: tag for tag, words in reversed(_WORDS.items()) for word in words}
 _TELEPHONE = word_set("t tel telephone phone ph p telefon fon tél teléfono telefono telefone")
 _ORDER = (FAX, MOBILE_PHONE, PHONE)
 _TOKEN = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ.\-'/]{0,24}|24/7")
-_WINDOW = 48
-_MOST_WORDS = 3
 _LONE_LETTERS = frozenset("tpodhbvwmcfea")
 _AFTER = re.compile(
     r"^[ .,]{0,2}[(\[\-–—]{0,2} ?(?P<word>[A-Za-z]{1,12})\.?(?: ?[)\]]|(?=$|[ ,;|/]))"
@@ -57,11 +56,11 @@ def tag_before(text: str) -> tuple[str | None, int]:
     Returns:
         The tag, None without any, and where the words begin that give it.
     """
-    window = max(0, len(text) - _WINDOW)
+    window = max(0, len(text) - measures.LABEL_WINDOW)
     tokens = list(_TOKEN.finditer(text, window))
     names: list[str] = []
     start = edge = len(text)
-    for token in reversed(tokens[-_MOST_WORDS - 1 :]):
+    for token in reversed(tokens[-measures.LABEL_WORDS - 1 :]):
         between = text[token.end() : edge]
         known = _names_of(token.group())
         if not known or any(char.isalnum() for char in between) or not _is_free(text, token):
@@ -77,7 +76,7 @@ def tag_after(text: str) -> tuple[str | None, int]:
     Returns:
         The tag, None without any, and where the word ends.
     """
-    match = _AFTER.match(text[:_WINDOW])
+    match = _AFTER.match(text[: measures.LABEL_WINDOW])
     if match is None:
         return None, 0
     word = match.group("word").lower()
@@ -90,7 +89,7 @@ def tag_after(text: str) -> tuple[str | None, int]:
 def is_label(text: str) -> bool:
     """Return whether a text is made of label words alone: `Tel.`, `Direct Dial:`, `M`."""
     words = text.split()
-    if not words or len(words) > _MOST_WORDS:
+    if not words or len(words) > measures.LABEL_WORDS:
         return False
     return all(_names_of(word) for word in words)
 

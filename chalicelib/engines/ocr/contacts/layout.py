@@ -7,30 +7,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.contacts import measures
 from chalicelib.engines.ocr.contacts.piece import CardPiece
-
-_SAME_ROW = 0.5
-_EDGE = 1.2
-_CENTRE = 1.6
-_GAP_BELOW = 1.3
-_GAP_BESIDE = 3.0
 
 
 def is_same_row(one: CardPiece, other: CardPiece) -> bool:
     """Return whether two pieces stand side by side on one line."""
     height = min(one.place.height, other.place.height)
     shared = min(one.place.max_y, other.place.max_y) - max(one.place.min_y, other.place.min_y)
-    return shared > _SAME_ROW * height
+    return shared > measures.SAME_ROW_SHARE * height
 
 
-def is_beside(left: CardPiece, right: CardPiece, gap: float = _GAP_BESIDE) -> bool:
+def is_beside(left: CardPiece, right: CardPiece, gap: float = measures.BESIDE_HEIGHTS) -> bool:
     """Return whether a piece follows another one on its line, at most `gap` heights away."""
     distance = right.place.min_x - left.place.max_x
     height = max(left.height, right.height)
     return -height < distance < gap * height and is_same_row(left, right)
 
 
-def is_below(upper: CardPiece, lower: CardPiece, gap: float = _GAP_BELOW) -> bool:
+def is_below(upper: CardPiece, lower: CardPiece, gap: float = measures.BELOW_HEIGHTS) -> bool:
     """Return whether a piece is the next line of another one in the same column.
 
     Args:
@@ -42,27 +37,19 @@ def is_below(upper: CardPiece, lower: CardPiece, gap: float = _GAP_BELOW) -> boo
     distance = lower.place.min_y - upper.place.max_y
     if not -height < distance < gap * height:
         return False
-    starts_lower = lower.place.center[1] > upper.place.center[1] + 0.4 * height
+    starts_lower = lower.place.center[1] > upper.place.center[1] + measures.LOWER_HEIGHTS * height
     return starts_lower and is_aligned(upper.place, lower.place, height)
 
 
 def is_aligned(one: Rect, other: Rect, height: float) -> bool:
     """Return whether two places share their left or right edge or their middle."""
-    left = abs(one.min_x - other.min_x) < _EDGE * height
-    right = abs(one.max_x - other.max_x) < _EDGE * height
-    middle = abs(one.center[0] - other.center[0]) < _CENTRE * height
+    left = abs(one.min_x - other.min_x) < measures.SAME_EDGE_HEIGHTS * height
+    right = abs(one.max_x - other.max_x) < measures.SAME_EDGE_HEIGHTS * height
+    middle = abs(one.center[0] - other.center[0]) < measures.SAME_CENTRE_HEIGHTS * height
     return left or right or middle
 
 
 # Pieces of a page by their rows, so that what is near another one is found without a search.
-
-_UP, _DOWN = 4.0, 3.0
-"""Heights by which the top of a neighbour is above a piece's top, or below its bottom."""
-_ASIDE = 8.0
-"""Heights of the taller one between a piece and its neighbour on the same line."""
-_MOST_IN_ROWS = 1_500
-_MOST = 24
-"""Neighbours of one piece, the nearest: pages that are no pile of texts have fewer."""
 
 
 class Neighbours:
@@ -85,16 +72,27 @@ class Neighbours:
     def around(self, piece: CardPiece) -> list[CardPiece]:
         """Return the nearest pieces beside, above and below a piece, without it, top down."""
         place, height = piece.place, piece.height
-        low = int(np.searchsorted(self._tops, place.min_y - _UP * height))
-        high = int(np.searchsorted(self._tops, place.max_y + _DOWN * height, side="right"))
+        low = int(np.searchsorted(self._tops, place.min_y - measures.AROUND_ABOVE_HEIGHTS * height))
+        high = int(
+            np.searchsorted(
+                self._tops, place.max_y + measures.AROUND_BELOW_HEIGHTS * height, side="right"
+            )
+        )
         middle = int(np.searchsorted(self._tops, place.min_y))
-        low, high = max(low, middle - _MOST_IN_ROWS), min(high, middle + _MOST_IN_ROWS)
+        low, high = (
+            max(low, middle - measures.MOST_NEAR_ROWS),
+            min(high, middle + measures.MOST_NEAR_ROWS),
+        )
         rows = self._rows[low:high]
         aside = np.maximum(rows[:, 0] - place.max_x, place.min_x - rows[:, 2])
         away = np.maximum(rows[:, 1] - place.max_y, place.min_y - rows[:, 3])
-        near = np.flatnonzero(aside < _ASIDE * np.maximum(rows[:, 4], height))
-        if len(near) > _MOST:
+        near = np.flatnonzero(
+            aside < measures.AROUND_ASIDE_HEIGHTS * np.maximum(rows[:, 4], height)
+        )
+        if len(near) > measures.MOST_NEIGHBOURS:
             distance = np.maximum(aside[near], 0.0) + np.maximum(away[near], 0.0)
-            near = np.sort(near[np.argsort(distance, kind="stable")[: _MOST + 1]])
+            near = np.sort(
+                near[np.argsort(distance, kind="stable")[: measures.MOST_NEIGHBOURS + 1]]
+            )
         found = (self._pieces[low + place] for place in near.tolist())
         return [other for other in found if other is not piece]

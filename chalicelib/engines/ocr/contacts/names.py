@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from chalicelib.engines.ocr.contacts import measures
 from chalicelib.engines.ocr.contacts.clues import Clues
 from chalicelib.engines.ocr.contacts.entries import has_amount, key_end
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
@@ -22,40 +23,18 @@ from chalicelib.engines.ocr.kinds.person import person_confidence
 from chalicelib.engines.ocr.kinds.span import folded_words
 from chalicelib.engines.ocr.kinds.title import FIELDS, HEADS, title_confidence
 
-_PERSON, _ORG, _TITLE = 0.45, 0.45, 0.5
-"""What is less sure is no person, organisation, title."""
-_CARD_FLOORS = {PERSON: (_PERSON, 0.85), ORG: (_ORG, 0.9)}
+_CARD_FLOORS = {
+    PERSON: (measures.PERSON_CERTAINTY, measures.FURTHER_PERSON),
+    ORG: (measures.ORG_CERTAINTY, measures.FURTHER_ORG),
+}
 """Scores of the first and of further persons and organisations of a card."""
-_PAGE_FLOORS = {PERSON: (0.6, 0.85), ORG: (0.65, 0.9)}
+_PAGE_FLOORS = {
+    PERSON: (measures.PERSON_OF_PAGE, measures.FURTHER_PERSON),
+    ORG: (measures.ORG_OF_PAGE, measures.FURTHER_ORG),
+}
 """The same on a page of many lines: its largest line is no name, and it may name nobody."""
-_MOST_OF_CARD = 30
-"""Lines that a card has at the most."""
-_LARGE = 1.25
-"""Letters of a headline are so many times as high as those of most lines."""
-_LOGO_SIZE = 1.15
-"""Letters of a logo are, at least."""
-_SAME_HEIGHT = 1.35
-"""Lines of one name differ in height by no more: with and without letters that reach down."""
-_LOGO_ALIKE = 1.12
-"""Lines of one logo do, in capitals or with the same reach."""
-_GAIN = 0.15
-"""How much surer several lines together have to be than the best of them."""
-_FIT = 0.8
-"""A text that fits a domain so well names its owner, by its initials at least."""
-_NAMED = 0.75
-"""A text with a known given name is so sure to be a person."""
-_LONGEST_NAME = 60
-"""Characters of an organisation's name in several lines."""
-_MOST_LINES = 80
-"""Lines of a page that are tried in pairs."""
 _JOINERS = ("and", "&", "of", "the", "for", "de", "des", "du", "di", "et", "und", "für")
 """Small words inside names; a line that begins with one goes on with the line above."""
-_NAME_WORDS = 4
-"""Words of a person's name."""
-_LOGO_WORDS = 4
-"""Words of a logo."""
-_PART_WORDS = 2
-"""Words of a name in one of several lines, `Anna Maria` above `Eriksson`."""
 
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -89,7 +68,9 @@ def name_entities(
         chosen, left = _chosen(tag, scored, floors[tag])
         found += chosen
     if judge.is_card and all(one.tag != ORG for one in found):
-        chosen, left = _chosen(ORG, [(judge.logo(group), group) for group in left], (_ORG, 1.0))
+        chosen, left = _chosen(
+            ORG, [(judge.logo(group), group) for group in left], (measures.ORG_CERTAINTY, 1.0)
+        )
         found += chosen
     return found + _rest(left, judge)
 
@@ -106,7 +87,7 @@ def _chosen(
             break
         if taken.isdisjoint(group):
             text = " ".join(piece.text for piece in group)
-            found.append(EntityMatch(tag, text, min(0.98, best), group))
+            found.append(EntityMatch(tag, text, min(measures.SUREST, best), group))
             taken.update(group)
             floor = further
     return found, [group for _, group in scored if taken.isdisjoint(group)]
@@ -121,10 +102,10 @@ def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
         if taken & set(group) or (len(group) > 1 and not _continues(group)):
             continue
         confidence = 0.0 if _is_printed(text) else title_confidence(text)
-        if len(group) > 1 and confidence < _TITLE:
+        if len(group) > 1 and confidence < measures.TITLE_CERTAINTY:
             continue
         taken.update(group)
-        tag = TITLE if confidence >= _TITLE else OTHER
+        tag = TITLE if confidence >= measures.TITLE_CERTAINTY else OTHER
         found.append(
             EntityMatch(tag, text, confidence if tag == TITLE else judge.other(group), group)
         )
@@ -136,18 +117,18 @@ def _continues(group: Group) -> bool:
     first, second = group[0].text, group[1].text
     opens = first.rstrip().endswith(("&", ",", " of", " and", "-", "/"))
     joins = second.split()[0].lower() in ("of", "and", "&", "for")
-    return title_confidence(first) >= _TITLE and (opens or joins)
+    return title_confidence(first) >= measures.TITLE_CERTAINTY and (opens or joins)
 
 
 def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
     """Return pieces that may be one name: words side by side, or lines of the same size."""
     pairs: list[Group] = []
-    if len(pieces) > _MOST_LINES:
+    if len(pieces) > measures.PAIRED_LINES:
         return pairs
     for one in pieces:
         for other in pieces:
             heights = sorted((one.height, other.height))
-            if one is other or heights[1] > _SAME_HEIGHT * heights[0]:
+            if one is other or heights[1] > measures.NAME_SAME_SIZE * heights[0]:
                 continue
             if is_beside(one, other) or is_below(one, other):
                 pairs.append((one, other))
@@ -166,8 +147,8 @@ class _Judge:
 
     def __init__(self, pieces: Sequence[CardPiece], clues: Clues, usual: float) -> None:
         self._clues = clues
-        self.is_card = len(pieces) <= _MOST_OF_CARD
-        titles = [one for one in pieces if title_confidence(one.text) >= _TITLE]
+        self.is_card = len(pieces) <= measures.CARD_LINES
+        titles = [one for one in pieces if title_confidence(one.text) >= measures.TITLE_CERTAINTY]
         self._titles = Neighbours(titles)
         self._usual = usual
         self._tallest = max(piece.height for piece in pieces)
@@ -176,7 +157,9 @@ class _Judge:
         """Return how sure a group is to be the person."""
         text = _text(group)
         # Bill Price and Page Street are persons too, on a card.
-        named = self.is_card and key_end(text) == 0 and person_confidence(text) >= _NAMED
+        named = (
+            self.is_card and key_end(text) == 0 and person_confidence(text) >= measures.KNOWN_NAME
+        )
         if _is_printed(text) and not named:
             return 0.0
         if " " not in text:
@@ -185,13 +168,14 @@ class _Judge:
         confidence = person_confidence(text)
         fit = self._clues.person(text)
         words = folded_words(text)
-        if fit and not confidence and 1 < len(words) <= _NAME_WORDS and _is_plain(text):
-            confidence = 0.3
+        if fit and not confidence and 1 < len(words) <= measures.NAME_WORDS and _is_plain(text):
+            confidence = measures.NAME_OF_MAIL
         if not confidence:
             return 0.0
         if len(group) > 1:
-            return self._joined_person(group, confidence + 0.4 * fit)
-        confidence += 0.4 * fit + self._size(group) + 0.2 * self._has_title_below(group[0])
+            return self._joined_person(group, confidence + measures.MAIL_BONUS * fit)
+        confidence += measures.MAIL_BONUS * fit + self._size(group)
+        confidence += measures.TITLE_BELOW_BONUS * self._has_title_below(group[0])
         return confidence - self._against_person(text, words, fit)
 
     def organisation(self, group: Group) -> float:
@@ -202,26 +186,32 @@ class _Judge:
         if text[0] in "@#" or (_is_printed(text) and not has_legal_form(text)):
             return 0.0
         if len(group) > 1:
-            return self._joined_organisation(group, max(own, 0.95 * fit))
+            return self._joined_organisation(group, max(own, measures.OWNER_FACTOR * fit))
         title = title_confidence(text)
-        if title >= _TITLE and not has_legal_form(text) and fit < _FIT:
-            own *= 0.3
-        confidence = max(own, 0.95 * fit)
+        if (
+            title >= measures.TITLE_CERTAINTY
+            and not has_legal_form(text)
+            and fit < measures.OWNER_FIT
+        ):
+            own *= measures.TITLE_FACTOR
+        confidence = max(own, measures.OWNER_FACTOR * fit)
         return confidence + self._size(group) + self._only_logo(group, confidence)
 
     def logo(self, group: Group) -> float:
         """Return how sure a group is to be a logo that nothing else tells: a few large words."""
         text = _text(group)
-        is_other = _is_printed(text) or title_confidence(text) >= _TITLE
-        if len(group) > 1 or is_other or group[0].height < _LOGO_SIZE * self._usual:
+        is_other = _is_printed(text) or title_confidence(text) >= measures.TITLE_CERTAINTY
+        if len(group) > 1 or is_other or group[0].height < measures.LOGO_TIMES * self._usual:
             return 0.0
-        named = text[:1].isupper() and len(text.split()) <= _LOGO_WORDS and _is_plain(text)
-        return _ORG + self._size(group) if named else 0.0
+        named = text[:1].isupper() and len(text.split()) <= measures.LOGO_WORDS and _is_plain(text)
+        return measures.ORG_CERTAINTY + self._size(group) if named else 0.0
 
     def other(self, group: Group) -> float:
         """Return how sure a group is to be none of the tags."""
         text = _text(group)
-        return 1.0 - min(0.6, max(person_confidence(text), organisation_confidence(text)))
+        return 1.0 - min(
+            measures.MOST_DOUBT, max(person_confidence(text), organisation_confidence(text))
+        )
 
     def _joined_organisation(self, group: Group, confidence: float) -> float:
         """Return the score of an organisation in several lines; 0 when one of them is enough.
@@ -230,36 +220,44 @@ class _Judge:
         form, or when they are capitalised lines of the same large letters, as a logo has them.
         """
         text = _text(group)
-        if len(text) > _LONGEST_NAME or any(_stands_alone(piece) for piece in group[:-1]):
+        if len(text) > measures.LONGEST_ORGANISATION or any(
+            _stands_alone(piece) for piece in group[:-1]
+        ):
             return 0.0
         parts = max(self._plain_organisation(piece.text) for piece in group)
         goes_on = all(piece.text.split()[0] in _JOINERS for piece in group[1:])
-        gains = goes_on or confidence - parts >= _GAIN or has_legal_form(text)
-        if not gains and not (confidence >= _ORG and self._is_logo(group)):
+        gains = goes_on or confidence - parts >= measures.JOINING_GAIN or has_legal_form(text)
+        if not gains and not (confidence >= measures.ORG_CERTAINTY and self._is_logo(group)):
             return 0.0
-        return max(confidence, parts) + self._size(group) + 0.02 * len(group)
+        return max(confidence, parts) + self._size(group) + measures.LINE_BONUS * len(group)
 
     def _is_logo(self, group: Group) -> bool:
         """Return whether pieces are capitalised lines of the same letters, larger than most."""
         heights = [piece.height for piece in group]
         words = [word for piece in group for word in piece.text.split()]
         capitals = all(word[:1].isupper() or word.lower() in _JOINERS for word in words)
-        large = min(heights) >= _LOGO_SIZE * self._usual
-        alike = max(heights) <= _LOGO_ALIKE * min(heights)
+        large = min(heights) >= measures.LOGO_TIMES * self._usual
+        alike = max(heights) <= measures.LOGO_SAME_SIZE * min(heights)
         plain = all(
-            person_confidence(piece.text) < _NAMED and title_confidence(piece.text) < _TITLE
+            person_confidence(piece.text) < measures.KNOWN_NAME
+            and title_confidence(piece.text) < measures.TITLE_CERTAINTY
             for piece in group
         )
         return capitals and large and alike and plain
 
     def _plain_organisation(self, text: str) -> float:
         """Return how sure a text alone is to be the organisation."""
-        return max(organisation_confidence(text), 0.95 * self._clues.organisation(text))
+        return max(
+            organisation_confidence(text),
+            measures.OWNER_FACTOR * self._clues.organisation(text),
+        )
 
     def _joined_person(self, group: Group, confidence: float) -> float:
         """Return the score of a name in several pieces, of which none is a name itself."""
         parts = max(person_confidence(piece.text) if " " in piece.text else 0.0 for piece in group)
-        if parts >= _PERSON - 0.1 or any(len(piece.text.split()) > _PART_WORDS for piece in group):
+        if parts >= measures.PERSON_CERTAINTY - measures.NEAR_PERSON or any(
+            len(piece.text.split()) > measures.NAME_PART_WORDS for piece in group
+        ):
             return 0.0
         text = _text(group)
         against = self._against_person(text, folded_words(text), self._clues.person(text))
@@ -269,23 +267,31 @@ class _Judge:
         """Return what speaks against a person: words of trades and jobs, a legal form."""
         against = 0.0
         if has_legal_form(text):
-            against += 0.7
+            against += measures.AGAINST_LEGAL_FORM
         known = sum(word in INDUSTRY or word in FIELDS or word in HEADS for word in words)
-        named = person_confidence(text) >= _NAMED
+        named = person_confidence(text) >= measures.KNOWN_NAME
         # Baker, Banks and Church are surnames too.
-        against += 0.45 * min(known, 2) * (0.5 if fit or (named and known == 1) else 1.0)
+        is_half = bool(fit) or (named and known == 1)
+        against += (
+            measures.AGAINST_TRADE * min(known, 2) * (measures.HALF_AGAINST if is_half else 1.0)
+        )
         # The domain's owner is the organisation, unless the mail address names the person.
         owner = self._clues.organisation(text)
-        return against + (0.3 * owner * (0.5 if named else 1.0) if owner > fit else 0.0)
+        if owner > fit:
+            against += measures.AGAINST_OWNER * owner * (measures.HALF_AGAINST if named else 1.0)
+        return against
 
     def _size(self, group: Group) -> float:
         """Return what large letters add on a card."""
         if not self.is_card:
             return 0.0
         height = max(piece.height for piece in group)
-        if height >= 0.95 * self._tallest and height >= 1.1 * self._usual:
-            return 0.15
-        return 0.1 if height >= _LARGE * self._usual else 0.0
+        if (
+            height >= measures.TALLEST_SHARE * self._tallest
+            and height >= measures.TALLEST_TIMES * self._usual
+        ):
+            return measures.LARGEST_BONUS
+        return measures.LARGE_BONUS if height >= measures.HEADLINE_TIMES * self._usual else 0.0
 
     def _has_title_below(self, piece: CardPiece) -> bool:
         """Return whether the next line is a job."""
@@ -296,13 +302,18 @@ class _Judge:
         text = _text(group)
         short = (
             self.is_card
-            and len(text.split()) <= _LOGO_WORDS
+            and len(text.split()) <= measures.LOGO_WORDS
             and _is_plain(text)
             and text[:1].isupper()
         )
         height = group[0].height
-        tall = height >= _LARGE * self._usual and height >= 0.8 * self._tallest
-        return 0.25 if short and tall and confidence < _ORG else 0.0
+        tall = (
+            height >= measures.HEADLINE_TIMES * self._usual
+            and height >= measures.LOGO_TALL_SHARE * self._tallest
+        )
+        return (
+            measures.LOGO_BONUS if short and tall and confidence < measures.ORG_CERTAINTY else 0.0
+        )
 
 
 def _text(group: Group) -> str:
@@ -317,7 +328,7 @@ def _is_printed(text: str) -> bool:
 
 def _stands_alone(piece: CardPiece) -> bool:
     """Return whether no name goes on in the next line: behind a legal form or a job."""
-    return has_legal_form(piece.text) or title_confidence(piece.text) >= _TITLE
+    return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.TITLE_CERTAINTY
 
 
 def _is_plain(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from chalicelib.engines.ocr.contacts import measures
 from chalicelib.engines.ocr.contacts.entries import key_end
 from chalicelib.engines.ocr.contacts.piece import CardPiece
 from chalicelib.engines.ocr.kinds.headings import is_heading
@@ -12,13 +13,11 @@ from chalicelib.engines.ocr.kinds.person import are_credentials, person_confiden
 from chalicelib.engines.ocr.kinds.title import title_confidence
 
 _BETWEEN = re.compile(r" ?[|•·] ?| [-–—/] |, ")
-_SURE = 0.6
-_LONGEST = 120
 
 
 def split_parts(piece: CardPiece) -> list[CardPiece]:
     """Cut a line where one side is surely a person or a company and the other side is not."""
-    if len(piece.text) > _LONGEST:
+    if len(piece.text) > measures.LONGEST_ENTRY:
         return [piece]
     for match in _BETWEEN.finditer(piece.text):
         left, right = piece.part(0, match.start()), piece.part(match.end(), len(piece.text))
@@ -50,8 +49,8 @@ def _kind(text: str) -> str | None:
     """Return the kind of a text when it is sure."""
     if has_legal_form(text):
         return "organisation"
-    if title_confidence(text) >= _SURE:
+    if title_confidence(text) >= measures.SURE_PART:
         return "title"
-    if organisation_confidence(text) >= _SURE:
+    if organisation_confidence(text) >= measures.SURE_PART:
         return "organisation"
-    return "person" if person_confidence(text) >= _SURE else None
+    return "person" if person_confidence(text) >= measures.SURE_PART else None

@@ -10,10 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Point, Quad, Rect, TextLine, around, around_points
-
-_WIDE_GAP = 2.2
-"""Heights of a line that are no gap between words but one between columns."""
-_STEEPEST = math.radians(45)
+from chalicelib.engines.ocr.contacts import measures
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +87,7 @@ def page_angle(lines: Iterable[TextLine]) -> float:
         (math.atan2(right[1] - left[1], right[0] - left[0]), math.dist(left, right))
         for left, right, _, _ in (line.corners for line in lines)
     )
-    level = [(angle, width) for angle, width in angles if abs(angle) <= _STEEPEST]
+    level = [(angle, width) for angle, width in angles if abs(angle) <= measures.STEEPEST_RADIANS]
     total = sum(width for _, width in level)
     if not total:
         return 0.0
@@ -148,7 +145,7 @@ def _columns(piece: CardPiece) -> list[CardPiece]:
     width = math.dist(piece.corners[0], piece.corners[1])
     steps = [after - before for before, after in pairwise(places)]
     pitch = median(steps) * width
-    widest = 2 * pitch + _WIDE_GAP * piece.height
+    widest = 2 * pitch + measures.COLUMN_GAP_HEIGHTS * piece.height
     cuts = [
         place
         for place in range(1, len(text) - 1)

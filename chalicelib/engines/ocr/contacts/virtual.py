@@ -7,7 +7,7 @@ from functools import cached_property
 
 from chalicelib.domain.documents.findings import Contact
 from chalicelib.domain.documents.page import ReadPage
-from chalicelib.engines.ocr.contacts import labels
+from chalicelib.engines.ocr.contacts import labels, measures
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
 from chalicelib.engines.ocr.contacts.finder import as_contact, exact_found, named_found
@@ -18,7 +18,6 @@ from chalicelib.engines.ocr.kinds.dates import find_dates
 DATETIME = "DATETIME"
 """Tag of dates and times, which business cards do not have."""
 
-_KEY_WORDS = 4
 _TAGS: Mapping[str, tuple[str, ...]] = {
     "person": (labels.PERSON,),
     "org": (labels.ORG,),
@@ -110,6 +109,6 @@ def _rank(found: EntityMatch) -> tuple[int, float]:
 def _value(piece: CardPiece) -> CardPiece:
     """Return what stands behind the key of a line: `Patient: Dana Reyes`; else the line."""
     head, colon, tail = piece.text.partition(":")
-    if not colon or not tail.strip() or len(head.split()) > _KEY_WORDS:
+    if not colon or not tail.strip() or len(head.split()) > measures.VIRTUAL_KEY_WORDS:
         return piece
     return piece.part(len(head) + 1, len(piece.text)) or piece

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from chalicelib.engines.ocr.addresses import normalized_address
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
 from chalicelib.engines.ocr.kinds.dates import find_dates
 from chalicelib.engines.ocr.kinds.internet import find_mails
@@ -25,20 +26,6 @@ _FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
 }
 _ONE_LINE = frozenset(_FINDERS)
 _FREE = frozenset(("TEXT", "ADDRESS", "NAME"))
-_LONGEST = 400
-MISFIT = 0.25
-"""Factor of a text that is not of the type."""
-_LOOSE_FIT = 0.8
-_FIT = 1.15
-_NO_NUMBER = 0.3
-"""Factor of an address without any number."""
-_MOST = 0.4
-"""Share of a text that is of a kind when the whole text is."""
-_MOST_NAME_WORDS = 8
-_MOST_BEFORE = 2
-"""Words before a date, an amount … beyond which a text is a sentence that mentions one."""
-_COMB = 4
-"""Digits of a number in single boxes at the least."""
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 _LOOSE = re.compile(r"\d{1,3} \d{4,6}")
@@ -60,7 +47,7 @@ def fitness(types: Sequence[str], text: str) -> float:
     known = [kind for kind in types if kind in _FINDERS or kind in _FREE]
     if len(known) < len(types) or not known or "TEXT" in known:
         return 1.0
-    return max(_fits(kind, text[:_LONGEST]) for kind in known)
+    return max(_fits(kind, text[: measures.LONGEST_TYPED_CHARACTERS]) for kind in known)
 
 
 def _fits(kind: str, text: str) -> float:
@@ -68,19 +55,27 @@ def _fits(kind: str, text: str) -> float:
     if kind in _FINDERS:
         spans = _FINDERS[kind](text)
         before = text[: spans[0].start].split() if spans else []
-        if sum(word.isalpha() for word in before) > _MOST_BEFORE:
-            return MISFIT
+        if sum(word.isalpha() for word in before) > measures.WORDS_BEFORE_TYPE:
+            return measures.MISFIT
         share = max((span.end - span.start for span in spans), default=0) / len(text)
-        return (_FIT if share >= _MOST else _LOOSE_FIT) if spans else MISFIT
+        return (
+            (measures.FIT if share >= measures.WHOLE_TYPE_SHARE else measures.LOOSE_FIT)
+            if spans
+            else measures.MISFIT
+        )
     words = text.split()
     letters = sum(letter.isalpha() for letter in text)
     if kind == "NAME":
         digits = sum(letter.isdecimal() for letter in text)
-        is_name = letters >= 2 > digits and len(words) <= _MOST_NAME_WORDS and "@" not in text
-        return 1.05 if is_name else MISFIT
+        is_name = letters >= 2 > digits and len(words) <= measures.NAME_WORDS and "@" not in text
+        return measures.NAME_FIT if is_name else measures.MISFIT
     if normalized_address(text):
-        return _FIT
-    return 1.0 if letters and any(letter.isdecimal() for letter in text) else _NO_NUMBER
+        return measures.FIT
+    return (
+        1.0
+        if letters and any(letter.isdecimal() for letter in text)
+        else measures.ADDRESS_WITHOUT_NUMBER
+    )
 
 
 def is_one_line(types: Sequence[str]) -> bool:
@@ -96,7 +91,7 @@ def is_spaced(text: str) -> bool:
 def closed_up(text: str) -> str:
     """Return a number that was written into single boxes without the blanks between them."""
     digits = sum(map(str.isdecimal, text))
-    return text.replace(" ", "") if digits >= _COMB and is_spaced(text) else text
+    return text.replace(" ", "") if digits >= measures.COMB_DIGITS and is_spaced(text) else text
 
 
 def tightened(text: str) -> str:
@@ -122,7 +117,7 @@ def has_commas(texts: Iterable[str]) -> bool:
 
 def has_span(types: Sequence[str], text: str) -> bool:
     """Return whether a part of a text is of one of the types, which are of one line."""
-    return any(_FINDERS[kind](text[:_LONGEST]) for kind in types)
+    return any(_FINDERS[kind](text[: measures.LONGEST_TYPED_CHARACTERS]) for kind in types)
 
 
 def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
@@ -136,7 +131,11 @@ def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
         First character, one past the last; None when the value stays whole: it may be any text,
         or nothing of the type is in it.
     """
-    if not is_one_line(types) or len(text) > _LONGEST or _LOOSE.fullmatch(text):
+    if (
+        not is_one_line(types)
+        or len(text) > measures.LONGEST_TYPED_CHARACTERS
+        or _LOOSE.fullmatch(text)
+    ):
         return None
     spans = list(chain.from_iterable(_FINDERS[kind](text) for kind in types))
     if not spans:

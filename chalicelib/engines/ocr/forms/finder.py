@@ -12,6 +12,7 @@ from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.field_kinds import (
     closed_up,
     has_commas,
@@ -33,13 +34,6 @@ from chalicelib.engines.ocr.forms.values.statements import StatementColumns
 from chalicelib.engines.ocr.forms.values.values import Value, find_values
 from chalicelib.engines.ocr.forms.virtual_fields import find_virtual_fields
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
-
-_CROSSED = 0.9
-"""How sure a number is that a row and a column name together."""
-_UNCAPTIONED = 0.85
-"""How sure a name or an address is that no caption names."""
-_DOUBTFUL = 0.4
-"""Below it, what a block says is likelier than a caption's value."""
 
 
 def find_fields(
@@ -96,7 +90,7 @@ def _holders(
     texts = {
         field.entity: field.value_text
         for field in fields.values()
-        if field.probability >= _DOUBTFUL
+        if field.probability >= measures.DOUBTFUL
     }
     found = {}
     for entity, parts in find_holders(numbers.keys(), texts, remains.pieces).items():
@@ -107,7 +101,7 @@ def _holders(
             known,
             value_text=text,
             value_box=around(part.box for part in parts),
-            probability=_UNCAPTIONED * _probability(parts),
+            probability=measures.UNCAPTIONED_CERTAINTY * _probability(parts),
             normalized=normalized_address(text),
         )
     return found
@@ -128,7 +122,7 @@ def _crossed_fields(
             continue
         for crossing in columns.crossings(key):
             segment = remains.pieces[crossing.piece].segment
-            value = Value((segment,), _CROSSED)
+            value = Value((segment,), measures.CROSSED_CERTAINTY)
             if segment.box not in used:
                 place = FoundKey(number, (), (crossing.label,), 1.0, 1.0, False)
                 crossed[number] = _field(key, place, value, is_mended)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import isfinite, isinf
 
 from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment
@@ -20,29 +21,15 @@ _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"[(\d]{0,4}[.)]?\s?[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
-_LABEL_WORDS = 5
 _INSTRUCTION = re.compile(
     r"(?:\W?\d{1,2}[a-z]?\W? )?"
     r"(?:If|Enter|Attach|Check|See|Go to|Add|Subtract|Multiply|Complete|Do not)"
     r"(?: [\w'’().,/-]+){3}"
 )
 """How sentences begin that tell whoever fills in a form what to do."""
-_SENTENCE_LINES = 4
-_MOST_INSTRUCTIONS = 200
-"""Sentences of a page above which it is no form, and the lines below them are not looked for."""
-_SENTENCE_GAP, _LINE_OVERLAP = 0.5, 0.6
-"""Blank between the lines of a printed sentence at the most, and overlap of their boxes, in
-heights."""
-_SAME_PRINT = 0.3
-"""Heights by which lines of one print differ."""
 _NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
 _LONGEST_NUMBER = "12a. "
-_FEWEST_NUMBERED = 4
-_STREET = 0.8
-"""How sure a house number and a street are to be some."""
 _CAPITALS = re.compile(r"[A-Z]{2,}\.? ?")
-_DATED = 40
-"""Characters of a word with its date at the most."""
 _NEXT_NUMBER = re.compile(r"\s\d{1,2}[a-z]?$")
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
@@ -118,7 +105,7 @@ def _is_label(text: str) -> bool:
 def _begins_with_label(text: str) -> bool:
     """Return whether a line is a label with its value behind it."""
     label = _LABEL.match(text)
-    is_label = label is not None and len(label.group().split()) <= _LABEL_WORDS
+    is_label = label is not None and len(label.group().split()) <= measures.LABEL_WORDS
     return is_label or _is_dated(text)
 
 
@@ -138,10 +125,13 @@ def _numbered_captions(
         and places[0][0] <= len(_LONGEST_NUMBER)
         for number, places in spans.items()
     )
-    if count >= _FEWEST_NUMBERED:
+    if count >= measures.FEWEST_NUMBERED_CAPTIONS:
         for number, segment in enumerate(segments):
             line = segment.line.text
-            if _NUMBERED_CAPTION.match(line) and address_confidence(line) < _STREET:
+            if (
+                _NUMBERED_CAPTION.match(line)
+                and address_confidence(line) < measures.STREET_CERTAINTY
+            ):
                 yield number
 
 
@@ -167,9 +157,9 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
         for number, segment in enumerate(segments)
         if number not in keyed and _INSTRUCTION.match(segment.text)
     }
-    for number in sorted(found) if len(found) <= _MOST_INSTRUCTIONS else ():
+    for number in sorted(found) if len(found) <= measures.MOST_INSTRUCTIONS else ():
         last = segments[number]
-        for _ in range(_SENTENCE_LINES):
+        for _ in range(measures.SENTENCE_LINES):
             below = [
                 other
                 for other, segment in enumerate(segments)
@@ -186,9 +176,9 @@ def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
     """Return whether a line of print is the next one of the same sentence."""
     gap = (lower.rect.min_y - upper.rect.max_y) / upper.height
     return (
-        -_LINE_OVERLAP <= gap <= _SENTENCE_GAP
+        -measures.OVERLAP_HEIGHTS <= gap <= measures.SENTENCE_GAP_HEIGHTS
         and abs(lower.rect.min_x - upper.rect.min_x) < upper.height / 2
-        and abs(lower.height - upper.height) < _SAME_PRINT * upper.height
+        and abs(lower.height - upper.height) < measures.SAME_PRINT_HEIGHTS * upper.height
         and not upper.text.rstrip().endswith((".", ")"))
     )
 
@@ -196,7 +186,7 @@ def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
 def _is_dated(text: str) -> bool:
     """Return whether a line is one word in capitals and the date that it names: REV 01/02/2020."""
     match = _CAPITALS.match(text)
-    rest = text[match.end() : _DATED].rstrip() if match else ""
+    rest = text[match.end() : measures.DATED_WORD_CHARACTERS].rstrip() if match else ""
     return any((span.start, span.end) == (0, len(rest)) for span in find_dates(rest))
 
 
@@ -228,7 +218,7 @@ def _past_hint(text: str, start: int, stop: int) -> int:
     if text[start:stop].lstrip().startswith("/"):
         return _past_translation(text, start, stop)
     label = _REST_OF_LABEL.match(text, start, stop)
-    if label is not None and len(label.group().split()) <= _LABEL_WORDS:
+    if label is not None and len(label.group().split()) <= measures.LABEL_WORDS:
         return label.end()
     hint = _HINT.match(text, start, stop)
     if hint is None:

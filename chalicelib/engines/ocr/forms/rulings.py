@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import ReadPage, Rect
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.segments import LineSegment, text_height
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, darkest_channel, find_rulings
 
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Pixels
 
 
-_INSIDE = 0.3
-"""Share of a text's height by which a rule may reach into its rectangle."""
-_COVER = 0.85
-"""Share of a text's width that a rule below it covers at the least."""
-_BEYOND = 1.5
-"""Heights by which a rule is longer than two texts that it separates; an underline is not."""
-_JOINT = 3.0
-"""Pixels between two pieces of one drawn line at the most."""
 _PAPER = 255
 
 
@@ -86,18 +79,18 @@ class PageRules:
         """
         if not self.is_known:
             return None
-        slack = _INSIDE * min(upper.height, lower.height)
+        slack = measures.IN_RULE_HEIGHTS * min(upper.height, lower.height)
         left, right = max(upper.min_x, lower.min_x), min(upper.max_x, lower.max_x)
         if right <= left:
             left, right = right, left
-        beyond = _BEYOND * lower.height
+        beyond = measures.RULE_BEYOND_HEIGHTS * lower.height
         begin, end = min(upper.min_x, lower.min_x), max(upper.max_x, lower.max_x)
         place, start, stop = self._rows
         covered = np.minimum(stop, right) - np.maximum(start, left)
         found = (
             (place > upper.max_y - slack)
             & (place < lower.min_y + slack)
-            & (covered >= _COVER * (right - left))
+            & (covered >= measures.UNDERLINE_SHARE * (right - left))
             & ((start < begin - beyond) | (stop > end + beyond))
         )
         return bool(found.any())
@@ -111,7 +104,7 @@ class PageRules:
         """
         if not self.is_known:
             return None
-        slack = _INSIDE * min(left.height, right.height)
+        slack = measures.IN_RULE_HEIGHTS * min(left.height, right.height)
         middle = (max(left.min_y, right.min_y) + min(left.max_y, right.max_y)) / 2
         place, start, stop = self._columns
         found = (
@@ -128,7 +121,7 @@ class PageRules:
         Args:
             rect: the text.
         """
-        slack = _INSIDE * rect.height
+        slack = measures.IN_RULE_HEIGHTS * rect.height
         x, y = rect.center
         rows = _crossing(self._rows, x)
         columns = _crossing(self._columns, y)
@@ -158,7 +151,10 @@ def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
     for piece in sorted(pieces, key=lambda each: (round(each.position), each.start)):
         if last is None:
             last = piece
-        elif abs(piece.position - last.position) < _JOINT and piece.start < last.end + _JOINT:
+        elif (
+            abs(piece.position - last.position) < measures.RULE_JOINT_PIXELS
+            and piece.start < last.end + measures.RULE_JOINT_PIXELS
+        ):
             last = replace(last, end=max(last.end, piece.end))
         else:
             yield last

@@ -15,19 +15,10 @@ from itertools import pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around_points, between
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.skew import find_angle
 
-_COLUMN_GAP = 1.5
-"""Blank between two words, in heights of the line, above which they belong to two columns."""
-_FEWEST_PLACES = 3
-_ABOVE = 1.0
-"""Blank between the captions of columns and the line below them at the most, in heights."""
-_HEADER_WORDS = 2
 _WORD = re.compile(r"\S+")
-_LEAST_TILT = 0.002
-"""Radians below which a page counts as level."""
-_LEVEL = 0.5
-"""Share of the smaller height that two texts of one line have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +117,7 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
     bottoms = [_bottom(each) for each in by_bottom]
     divided: list[LineSegment] = []
     for segment in segments:
-        reach = _ABOVE * segment.height
+        reach = measures.ABOVE_COLUMNS_HEIGHTS * segment.height
         first = bisect_left(bottoms, segment.rect.min_y - reach)
         last = bisect_right(bottoms, segment.rect.min_y + reach / 2)
         divided += _divide_below(segment, by_bottom[first:last])
@@ -136,7 +127,7 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
 def tilt(lines: Sequence[TextLine]) -> float:
     """Return the median angle of the lines in radians, clockwise; long lines count more."""
     angle = find_angle(lines)
-    return angle if abs(angle) > _LEAST_TILT else 0.0
+    return angle if abs(angle) > measures.LEAST_TILT_RADIANS else 0.0
 
 
 def text_height(segments: Sequence[LineSegment]) -> float:
@@ -147,7 +138,7 @@ def text_height(segments: Sequence[LineSegment]) -> float:
 def is_level(first: Rect, second: Rect) -> bool:
     """Return whether two rectangles are in one line."""
     shared = min(first.max_y, second.max_y) - max(first.min_y, second.min_y)
-    return shared >= _LEVEL * min(first.height, second.height)
+    return shared >= measures.SAME_LINE_SHARE * min(first.height, second.height)
 
 
 def _level(line: TextLine, angle: float) -> Rect:
@@ -175,7 +166,7 @@ def _bottom(segment: LineSegment) -> float:
 def _is_header(segment: LineSegment) -> bool:
     """Return whether a text may be the caption of a column: a word or two without digits."""
     text = segment.text
-    return len(text.split()) <= _HEADER_WORDS and not any(map(str.isdecimal, text))
+    return len(text.split()) <= measures.COLUMN_CAPTION_WORDS and not any(map(str.isdecimal, text))
 
 
 def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[LineSegment]:
@@ -215,12 +206,12 @@ def _overlaps(rect: Rect, header: Rect) -> bool:
 def _wide_blanks(line: TextLine, rect: Rect) -> Iterator[int]:
     """Yield the spaces of a line that are as wide as the gap between columns."""
     places = line.places
-    if len(places) != len(line.text) or len(places) < _FEWEST_PLACES:
+    if len(places) != len(line.text) or len(places) < measures.FEWEST_COLUMN_PLACES:
         return
     steps = [after - before for before, after in pairwise(places)]
     pitch = median(steps)
     for at, character in enumerate(line.text[1:-1], start=1):
         if character == " ":
             blank = (places[at + 1] - places[at - 1] - pitch) * rect.width
-            if blank > _COLUMN_GAP * rect.height:
+            if blank > measures.COLUMN_GAP_HEIGHTS * rect.height:
                 yield at

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
+from chalicelib.engines.ocr.forms import measures
+
 _TOKEN = re.compile(r"[^\W_]+|[#%]")
 _JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{3})(?=[A-Z][a-z])|(?<=[A-Za-z]{3})(?=\d)")
 """Where an engine may have overlooked a blank: between key and value, for example."""
 _CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l"})
-SHORT_KEY = 3
-"""Characters up to which a key must be read without any error, as whole words."""
-_LEAST_RATIO = 82.0
-_ONE_ERROR = 110.0
-_LONG_RATIO = 95.0
-"""Enough for a long text, however long: in forty letters two may be misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,9 @@ def fold(text: str) -> str:
 
 def is_short(text: str) -> bool:
     """Return whether a key has so few letters that it must be read without any error."""
-    return sum(letter.isalnum() or letter in "#%" for letter in text) <= SHORT_KEY
+    return (
+        sum(letter.isalnum() or letter in "#%" for letter in text) <= measures.EXACT_KEY_CHARACTERS
+    )
 
 
 def numbers(text: str) -> frozenset[str]:
@@ -67,9 +65,12 @@ def least_ratio(folded: str) -> float:
 
     One wrong letter in a word of six is a misreading, in a word of three it is another word.
     """
-    if len(folded) <= SHORT_KEY:
+    if len(folded) <= measures.EXACT_KEY_CHARACTERS:
         return 100.0
-    return min(_LONG_RATIO, max(_LEAST_RATIO, 100.0 - _ONE_ERROR / len(folded)))
+    return min(
+        measures.LONG_RATIO,
+        max(measures.LEAST_RATIO, 100.0 - measures.ONE_ERROR_RATIO / len(folded)),
+    )
 
 
 def similarity(first: str, second: str) -> float:

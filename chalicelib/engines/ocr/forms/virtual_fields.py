@@ -12,10 +12,8 @@ from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import ReadPage, Rect
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.contacts.virtual import VirtualTexts
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
-
-_SAME = 0.5
-"""Share of the smaller place that two places have in common when they are the same text."""
 
 
 def is_printed(key: TemplateKey) -> bool:
@@ -62,7 +60,10 @@ def find_virtual_fields(
 
 def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
     """Return whether a text is the value of a printed key already."""
-    return any(found.box.overlap(place) > _SAME * min(found.box.area, place.area) for place in used)
+    return any(
+        found.box.overlap(place) > measures.PRINTED_PLACE_SHARE * min(found.box.area, place.area)
+        for place in used
+    )
 
 
 def _field(entity: str, found: Contact) -> FormField:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.field_kinds import (
-    MISFIT,
     closed_up,
     fitness,
     has_commas,
@@ -62,5 +62,5 @@ def test_blank_behind_a_narrow_digit_ends_no_amount() -> None:
 
 def test_sentence_that_mentions_an_amount_is_none() -> None:
     """An amount stands at the beginning of its text, or behind a word or two."""
-    assert fitness(("CURRENCY",), "has been changed from $8.00") == MISFIT
+    assert fitness(("CURRENCY",), "has been changed from $8.00") == measures.MISFIT
     assert fitness(("CURRENCY",), "USD 8.00") > 1

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rapidfuzz import fuzz
 
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.keys.units import Unit, make_units
 from chalicelib.engines.ocr.forms.segments import LineSegment
-from chalicelib.engines.ocr.forms.spelling import SHORT_KEY, fold, least_ratio, numbers
+from chalicelib.engines.ocr.forms.spelling import fold, least_ratio, numbers
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 if TYPE_CHECKING:
@@ -27,14 +28,7 @@ if TYPE_CHECKING:
 
 _LETTERS = 37
 _RARE = 36
-_MOST_PAIRS = 50_000_000
-"""Keys times units above which keys over several lines are not looked for."""
 _CHUNK = 4_000_000
-_ALONE = 0.97
-"""Share above which one segment has the whole key."""
-_SHARE = 0.45
-"""Share of a key's letter pairs that its reading has at the least: two errors in ten letters
-touch four of nine pairs."""
 
 
 def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list[tuple[int, int]]:
@@ -51,7 +45,7 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
     if not keys or not units:
         return []
     singles = [unit for unit in units if len(unit.segments) == 1]
-    if len(keys) * len(units) > _MOST_PAIRS:
+    if len(keys) * len(units) > measures.MOST_KEYS_TIMES_UNITS:
         units = singles
     columns = {unit.segments[0]: column for column, unit in enumerate(singles)}
     chains = _by_length([[columns[number] for number in unit.segments] for unit in units])
@@ -100,7 +94,7 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
         parts = [shares[:, column] for column in columns.T]
         total = np.minimum(sum(parts[1:], start=parts[0]), 1.0)
         for part in parts if len(parts) > 1 else ():
-            total[(part <= 0.0) | (part >= _ALONE)] = 0.0
+            total[(part <= 0.0) | (part >= measures.WHOLE_KEY_SHARE)] = 0.0
         joined[:, places] = total
     return joined
 
@@ -109,7 +103,7 @@ def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the largest shares with their keys, counted from a beginning, and units."""
-    rows, columns = np.nonzero(shares >= _SHARE)
+    rows, columns = np.nonzero(shares >= measures.LETTER_PAIRS_SHARE)
     values = shares[rows, columns]
     order = np.argsort(-values, kind="stable")[:limit]
     return values[order], rows[order] + begin, columns[order]
@@ -151,18 +145,6 @@ _CODES = _make_codes()
 
 
 _NUMBER_BEFORE, _NUMBER_BEHIND = re.compile(r"\w[-/.,]$"), re.compile(r"[-/.,]\w")
-_MAX_LOOKS = 20_000
-"""Pairs of key and line that are looked at closely, the likeliest first."""
-_MAX_WORK = 30_000_000
-"""The same by the letters of key times line, which bounds the time for very long ones."""
-_MAX_REPEATS = 6
-"""Times that one key is looked for in one line."""
-_MAX_PLACES = 400
-"""Places of one text, the best first."""
-_MAX_READINGS = 20_000
-"""Places of all keys together."""
-_SLACK = 10.0
-"""How much worse than its best fit to whole words an alignment may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +204,8 @@ def _matches(
     found: list[KeyMatch] = []
     for folded, windows in places.items():
         windows.sort(key=lambda each: -each[4])
-        for _, unit, first, last, score in windows[:_MAX_PLACES]:
-            if len(found) >= _MAX_READINGS:
+        for _, unit, first, last, score in windows[: measures.MOST_KEY_PLACES]:
+            if len(found) >= measures.MOST_READINGS:
                 return found
             parts = _parts(unit, segments, first, last)
             if not _is_in_number(segments, parts):
@@ -233,12 +215,12 @@ def _matches(
 
 def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterator[Window]:
     """Yield the places of keys of a few letters: whole words, exactly."""
-    short = {folded for folded in wanted if len(folded) <= SHORT_KEY}
+    short = {folded for folded in wanted if len(folded) <= measures.EXACT_KEY_CHARACTERS}
     for unit in units if short else ():
         for first in range(len(unit.words)):
-            for last in range(first, min(first + SHORT_KEY, len(unit.words))):
+            for last in range(first, min(first + measures.EXACT_KEY_CHARACTERS, len(unit.words))):
                 text = unit.text_between(first, last)
-                if len(text) > SHORT_KEY:
+                if len(text) > measures.EXACT_KEY_CHARACTERS:
                     break
                 if text in short and _covers(unit, first, last):
                     yield text, unit, first, last, 1.0
@@ -257,14 +239,14 @@ def _search_long(
     wanted: Mapping[str, Wanted], units: Sequence[Unit], check: CancelCheck
 ) -> Iterator[Window]:
     """Yield the places of longer keys, which may be misread here and there."""
-    long = [folded for folded in wanted if len(folded) > SHORT_KEY]
+    long = [folded for folded in wanted if len(folded) > measures.EXACT_KEY_CHARACTERS]
     digits: dict[str, frozenset[str]] = {}
     work = 0
-    for index, place in likely_pairs(long, units, _MAX_LOOKS):
+    for index, place in likely_pairs(long, units, measures.MOST_LOOKS):
         check()
         folded, unit = long[index], units[place]
         work += len(folded) * len(unit.folded)
-        if work > _MAX_WORK:
+        if work > measures.MOST_LETTERS_LOOKED_AT:
             return
         if folded not in digits:
             digits[folded] = numbers(wanted[folded][0][1])
@@ -276,7 +258,7 @@ def _search_long(
 def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
     """Yield the places of one key in one unit, at whole words."""
     spans = [(0, len(unit.words) - 1)]
-    for _ in range(_MAX_REPEATS):
+    for _ in range(measures.KEY_REPEATS):
         if not spans:
             return
         low, high = spans.pop()
@@ -298,7 +280,9 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
     if len(text) <= len(folded):
         first, last = low, high
     else:
-        found = fuzz.partial_ratio_alignment(folded, text, score_cutoff=least - _SLACK)
+        found = fuzz.partial_ratio_alignment(
+            folded, text, score_cutoff=least - measures.ALIGNMENT_SLACK
+        )
         if found is None or found.dest_end <= found.dest_start:
             return None
         begin = unit.begins[low]

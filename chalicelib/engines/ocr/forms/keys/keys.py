@@ -9,6 +9,7 @@ from itertools import groupby, islice
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity
@@ -16,29 +17,14 @@ from chalicelib.engines.ocr.forms.virtual_fields import is_printed
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.span import word_set
 
-_LEAST_SCORE = 0.4
-"""Score below which a reading is a chance likeness in running text."""
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
 _NUMBER_AT_END = re.compile(r"(?:^|\s)\d{1,2}[a-z]?\s*$")
 _COLON = re.compile(r"\s*[:：]")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}$")
-_BEHIND_VALUE = 0.7
-"""Weight of a short key that stands behind another one and its value: HGT 5-05 WGT 125."""
 _PROSE = word_set(
     "has have is are was were been be will would must may should shall that which who"
 )
 """Words that follow a key in a sentence that mentions it."""
-_FEW_WORDS = 6
-_LONG, _LENGTH_BONUS = 20, 0.1
-"""Of two keys that read equally well, the longer one is likelier, up to 20 letters."""
-_MAX_ROUNDS = 4
-"""Rounds after which the keys found no longer help to tell others."""
-_INSIDE = 0.6
-"""Factor for a key in the middle of a name or of a sentence."""
-_SPARE = 8
-"""Further places of a key, of which its value may tell that they are meant."""
-_AS_GOOD = 0.85
-"""How much they look like the key, as a share of what the others do."""
 Taken = dict[int, list[tuple[int, int]]]
 """For each segment the characters that belong to keys: first, one past the last."""
 
@@ -96,7 +82,7 @@ def find_keys(
     counts = {group: len(numbers) for group, numbers in enumerate(groups)}
     taken: Taken = {}
     found: dict[int, list[FoundKey]] = {group: [] for group in counts}
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(measures.KEY_ROUNDS):
         check()
         readings = [
             each
@@ -107,7 +93,7 @@ def find_keys(
         if not _choose(judged, counts, found, taken):
             break
     spare = [_judge(each, segments, taken) for each in _likeliest(every, taken)]
-    more = {group: count + _SPARE for group, count in counts.items()}
+    more = {group: count + measures.SPARE_KEY_PLACES for group, count in counts.items()}
     _choose([each for each in spare if _is_as_good(each, found[each.number])], more, found, taken)
     places = (replace(one, number=groups[group][0]) for group in found for one in found[group])
     return sorted(places, key=lambda each: (each.number, each.parts))
@@ -126,7 +112,9 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
     """Yield the readings of each key that are most like it, and free, as many as may be of use."""
     order = sorted(readings, key=lambda each: (each.key, -each.similarity, each.parts))
     for _, some in groupby(order, key=lambda each: each.key):
-        yield from islice((each for each in some if _is_free(each.parts, taken)), 2 * _SPARE)
+        yield from islice(
+            (each for each in some if _is_free(each.parts, taken)), 2 * measures.SPARE_KEY_PLACES
+        )
 
 
 def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
@@ -136,7 +124,7 @@ def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
     """
     is_first = key.parts[0][1] == 0 and key.text[:1].isalpha()
     return any(
-        key.score >= _AS_GOOD * each.score
+        key.score >= measures.SPARE_KEY_SHARE * each.score
         and (is_first or similarity(fold(each.text), fold(key.text)) > 0)
         for each in found
     )
@@ -154,7 +142,7 @@ def _choose(
         How many were taken.
     """
     order = sorted(
-        (each for each in candidates if each.score >= _LEAST_SCORE),
+        (each for each in candidates if each.score >= measures.KEY_SCORE),
         key=lambda each: (-round(each.score, 2), each.parts, each.number),
     )
     count = 0
@@ -191,16 +179,18 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
         reading.similarity**2
         * _fits_before(before, has_colon, few_letters, begin > 0)
         * _fits_after(after, has_colon)
-        * (_INSIDE if _is_inside(before, after, has_colon) else 1.0)
+        * (measures.KEY_INSIDE_NAME if _is_inside(before, after, has_colon) else 1.0)
         * _fits_case(reading.variation, " ".join(segment.text for segment in cut))
     )
-    length = min(len(reading.variation), _LONG) / _LONG
+    length = (
+        min(len(reading.variation), measures.LONG_KEY_CHARACTERS) / measures.LONG_KEY_CHARACTERS
+    )
     return FoundKey(
         reading.key,
         reading.parts,
         cut,
         reading.similarity,
-        score * (1 - _LENGTH_BONUS + _LENGTH_BONUS * length),
+        score * (1 - measures.LONG_KEY_BONUS + measures.LONG_KEY_BONUS * length),
         has_colon,
     )
 
@@ -216,10 +206,15 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
     if _ENUMERATION.fullmatch(stripped) or stripped.endswith((":", "|")):
         return 1.0
     if has_colon or stripped.endswith("."):
-        return 0.85
+        return measures.KEY_BEHIND_SENTENCE
     if few_letters:
-        return _BEHIND_VALUE if is_next and len(stripped.split()) <= _FEW_WORDS / 2 else 0.3
-    return 0.6 if len(stripped.split()) <= _FEW_WORDS / 2 else 0.45
+        return (
+            measures.KEY_BEHIND_VALUE
+            if is_next and len(stripped.split()) <= measures.FEW_WORDS_AROUND_KEY / 2
+            else measures.KEY_BEHIND_OTHER_TEXT
+        )
+    is_few = len(stripped.split()) <= measures.FEW_WORDS_AROUND_KEY / 2
+    return measures.KEY_BEHIND_FEW_WORDS if is_few else measures.KEY_BEHIND_MANY_WORDS
 
 
 def _is_inside(before: str, after: str, has_colon: bool) -> bool:
@@ -239,18 +234,21 @@ def _fits_after(after: str, has_colon: bool) -> float:
     if has_colon or not any(letter.isalnum() for letter in after):
         return 1.0
     if _HINT.match(after):
-        return 0.97
-    if not _PROSE.isdisjoint(word.casefold() for word in after.split()[:_FEW_WORDS]):
-        return 0.6
+        return measures.KEY_BEFORE_HINT
+    if not _PROSE.isdisjoint(
+        word.casefold() for word in after.split()[: measures.FEW_WORDS_AROUND_KEY]
+    ):
+        return measures.KEY_IN_PROSE
     if ":" in after and not any(letter.isdecimal() for letter in after.split(":")[0]):
-        return 0.75
-    return 0.93 if len(after.split()) <= _FEW_WORDS else 0.75
+        return measures.KEY_BEFORE_MANY_WORDS
+    is_few = len(after.split()) <= measures.FEW_WORDS_AROUND_KEY
+    return measures.KEY_BEFORE_FEW_WORDS if is_few else measures.KEY_BEFORE_MANY_WORDS
 
 
 def _fits_case(wanted: str, read: str) -> float:
     """Weigh small letters where the template has a capital, as in running text, and marks."""
     if wanted[:1].isupper() and read[:1].islower():
-        return 0.8
+        return measures.KEY_IN_SMALL_LETTERS
     if wanted.rstrip(":") == read:
         return 1.0
-    return 0.92 if is_short(wanted) else 0.99
+    return measures.SHORT_KEY_IN_OTHER_CASE if is_short(wanted) else measures.KEY_IN_OTHER_CASE

@@ -7,17 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import Token, tokens
-
-MAX_STACK = 3
-"""Most lines of one key."""
-_LINE_GAP = 0.9
-"""Blank between two lines of one key at the most, in heights."""
-_WORD_GAP = 1.3
-"""Blank between two parts of one line at the most, in heights."""
-_REACH = 40
-"""Following segments that are looked at for a neighbour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +52,7 @@ def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
     chains += [(number, beside[number]) for number in inked if number in beside]
     for number in inked:
         chain: tuple[int, ...] = (number,)
-        while len(chain) < MAX_STACK and chain[-1] in below:
+        while len(chain) < measures.KEY_LINES and chain[-1] in below:
             chain = (*chain, below[chain[-1]])
             chains.append(chain)
     return [_join(chain, words) for chain in chains]
@@ -82,7 +74,7 @@ def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> 
     found = {}
     for place, number in enumerate(order):
         upper = segments[number]
-        following = (segments[other] for other in order[place + 1 : place + 1 + _REACH])
+        following = (segments[other] for other in order[place + 1 : place + 1 + measures.KEY_REACH])
         gaps = [
             (_line_gap(upper, lower), other)
             for lower, other in zip(following, order[place + 1 :], strict=False)
@@ -97,12 +89,22 @@ def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
     """Return the blank between two lines of one text in heights, None when they are not."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
-    is_alike = height > 0.6 * max(upper.height, lower.height)
-    starts_alike = abs(lower.rect.min_x - upper.rect.min_x) < 2 * height
-    is_centred = abs(lower.rect.center[0] - upper.rect.center[0]) < 1.5 * height
-    ends_alike = abs(lower.rect.max_x - upper.rect.max_x) < height
+    is_alike = height > measures.KEY_SAME_SIZE * max(upper.height, lower.height)
+    starts_alike = (
+        abs(lower.rect.min_x - upper.rect.min_x) < measures.KEY_SAME_START_HEIGHTS * height
+    )
+    is_centred = (
+        abs(lower.rect.center[0] - upper.rect.center[0]) < measures.KEY_SAME_MIDDLE_HEIGHTS * height
+    )
+    ends_alike = abs(lower.rect.max_x - upper.rect.max_x) < measures.KEY_SAME_END_HEIGHTS * height
     is_stacked = starts_alike or is_centred or ends_alike
-    return gap if is_alike and is_stacked and -0.6 < gap < _LINE_GAP else None
+    return (
+        gap
+        if is_alike
+        and is_stacked
+        and -measures.OVERLAP_HEIGHTS < gap < measures.KEY_LINE_GAP_HEIGHTS
+        else None
+    )
 
 
 def _neighbours_beside(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
@@ -138,7 +140,7 @@ def _nearest(
     segment = segments[number]
     begin = max(segment.rect.min_x, segment.rect.max_x - 0.5 * segment.height)
     first = bisect_right(row, (begin, -1))
-    near = row[first : first + _REACH]
+    near = row[first : first + measures.KEY_REACH]
     return next(([each] for each in near if _continues(segment, segments[each[1]])), [])
 
 
@@ -148,4 +150,10 @@ def _continues(left: LineSegment, right: LineSegment) -> bool:
     is_level = left.rect.min_y < right.rect.center[1] < left.rect.max_y
     gap = right.rect.min_x - left.rect.max_x
     is_behind = right.rect.min_x > left.rect.min_x
-    return is_level and is_behind and -0.5 * height < gap <= _WORD_GAP * left.height
+    return (
+        is_level
+        and is_behind
+        and -measures.BEFORE_END_HEIGHTS * height
+        < gap
+        <= measures.KEY_WORD_GAP_HEIGHTS * left.height
+    )

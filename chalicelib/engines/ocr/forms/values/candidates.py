@@ -13,7 +13,8 @@ import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms.field_kinds import MISFIT, fitness
+from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.field_kinds import fitness
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
@@ -58,7 +59,6 @@ _ALSO_VALUES = frozenset(
     )
 )
 """Those that somebody may well write, when no other stands beside them."""
-_MOST_WORDS = 5
 
 
 def looks_like_label(text: str) -> bool:
@@ -68,23 +68,14 @@ def looks_like_label(text: str) -> bool:
         text: as read.
     """
     words = {word.folded for word in tokens(text)}
-    return 0 < len(words) <= _MOST_WORDS and words <= _WORDS and not words <= _ALSO_VALUES
+    return (
+        0 < len(words) <= measures.LABEL_WORDS_IN_VALUE
+        and words <= _WORDS
+        and not words <= _ALSO_VALUES
+    )
 
 
 # How far, and in which direction, one text stands from another on a levelled page.
-
-_FARTHEST_BELOW = 3.0
-_FARTHEST_ABOVE = 1.5
-_LEVEL = 0.4
-"""Share of the smaller height that two texts of one line have in common."""
-_TALL = 3.5
-"""Heights above which a text beside a key is not in its line: it runs up the page, for example."""
-_INDENT = 3.0
-"""How far behind its key's end a value below it begins at the most, in heights."""
-_SAME_ROW = 0.8
-"""Heights by which texts of one row may differ in their distance."""
-_DECAY_RIGHT, _DECAY_BELOW, _DECAY_ABOVE = 60.0, 2.5, 1.2
-"""Heights over which nearness falls to a third."""
 
 
 def as_array(rects: Sequence[Rect]) -> Rects:
@@ -99,21 +90,23 @@ def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     high = np.minimum(rects[:, 3], rect.max_y)
     heights = np.minimum(rects[:, 3] - rects[:, 1], rect.height)
     gaps: Rects = (rects[:, 0] - rect.max_x) / height
-    is_level = (high - low >= _LEVEL * heights) & (rects[:, 3] - rects[:, 1] <= _TALL * rect.height)
-    return np.where(is_level & (gaps >= -0.5), gaps, np.inf)
+    is_level = (high - low >= measures.LEVEL_SHARE * heights) & (
+        rects[:, 3] - rects[:, 1] <= measures.TALL_HEIGHTS * rect.height
+    )
+    return np.where(is_level & (gaps >= -measures.BEFORE_END_HEIGHTS), gaps, np.inf)
 
 
 def below_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     """Return how far below a key each rectangle is, in heights; infinite in another column."""
     gaps: Rects = (rects[:, 1] - rect.max_y) / height
-    is_near = (gaps >= -0.5) & (gaps <= _FARTHEST_BELOW)
+    is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.BELOW_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
 def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     """Return how far above a key each rectangle is, in heights; infinite in another column."""
     gaps: Rects = (rect.min_y - rects[:, 3]) / height
-    is_near = (gaps >= -0.5) & (gaps <= _FARTHEST_ABOVE)
+    is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.ABOVE_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
@@ -121,7 +114,9 @@ def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
     """Return which rectangles stand over or under a key, or begin where it begins."""
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
-    is_indented = (rects[:, 0] >= rect.min_x) & (rects[:, 0] <= rect.max_x + _INDENT * height)
+    is_indented = (rects[:, 0] >= rect.min_x) & (
+        rects[:, 0] <= rect.max_x + measures.INDENT_HEIGHTS * height
+    )
     return np.asarray((overlap >= 0.5 * height) | (starts & (overlap > 0)) | is_indented)
 
 
@@ -136,14 +131,14 @@ def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int
     """
     starts = np.abs(rects[:, 0] - rect.min_x)
     centres = np.abs((rects[:, 0] + rects[:, 2]) / 2 - rect.center[0])
-    cost = gaps + np.minimum(starts, centres) / (4 * height)
-    cost[gaps > gaps.min() + _SAME_ROW] = np.inf
+    cost = gaps + np.minimum(starts, centres) / (measures.ASIDE_HEIGHTS * height)
+    cost[gaps > gaps.min() + measures.SAME_ROW_HEIGHTS] = np.inf
     return int(cost.argmin())
 
 
 def nearness_right(gap: float) -> float:
     """Return how near a text right of a key is, 0 to 1, by its distance in heights."""
-    return math.exp(-max(0.0, gap) / _DECAY_RIGHT)
+    return math.exp(-max(0.0, gap) / measures.DECAY_RIGHT_HEIGHTS)
 
 
 def nearness_stacked(
@@ -160,9 +155,10 @@ def nearness_stacked(
     """
     centre = (other[0] + other[2]) / 2
     is_aligned = abs(other[0] - rect.min_x) <= height or abs(centre - rect.center[0]) <= height
-    stands = 1.0 if is_aligned else (0.8 if other[0] < rect.max_x else 0.65)
-    decay = _DECAY_BELOW if is_below else _DECAY_ABOVE
-    return math.exp(-max(0.0, gap - 0.4) / decay) * stands
+    aside = measures.OUT_OF_LINE if other[0] < rect.max_x else measures.BEHIND_KEY
+    stands = 1.0 if is_aligned else aside
+    decay = measures.DECAY_BELOW_HEIGHTS if is_below else measures.DECAY_ABOVE_HEIGHTS
+    return math.exp(-max(0.0, gap - measures.LINE_SPACE_HEIGHTS) / decay) * stands
 
 
 INLINE = "inline"
@@ -178,29 +174,8 @@ CROSSED = "crossed"
 """In the key's row of a statement, in the column of what the key asks for."""
 
 _BASE = {INLINE: 1.0, NUMBERED: 1.0, BELOW: 0.9, ABOVE: 0.75}
-_BASE_ELSEWHERE = 0.95
-_ROOM = 0.7
-"""Heights of its key that a box has below it at the least when a value is to be written there."""
-_TALLEST_BOX = 12.0
-"""Heights of its key that it has there at the most."""
-_BLOCK_LINES = 2
-"""Lines of a block in a tall box at the least."""
-_PART_OF_CAPTION = 0.5
 _WORD_BEHIND = re.compile(r"[ -][A-Za-z]{2}")
-_CAPTION = 0.4
-"""Factor of a text beside a key that has a number below it, as the key has."""
-_RIGHT_BELOW = 0.8
-"""Heights from a caption to what stands right below it at the most."""
-_FEWEST_BOXED, _OTHER_BOX = 4, 0.5
-"""Values in boxes of their own that make a form of boxes, and its factor for one in another box."""
-_WIDE_BOX = 4.0
-"""A text so many times further right is as near as one that is a line higher."""
-_ADJOINS = 2.5
-"""Heights up to which a text behind a colon is its value whatever the rest of the form does."""
-_LABELLED = 0.6
-"""Factor for a text with a colon in it right behind a key's colon."""
 _LABEL_LIKE = {RIGHT: 0.3, BELOW: 0.5}
-_LABEL_LIKE_ELSEWHERE = 0.4
 """Factor for a text of words that forms print."""
 _RULED = {RIGHT: 0.45, BELOW: 0.4, ABOVE: 1.0}
 """Factor when a ruled line separates key and value."""
@@ -283,10 +258,10 @@ class Neighbourhood:
                 places += self._around(key, types) if len(self.pieces) else []
             for relation, piece, near in places:
                 text = self.pieces[piece].segment.text
-                score = near * _BASE.get(relation, _BASE_ELSEWHERE) * fitness(types, text)
+                score = near * _BASE.get(relation, measures.PLACE_WEIGHT) * fitness(types, text)
                 is_own = self.pieces[piece].owner is not None
                 if not is_own and looks_like_label(text):
-                    score *= _LABEL_LIKE.get(relation, _LABEL_LIKE_ELSEWHERE)
+                    score *= _LABEL_LIKE.get(relation, measures.LABEL_LIKE_FACTOR)
                 found.append(Candidate(number, piece, relation, score))
         return self._kept_inside(found)
 
@@ -295,10 +270,12 @@ class Neighbourhood:
 
         A box that holds nothing but its caption is empty there.
         """
-        if sum(each.relation == BOXED for each in candidates) < _FEWEST_BOXED:
+        if sum(each.relation == BOXED for each in candidates) < measures.FEWEST_BOXED:
             return list(candidates)
         return [
-            replace(each, score=_OTHER_BOX * each.score) if self._leaves_box(each) else each
+            replace(each, score=measures.OTHER_BOX_FACTOR * each.score)
+            if self._leaves_box(each)
+            else each
             for each in candidates
         ]
 
@@ -332,8 +309,8 @@ class Neighbourhood:
             if not inside.any():
                 return
             first = self._first_inside(inside, key)
-            is_near = self._rects[first, 1] - key.rect.max_y < _FARTHEST_BELOW * key.height
-            if is_near and fitness(types, self.pieces[first].segment.text) > MISFIT:
+            is_near = self._rects[first, 1] - key.rect.max_y < measures.BELOW_HEIGHTS * key.height
+            if is_near and fitness(types, self.pieces[first].segment.text) > measures.MISFIT:
                 yield BOXED, first, 1.0
                 return
         yield from self._right(key)
@@ -351,7 +328,11 @@ class Neighbourhood:
         if not isfinite(box.height) or (isinf(box.min_x) and isinf(box.max_x)):
             return None
         room, above = box.max_y - rect.max_y, rect.min_y - box.min_y
-        if not max(_ROOM * height, 2 * above) <= room <= _TALLEST_BOX * height:
+        if (
+            not max(measures.BOX_ROOM_HEIGHTS * height, 2 * above)
+            <= room
+            <= measures.TALLEST_BOX_HEIGHTS * height
+        ):
             return None
         texts = np.concatenate((self._rects, self._labels))
         texts = texts[_is_inside(texts, box)]
@@ -370,11 +351,15 @@ class Neighbourhood:
         box = self._rulings.box(rect)
         row = self._rects[_is_inside(self._rects, box)]
         has_row = bool(np.isfinite(right_gaps(row, rect, height)).any())
-        if not isfinite(box.area) or box.max_y - rect.max_y > _ROOM * height or has_row:
+        if (
+            not isfinite(box.area)
+            or box.max_y - rect.max_y > measures.BOX_ROOM_HEIGHTS * height
+            or has_row
+        ):
             return []
         inside = _is_inside(self._rects, box) & ~self._is_owned & ~self._is_labelled
         inside &= (self._rects[:, 3] <= rect.min_y + height / 2) & (
-            np.abs(self._rects[:, 0] - rect.min_x) < _INDENT * height
+            np.abs(self._rects[:, 0] - rect.min_x) < measures.INDENT_HEIGHTS * height
         )
         block: list[int] = []
         for number in sorted(np.flatnonzero(inside), key=lambda each: -self._rects[each, 1]):
@@ -382,13 +367,16 @@ class Neighbourhood:
             if last is not None and last[1] - self._rects[number, 3] > last[3] - last[1]:
                 break
             block.insert(0, int(number))
-        is_single = len(block) < _BLOCK_LINES and rect.min_y - box.min_y > _TALLEST_BOX * height
+        is_single = (
+            len(block) < measures.BLOCK_LINES
+            and rect.min_y - box.min_y > measures.TALLEST_BOX_HEIGHTS * height
+        )
         return [] if is_single else block
 
     def _first_inside(self, inside: Bools, key: FoundKey) -> int:
         """Return the piece of a box that is nearest to its key."""
         left, top = self._rects[:, 0] - key.rect.min_x, self._rects[:, 1] - key.rect.max_y
-        return int(np.where(inside, top + np.abs(left) / _WIDE_BOX, np.inf).argmin())
+        return int(np.where(inside, top + np.abs(left) / measures.WIDE_BOX_TIMES, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
         """Yield the piece right of a key; behind a colon it is as good as in the key's line."""
@@ -401,18 +389,24 @@ class Neighbourhood:
         if gap >= label:
             return
         near = nearness_right(gap)
-        if key.has_colon and gap < _ADJOINS:
-            yield INLINE, piece, near * (_LABELLED if self._is_labelled[piece] else 1.0)
+        if key.has_colon and gap < measures.ADJOINING_HEIGHTS:
+            yield (
+                INLINE,
+                piece,
+                near * (measures.LABELLED_FACTOR if self._is_labelled[piece] else 1.0),
+            )
         elif not self._is_labelled[piece]:
             place = self.pieces[piece].segment.rect
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, place)
-            weight = _CAPTION if self._is_caption_beside(key, piece) else 1.0
+            weight = measures.CAPTION_FACTOR if self._is_caption_beside(key, piece) else 1.0
             yield RIGHT, piece, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_caption_beside(self, key: FoundKey, piece: int) -> bool:
         """Return whether a text beside a key is a caption as well: numbers stand below both."""
         return not self._has_digit[piece] and all(
-            (below_gaps(self._rects, rect, rect.height) < _RIGHT_BELOW)[self._has_digit].any()
+            (below_gaps(self._rects, rect, rect.height) < measures.RIGHT_BELOW_HEIGHTS)[
+                self._has_digit
+            ].any()
             for rect in (key.segments[-1].rect, self.pieces[piece].segment.rect)
         )
 
@@ -450,7 +444,7 @@ def _share_of_caption(key: FoundKey) -> float:
     """
     last = key.segments[-1]
     is_part = _WORD_BEHIND.match(last.line.text, last.end)
-    return _PART_OF_CAPTION if is_part else 1.0
+    return measures.PART_OF_CAPTION_FACTOR if is_part else 1.0
 
 
 def _is_inside(rects: Rects, box: Rect | None) -> Bools:

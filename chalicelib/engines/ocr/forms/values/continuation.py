@@ -8,6 +8,7 @@ from math import isfinite
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.addresses import normalized_address
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.field_kinds import has_span, is_one_line, is_spaced
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
@@ -29,21 +30,15 @@ from chalicelib.engines.ocr.kinds.phone import find_phones
 from chalicelib.engines.ocr.kinds.span import word_set
 
 _FINDERS = (find_money, find_numbers, find_dates, find_phones, find_mails)
-_WHOLE = 0.9
-"""Share of a line that is of a kind when the line is nothing else."""
-_LONGEST = 120
-_STREET = 0.5
 _OPEN_MARKS = (",", "-", "–", "&", "/", "(", "+")
 _OPEN_WORDS = word_set("and or of the for with to in at by a an und et y de from on")
-_FEW_WORDS = 3
-"""Words of a line above which small letters below it are the rest of its sentence."""
 
 
 def is_closed(text: str) -> bool:
     """Return whether a line is one number, date, amount, telephone number or mail address."""
-    if len(text) > _LONGEST:
+    if len(text) > measures.ADDRESS_CHARACTERS:
         return False
-    length = _WHOLE * len(text.strip(" .;"))
+    length = measures.WHOLE_LINE_SHARE * len(text.strip(" .;"))
     return any(span.end - span.start >= length for find in _FINDERS for span in find(text))
 
 
@@ -61,50 +56,17 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
     words = text.split()
     if words and words[-1].lower() in _OPEN_WORDS:
         return True
-    if below[:1].islower() and len(words) > _FEW_WORDS:
+    if below[:1].islower() and len(words) > measures.SENTENCE_WORDS:
         return True
     if "ADDRESS" in types:
         return True
-    return max(address_confidence(line[:_LONGEST]), address_confidence(below[:_LONGEST])) >= _STREET
-
-
-_MAX_LINES = 20
-_MAX_WORDS = 50
-"""Pieces of one line that are put together."""
-_TALLEST = 4.0
-"""Heights by which a text of the same line may begin higher up."""
-_WORD_GAP = 1.25
-"""Blank between two parts of a value in one line at the most, in heights of the line: a word space
-is a third of it, typewriters have one of two thirds."""
-_CLOSED_GAP = 0.75
-"""The same behind a whole number, date or amount."""
-_COMB_GAP = 3.0
-"""The same between characters in single boxes."""
-_OFF_LEVEL, _LARGER = 0.3, 1.2
-"""Heights by which larger print stands off the line of a text, and how much larger it is at the
-least, when it is a text of its own."""
-_FAR_GAP = 8.0
-_SHARE = 0.5
-"""Values of one key in several columns stand closer together than key and value: at this share of
-that blank, and this many heights, at the most."""
-_LINE_GAP = 0.75
-"""Blank between two lines of a value at the most, in heights."""
-_FULL_LINE_GAP = 1.0
-"""The same below a line that is full."""
-_CLEAR = 0.85
-"""Probability of a single character that is surely one."""
-_ALIKE = 0.65
-"""Least ratio of the heights of two lines of a value."""
-_OFF_CENTRE = 0.6
-"""Heights by which the middles of centred lines differ."""
-_SAME_PITCH = 0.15
-_COLUMN = 4.0
-_FULL_LINE = 0.85
-"""Where a line ends at the least that goes on below its key, as a share of the page's text."""
-_LONG = 15.0
-"""Heights from the beginning of its key to the end of such a line at the least."""
-_WIDE = 10.0
-"""Heights that a line is wide at the least which ended because it was full."""
+    return (
+        max(
+            address_confidence(line[: measures.ADDRESS_CHARACTERS]),
+            address_confidence(below[: measures.ADDRESS_CHARACTERS]),
+        )
+        >= measures.ADDRESS_LINE_CERTAINTY
+    )
 
 
 class Continuation:
@@ -153,17 +115,22 @@ class Continuation:
             return [chosen.piece]
         blank = self._rect(chosen.piece).min_x - key.rect.max_x
         height = self._segment(chosen.piece).height
-        reach = min(_SHARE * blank, _FAR_GAP * height) if chosen.relation == RIGHT else 0.0
+        reach = (
+            min(measures.FAR_GAP_SHARE * blank, measures.FAR_GAP_HEIGHTS * height)
+            if chosen.relation == RIGHT
+            else 0.0
+        )
         if chosen.relation == BOXED:
             reach = self._rest_of_box(key.rect, self._rect(chosen.piece))
         first = [chosen.piece, *self._rest_of_line(chosen.piece, reach)]
         if is_one_line(types):
             return first
         lines = [first]
-        while len(lines) < _MAX_LINES and self._is_open(lines[-1]):
+        while len(lines) < measures.VALUE_LINES and self._is_open(lines[-1]):
             below = self._next_line(key, chosen, lines[-1], types)
             if below is None or (
-                has_address and address_confidence(self._segment(below).text) >= _STREET
+                has_address
+                and address_confidence(self._segment(below).text) >= measures.ADDRESS_LINE_CERTAINTY
             ):
                 break
             self._used.add(below)
@@ -186,7 +153,10 @@ class Continuation:
     def _rest_of_line(self, number: int, reach: float = 0.0) -> list[int]:
         """Take the pieces that go on in the same line, also those within a distance in pixels."""
         found: list[int] = []
-        while len(found) < _MAX_WORDS and (following := self._next_word(number, reach)) is not None:
+        while (
+            len(found) < measures.VALUE_PIECES
+            and (following := self._next_word(number, reach)) is not None
+        ):
             self._used.add(following)
             found.append(following)
             number = following
@@ -196,10 +166,12 @@ class Continuation:
         """Return the piece right behind another one, None when something lies between."""
         segment = self._segment(number)
         rect, height = segment.rect, segment.height
-        word_gap = (_CLOSED_GAP if is_closed(segment.text) else _WORD_GAP) * height
+        word_gap = (
+            measures.CLOSED_GAP_HEIGHTS if is_closed(segment.text) else measures.WORD_GAP_HEIGHTS
+        ) * height
         near = [
             (self._rect(other).min_x, other)
-            for other in self._between(rect.min_y - _TALLEST * height, rect.max_y)
+            for other in self._between(rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y)
             if self._is_free(other)
             and _goes_on(segment, self._segment(other), word_gap, reach)
             and not looks_like_label(self._segment(other).text)
@@ -226,7 +198,7 @@ class Continuation:
         if chosen.relation in {INLINE, RIGHT}:
             begins.append((key.rect.min_x, True))
         is_full = self._is_full(line, min(key.rect.min_x, last.rect.min_x))
-        farthest = _FULL_LINE_GAP if is_full else _LINE_GAP
+        farthest = measures.FULL_LINE_GAP_HEIGHTS if is_full else measures.LINE_GAP_HEIGHTS
         near = [
             (self._rect(other).min_y, other, hangs)
             for other in self._between(last.rect.min_y, last.rect.max_y + 2 * last.height)
@@ -261,13 +233,17 @@ class Continuation:
         if chosen.relation != BELOW:
             left += [
                 self._rect(other)
-                for other in self._between(rect.min_y - _TALLEST * key.height, rect.max_y)
+                for other in self._between(
+                    rect.min_y - measures.HIGHER_UP_HEIGHTS * key.height, rect.max_y
+                )
                 if other != number
                 and is_level(rect, self._rect(other))
-                and abs(self._rect(other).min_x - key.rect.min_x) < 1.5 * key.height
+                and abs(self._rect(other).min_x - key.rect.min_x)
+                < measures.LABEL_ASIDE_HEIGHTS * key.height
             ]
         return any(
-            label.max_x <= rect.min_x + 0.3 * key.height and label.max_x > key.rect.min_x
+            label.max_x <= rect.min_x + measures.LABEL_IN_VALUE_HEIGHTS * key.height
+            and label.max_x > key.rect.min_x
             for label in left
         )
 
@@ -275,8 +251,9 @@ class Continuation:
         """Return whether a line is as far below another as the form's rows are apart."""
         pitch = lower.rect.center[1] - upper.rect.center[1]
         return any(
-            abs(abs(label.center[1] - key.rect.center[1]) - pitch) < _SAME_PITCH * pitch
-            and abs(label.min_x - key.rect.min_x) < _COLUMN * key.height
+            abs(abs(label.center[1] - key.rect.center[1]) - pitch)
+            < measures.SAME_PITCH_SHARE * pitch
+            and abs(label.min_x - key.rect.min_x) < measures.FORM_COLUMN_HEIGHTS * key.height
             for label in self._labels
         )
 
@@ -286,9 +263,11 @@ class Continuation:
         A short one ends there because its text does, unless that is only half of something.
         """
         last = self._segment(line[-1])
-        is_long = last.rect.max_x - begin > _LONG * last.height
+        is_long = last.rect.max_x - begin > measures.FULL_LINE_HEIGHTS * last.height
         is_half = continues(last.text, "", ())
-        return (is_long or is_half) and last.rect.max_x > _FULL_LINE * self._right_edge
+        return (
+            is_long or is_half
+        ) and last.rect.max_x > measures.FULL_LINE_SHARE * self._right_edge
 
     def _is_block(self, line: Sequence[int], other: int) -> bool:
         """Return whether a line and the one below it are two of three that stand close together."""
@@ -298,10 +277,12 @@ class Continuation:
         above = self._between(upper.rect.min_y - 2 * height, upper.rect.min_y)
         below = self._between(lower.rect.min_y, lower.rect.max_y + 2 * height)
         return any(
-            piece not in line and _follows(self._segment(piece), upper, begin, _LINE_GAP)
+            piece not in line
+            and _follows(self._segment(piece), upper, begin, measures.LINE_GAP_HEIGHTS)
             for piece in above
         ) or any(
-            piece != other and _follows(lower, self._segment(piece), begin, _LINE_GAP)
+            piece != other
+            and _follows(lower, self._segment(piece), begin, measures.LINE_GAP_HEIGHTS)
             for piece in below
         )
 
@@ -319,7 +300,9 @@ class Continuation:
         ]
         edge = min(right, default=self._right_edge)
         width = last.max_x - first.min_x
-        return width > _WIDE * height and width > _FULL_LINE * (edge - first.min_x)
+        return width > measures.WIDE_LINE_HEIGHTS * height and width > measures.FULL_LINE_SHARE * (
+            edge - first.min_x
+        )
 
     def _between(self, low: float, high: float) -> list[int]:
         """Return the pieces whose tops are between two heights of the page."""
@@ -346,7 +329,7 @@ class Continuation:
 
 def _is_speck(segment: LineSegment) -> bool:
     """Return whether a text is one uncertain character: a tick, a stain."""
-    return len(segment.text) == 1 and segment.line.probability < _CLEAR
+    return len(segment.text) == 1 and segment.line.probability < measures.CLEAR_CHARACTER
 
 
 def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str) -> bool:
@@ -356,9 +339,9 @@ def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     return (
         relation in {BELOW, BOXED}
-        and off < _OFF_CENTRE * height
-        and -0.6 < gap < _LINE_GAP
-        and abs(upper.height - lower.height) < (1 - _ALIKE) * height
+        and off < measures.OFF_CENTRE_HEIGHTS * height
+        and -measures.OVERLAP_HEIGHTS < gap < measures.LINE_GAP_HEIGHTS
+        and abs(upper.height - lower.height) < (1 - measures.VALUE_SAME_SIZE) * height
         and abs(lower.rect.min_x - upper.rect.min_x) > height
     )
 
@@ -379,15 +362,19 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
     """
     height = left.height
     blank = right.rect.min_x - left.rect.max_x
-    farthest = max(_COMB_GAP * height, word_gap, reach)
-    if not (-0.5 * height < blank < farthest and is_level(left.rect, right.rect)):
+    farthest = max(measures.COMB_GAP_HEIGHTS * height, word_gap, reach)
+    if not (
+        -measures.BEFORE_END_HEIGHTS * height < blank < farthest and is_level(left.rect, right.rect)
+    ):
         return False
     if _is_comb(left, right):
         return True
     # Parts of one line were divided where columns meet.
     nearest = 0.0 if left.line is right.line else word_gap
     off = abs(left.rect.center[1] - right.rect.center[1])
-    is_other_print = off > _OFF_LEVEL * height and right.height > _LARGER * height
+    is_other_print = (
+        off > measures.OFF_LEVEL_HEIGHTS * height and right.height > measures.LARGER_TIMES * height
+    )
     return blank < max(nearest, reach) and not is_other_print
 
 
@@ -395,6 +382,6 @@ def _follows(upper: LineSegment, lower: LineSegment, begin: float, farthest: flo
     """Return whether a segment is the next line of a text that begins at a place."""
     height = upper.height
     gap = (lower.rect.min_y - upper.rect.max_y) / height
-    is_alike = min(height, lower.height) >= _ALIKE * max(height, lower.height)
+    is_alike = min(height, lower.height) >= measures.VALUE_SAME_SIZE * max(height, lower.height)
     starts = abs(lower.rect.min_x - begin) < height
-    return is_alike and starts and -0.6 < gap < farthest
+    return is_alike and starts and -measures.OVERLAP_HEIGHTS < gap < farthest

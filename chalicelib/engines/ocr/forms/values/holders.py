@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.pieces import FormPiece
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.values.candidates import looks_like_label
@@ -27,16 +28,6 @@ _TOWN = re.compile(r"(?=.{0,80}[A-Za-z]{2}).{2,80}?\b\d{5,6}(?:-\d{4})?\.?")
 _NAME = re.compile(r"[^\W\d_][\w .,'’&/()-]{1,60}")
 _DIGITS = re.compile(r"\d")
 _SUFFIXES = word_set("jr sr ii iii iv")
-_MOST_TOWNS = 40
-"""Lines that end with a postcode, above which a page is a list of addresses."""
-_MOST_LINES = 6
-_NAME_LINES = 2
-_GAP = 1.1
-"""Blank between lines of a block at the most, in heights of the smaller one."""
-_ASIDE = 1.0
-"""Heights by which lines of a block begin beside each other."""
-_FIRM = 0.5
-_STREET = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +70,7 @@ def _find_blocks(pieces: Sequence[FormPiece]) -> list[HolderBlock]:
     """Return the blocks of a page from the top."""
     segments = sorted((piece.segment for piece in pieces), key=lambda each: each.rect.min_y)
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
-    if len(towns) > _MOST_TOWNS:
+    if len(towns) > measures.MOST_TOWNS:
         return []
     return [_block_above(number, segments) for number in towns]
 
@@ -88,10 +79,14 @@ def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
     """Return the block that ends with a town."""
     lines = [segments[town]]
     for segment in reversed(segments[:town]):
-        if len(lines) < _MOST_LINES and _is_next(segment, lines[0]):
+        if len(lines) < measures.HOLDER_LINES and _is_next(segment, lines[0]):
             lines.insert(0, segment)
     street = _street(lines)
-    names = [each for each in lines[max(0, street - _NAME_LINES) : street] if _is_name(each.text)]
+    names = [
+        each
+        for each in lines[max(0, street - measures.HOLDER_NAME_LINES) : street]
+        if _is_name(each.text)
+    ]
     return HolderBlock(tuple(names), tuple(lines[street:]))
 
 
@@ -99,7 +94,10 @@ def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
     """Return whether a line of a block stands right above another one."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
-    return -0.5 < gap < _GAP and abs(upper.rect.min_x - lower.rect.min_x) < _ASIDE * height
+    return (
+        -measures.BEFORE_END_HEIGHTS < gap < measures.HOLDER_GAP_HEIGHTS
+        and abs(upper.rect.min_x - lower.rect.min_x) < measures.HOLDER_ASIDE_HEIGHTS * height
+    )
 
 
 def _street(lines: Sequence[LineSegment]) -> int:
@@ -115,7 +113,7 @@ def _is_of_address(text: str) -> bool:
     return (
         bool(_DIGITS.search(text))
         or text.rstrip().endswith(",")
-        or address_confidence(text) >= _STREET
+        or address_confidence(text) >= measures.HOLDER_STREET_CERTAINTY
     )
 
 
@@ -172,7 +170,7 @@ def _pay(
     others = [each for each in distinct.values() if each not in (person, firm)]
     if firm is None and others:
         best = max(others, key=lambda each: organisation_confidence(each.name))
-        is_firm = organisation_confidence(best.name) >= _FIRM
+        is_firm = organisation_confidence(best.name) >= measures.FIRM_CERTAINTY
         if is_firm or person is not None or len(others) > 1:
             firm = best if is_firm else others[0]
             others.remove(firm)

@@ -14,6 +14,7 @@ from math import inf
 from string import ascii_lowercase
 
 from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import FormPiece, Remains
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
@@ -21,18 +22,6 @@ from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 _NUMBER = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[a-z])(?=\W*$|\s\W{0,3}\d)")
 _FIRST = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[a-z])[.)]?(?=$|\s+[^\s\d]|\s+$)")
 _LEADERS = " ._·…"
-_COLUMN = 0.6
-"""Heights by which the middles of one column's numbers differ."""
-_GROWING = 0.8
-"""Share of a column's numbers that are larger than those above them."""
-_FEWEST = 2
-"""Numbers above and below that make a column, where the first printing was not read."""
-_BESIDE = 3.0
-"""Heights from one digit of a number in single boxes to the next at the most."""
-_MOST_NUMBERS = 1_000
-"""Texts that begin with a number, above which a page is no form of numbered lines."""
-_MOST_LINES = 3.0
-"""Heights below its key's first line where the number may stand at the end of a longer text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +58,7 @@ class NumberedLines:
         """
         firsts = _printings(segments, _FIRST)
         seconds = _printings([piece.segment for piece in pieces], _NUMBER)
-        if max(len(firsts), len(seconds)) > _MOST_NUMBERS:
+        if max(len(firsts), len(seconds)) > measures.MOST_LINE_NUMBERS:
             firsts, seconds = [], []
         self._firsts, self._seconds = _Rows(firsts), _Rows(seconds)
         seconds = [each for each in seconds if not self._is_in_comb(each)]
@@ -84,7 +73,9 @@ class NumberedLines:
         rect = number.rect
         return len(number.text) == 1 and any(
             len(each.text) == 1
-            and 0 < abs(each.rect.center[0] - rect.center[0]) < _BESIDE * rect.height
+            and 0
+            < abs(each.rect.center[0] - rect.center[0])
+            < measures.NUMBER_COMB_HEIGHTS * rect.height
             for each in self._seconds.level(rect)
         )
 
@@ -112,7 +103,7 @@ class NumberedLines:
         left = [each for each in self._firsts.level(rect) if each.rect.min_x <= rect.min_x]
         own = max(left, key=lambda each: each.rect.min_x, default=None)
         if own is not None:
-            stretch = replace(rect, max_y=rect.max_y + _MOST_LINES * key.height)
+            stretch = replace(rect, max_y=rect.max_y + measures.NUMBER_BELOW_HEIGHTS * key.height)
             below = [each for each in self._seconds.level(stretch) if each.rect.min_y > rect.min_y]
             for each in (*level, *sorted(below, key=lambda each: each.rect.min_y)):
                 if _is_same(own.text, each.text) and each.rect.min_x > own.rect.max_x:
@@ -172,7 +163,7 @@ def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf
-        if each.rect.center[0] - last > _COLUMN * each.rect.height:
+        if each.rect.center[0] - last > measures.NUMBER_COLUMN_HEIGHTS * each.rect.height:
             columns.append([])
         columns[-1].append(each)
     return frozenset(each for column in columns if _grows(column) for each in column)
@@ -182,14 +173,14 @@ def _grows(column: Iterable[LineNumber]) -> bool:
     """Return whether nearly all numbers of a column are larger than those above."""
     rows = sorted(column, key=lambda each: each.rect.min_y)
     steps = [lower.rank > upper.rank for upper, lower in pairwise(rows)]
-    return sum(steps) >= _GROWING * len(steps)
+    return sum(steps) >= measures.GROWING_SHARE * len(steps)
 
 
 def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
     """Return whether a number stands alone in the column of those that are printed twice."""
-    reach, middle = _COLUMN * number.rect.height, number.rect.center[0]
+    reach, middle = measures.NUMBER_COLUMN_HEIGHTS * number.rect.height, number.rect.center[0]
     count = bisect_right(columns, middle + reach) - bisect_left(columns, middle - reach)
-    return number.is_alone and count >= _FEWEST
+    return number.is_alone and count >= measures.FEWEST_LINE_NUMBERS
 
 
 def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:

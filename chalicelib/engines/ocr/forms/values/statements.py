@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.field_kinds import has_span
 from chalicelib.engines.ocr.forms.pieces import FormPiece
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
@@ -34,12 +35,6 @@ _HEADERS = {
 _KINDS = {fold(text): kind for kind, texts in _HEADERS.items() for text in texts}
 _OF_YEAR = (fold("ytd"), fold("year to date"))
 _NUMERIC = frozenset(("NUMBER", "CURRENCY"))
-_BESIDE = 1.0
-"""Heights by which a number may stand beside its column's header."""
-_FIRST_ROW = 3.5
-"""Heights from a header to the first row at the most."""
-_MOST_HEADERS, _MOST_LABELS = 60, 20
-"""Headers of a page, and labels of one text, above which a page is no statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +71,7 @@ class StatementColumns:
             for segment in segments
             if (kind := _KINDS.get(fold(segment.text)))
         ]
-        known = known if len(known) <= _MOST_HEADERS else []
+        known = known if len(known) <= measures.MOST_STATEMENT_HEADERS else []
         self._headers = [each for each in known if _has_companion(each, known)]
         self._labels: dict[str, list[LineSegment]] = {}
         for segment in segments if self._headers else ():
@@ -110,10 +105,12 @@ class StatementColumns:
         below = [
             (piece.segment.rect.min_y, number)
             for number, piece in enumerate(self._pieces)
-            if 0 < piece.segment.rect.min_y - header.min_y < _FIRST_ROW * header.height
+            if 0
+            < piece.segment.rect.min_y - header.min_y
+            < measures.FIRST_ROW_HEIGHTS * header.height
             and has_span(("NUMBER",), piece.segment.text)
             and self._kind(piece.segment.rect) == own.kind
-            and _offset(piece.segment.rect, header) < _BESIDE * header.height
+            and _offset(piece.segment.rect, header) < measures.BESIDE_HEADER_HEIGHTS * header.height
         ]
         return min(below)[1] if below else None
 
@@ -131,7 +128,9 @@ class StatementColumns:
                 first, last = "".join(words[:at]), "".join(words[at:])
                 for column, row in ((first, last), (last, first)):
                     kind = _KINDS.get(column)
-                    for label in self._labels.get(row, [])[:_MOST_LABELS] if kind else ():
+                    for label in (
+                        self._labels.get(row, [])[: measures.MOST_STATEMENT_LABELS] if kind else ()
+                    ):
                         piece = self._row(label.rect).get(kind or "")
                         if piece is not None:
                             yield Crossing(label, piece)
@@ -153,7 +152,8 @@ class StatementColumns:
         above = [
             each
             for each in self._headers
-            if each.rect.center[1] < rect.min_y and _offset(rect, each.rect) < _BESIDE * rect.height
+            if each.rect.center[1] < rect.min_y
+            and _offset(rect, each.rect) < measures.BESIDE_HEADER_HEIGHTS * rect.height
         ]
         lowest = max((each.rect.center[1] for each in above), default=0.0)
         nearest = [each for each in above if each.rect.center[1] > lowest - rect.height]

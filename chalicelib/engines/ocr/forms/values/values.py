@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
+from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.field_kinds import is_spaced, span_of
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.pieces import Remains
@@ -35,15 +36,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles
 
 
-_PRIOR = (1.0, 0.8, 0.1)
-"""Votes for RIGHT, BELOW and ABOVE before anything is seen."""
-_STRANGER = 0.3
-"""Weight of a vote among keys that are printed otherwise, with or without colon."""
-_NEIGHBOUR = 4.0
-"""Weight of a vote of a key in the same row."""
-_ALIKE, _LEVEL = 0.65, 0.6
-_FLOOR = 0.25
-"""What is left of a candidate in a direction that no other key has."""
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
 
 
@@ -61,8 +53,10 @@ def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) 
     """
     if not keys:
         return []
-    sums = _kinship(keys) @ _votes(len(keys), candidates) + np.array(_PRIOR)
-    weights = _FLOOR + (1 - _FLOOR) * sums / sums.max(axis=1, keepdims=True)
+    sums = _kinship(keys) @ _votes(len(keys), candidates) + np.array(measures.DIRECTION_PRIOR)
+    weights = measures.DIRECTION_FLOOR + (1 - measures.DIRECTION_FLOOR) * sums / sums.max(
+        axis=1, keepdims=True
+    )
     return [
         each
         if each.relation not in _DIRECTIONS
@@ -80,10 +74,10 @@ def _kinship(keys: Sequence[FoundKey]) -> Doubles:
     heights = np.array([key.height for key in keys])
     is_kin = has_colon[:, None] == has_colon
     least = np.minimum(heights[:, None], heights)
-    is_alike = least > _ALIKE * np.maximum(heights[:, None], heights)
-    is_level = is_alike & (np.abs(middles[:, None] - middles) < _LEVEL * least)
-    kinship: Doubles = np.where(is_kin, 1.0, _STRANGER)
-    kinship *= np.where(is_level, _NEIGHBOUR, 1.0)
+    is_alike = least > measures.VOTE_SAME_SIZE * np.maximum(heights[:, None], heights)
+    is_level = is_alike & (np.abs(middles[:, None] - middles) < measures.VOTE_LEVEL_HEIGHTS * least)
+    kinship: Doubles = np.where(is_kin, 1.0, measures.STRANGER_VOTE)
+    kinship *= np.where(is_level, measures.NEIGHBOUR_VOTE, 1.0)
     np.fill_diagonal(kinship, 1.0)
     return kinship
 
@@ -112,19 +106,6 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
 
 
 # The value of each key: one piece or several, each used once.
-
-_LEAST_SCORE = 0.26
-"""Score below which a key counts as empty."""
-_GAP, _GAPPY = 1.5, 0.4
-"""Steps from one single box to the next that leave one out, and how sure such a number is."""
-# Shares of the empty answers that were right, one more of each kind counted, on FUNSD, drawn forms
-# and specimens. Behind a colon somebody wrote more often, so more was overlooked there.
-_EMPTY = 0.97
-"""How sure an empty value is where nothing stands that could be one."""
-_EMPTY_BEHIND_COLON = 0.6
-"""The same behind a colon."""
-_EMPTY_BESIDE_TEXT = 0.7
-"""The same where something stands that is no value, or another key's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +150,9 @@ def find_values(
         types, has_address = template.types, f"{template.entity}_address" in entities
         pieces = continuation.extend(keys[number], chosen[number], types, has_address=has_address)
         segments = [remains.pieces[piece].segment for piece in pieces]
-        certainty = min(1.0, chosen[number].score) * (_GAPPY if _has_gap(segments) else 1.0)
+        certainty = min(1.0, chosen[number].score) * (
+            measures.COMB_GAP_FACTOR if _has_gap(segments) else 1.0
+        )
         values[number] = Value(_cut(segments, types), certainty)
     return values
 
@@ -180,8 +163,12 @@ def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> 
 
     def certainty(number: int) -> float:
         if number in has_text:
-            return _EMPTY_BESIDE_TEXT
-        return _EMPTY_BEHIND_COLON if keys[number].has_colon else _EMPTY
+            return measures.EMPTY_BESIDE_TEXT_CERTAINTY
+        return (
+            measures.EMPTY_BEHIND_COLON_CERTAINTY
+            if keys[number].has_colon
+            else measures.EMPTY_CERTAINTY
+        )
 
     return {number: Value((), certainty(number)) for number in range(len(keys))}
 
@@ -197,7 +184,7 @@ def _has_gap(segments: Sequence[LineSegment]) -> bool:
     ]
     steps = [after - before for before, after in pairwise(middles)]
     is_comb = all(is_spaced(each.text) for each in segments)
-    return is_comb and len(steps) > 1 and max(steps) > _GAP * median(steps)
+    return is_comb and len(steps) > 1 and max(steps) > measures.COMB_GAP_STEPS * median(steps)
 
 
 def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
@@ -206,7 +193,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
     used: set[int] = set()
     order = sorted(candidates, key=lambda each: (-each.score, each.key, each.piece))
     for each in order:
-        if each.score >= _LEAST_SCORE and each.key not in chosen and each.piece not in used:
+        if each.score >= measures.VALUE_SCORE and each.key not in chosen and each.piece not in used:
             chosen[each.key] = each
             used.add(each.piece)
     return chosen

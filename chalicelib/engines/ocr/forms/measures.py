@@ -1,0 +1,302 @@
+"""Every length, share and weight by which keys and values of forms are told, in units of print.
+
+`_HEIGHTS` are heights of the text at hand, `_PIXELS` pixels of the raster as read; shares and
+weights are 0 to 1, counts are whole numbers. Weights by the direction from key to value stand with
+the directions, in values/candidates.py. `make bench-ocr ARGS="--only form"` and `--only documents`
+tell what a change does.
+"""
+
+from __future__ import annotations
+
+# Lines and columns: what the whole page has in common.
+
+SAME_LINE_SHARE = 0.5
+"""Share of the smaller height that two texts of one line have in common."""
+COLUMN_GAP_HEIGHTS = 1.5
+"""Blank between two words above which they belong to two columns."""
+FEWEST_COLUMN_PLACES = 3
+"""Lines that have the blank of a column at the same place, at the least."""
+ABOVE_COLUMNS_HEIGHTS = 1.0
+"""Blank between the captions of columns and the line below them at the most."""
+COLUMN_CAPTION_WORDS = 2
+"""Words of a caption of a column at the most."""
+LEAST_TILT_RADIANS = 0.002
+"""A page that is turned by less counts as level."""
+SAME_PRINT_HEIGHTS = 0.3
+"""By how much lines of one print differ."""
+OVERLAP_HEIGHTS = 0.6
+"""By how much boxes of a line and the next one of the same text may overlap."""
+BEFORE_END_HEIGHTS = 0.5
+"""By how much a text may begin before the end of what it follows."""
+
+# Rules.
+
+IN_RULE_HEIGHTS = 0.3
+"""By how much a rule may reach into the rectangle of a text."""
+UNDERLINE_SHARE = 0.85
+"""Share of a text's width that a rule below it covers at the least."""
+RULE_BEYOND_HEIGHTS = 1.5
+"""By how much a rule is longer than two texts that it separates; an underline is not."""
+RULE_JOINT_PIXELS = 3.0
+"""Between two pieces of one drawn line at the most."""
+
+# Spelling: how a key may be misread.
+
+EXACT_KEY_CHARACTERS = 3
+"""Characters up to which a key must be read without any error, as whole words."""
+LEAST_RATIO, ONE_ERROR_RATIO, LONG_RATIO = 82.0, 110.0, 95.0
+"""Likeness of 100 that a reading has at the least; by how much, divided by the letters, one error
+lowers it; and what is enough for a long text, however long: in forty letters two may be misread."""
+
+# Keys: printed texts of the template.
+
+KEY_LINES = 3
+"""Most lines of one key."""
+KEY_LINE_GAP_HEIGHTS, KEY_WORD_GAP_HEIGHTS = 0.9, 1.3
+"""Blank between two lines of one key, and between two parts of one line, at the most."""
+KEY_SAME_SIZE = 0.6
+"""Least ratio of the heights of two lines of a key."""
+KEY_SAME_START_HEIGHTS, KEY_SAME_MIDDLE_HEIGHTS, KEY_SAME_END_HEIGHTS = 2.0, 1.5, 1.0
+"""By how much left edges, middles or right edges of its lines differ."""
+KEY_REACH = 40
+"""Following segments that are looked at for a neighbour."""
+WHOLE_KEY_SHARE = 0.97
+"""Share above which one segment has the whole key."""
+LETTER_PAIRS_SHARE = 0.45
+"""Share of a key's letter pairs that its reading has at the least: two errors in ten letters
+touch four of nine pairs."""
+ALIGNMENT_SLACK = 10.0
+"""How much worse than its best fit to whole words an alignment may be, of 100."""
+MOST_KEYS_TIMES_UNITS = 50_000_000
+"""Keys times units above which keys over several lines are not looked for."""
+MOST_LOOKS, MOST_LETTERS_LOOKED_AT = 20_000, 30_000_000
+"""Pairs of key and line that are looked at closely, the likeliest first, and letters of key times
+line of them all, which bounds the time for very long ones."""
+KEY_REPEATS = 6
+"""Times that one key is looked for in one line."""
+MOST_KEY_PLACES, MOST_READINGS = 400, 20_000
+"""Places of one text, the best first, and places of all keys together."""
+KEY_SCORE = 0.4
+"""Score below which a reading is a chance likeness in running text."""
+KEY_BEHIND_VALUE = 0.7
+"""Weight of a short key that stands behind another one and its value: HGT 5-05 WGT 125."""
+FEW_WORDS_AROUND_KEY = 6
+"""Words behind a key, twice those before it, above which it stands in a sentence."""
+KEY_BEHIND_SENTENCE, KEY_BEHIND_OTHER_TEXT = 0.85, 0.3
+"""Weight of a key behind the end of a sentence, or of one with a colon behind any text; and of one
+of few letters behind any text."""
+KEY_BEHIND_FEW_WORDS, KEY_BEHIND_MANY_WORDS = 0.6, 0.45
+"""Weight of a longer key behind few words, and behind many."""
+KEY_BEFORE_HINT, KEY_BEFORE_FEW_WORDS, KEY_BEFORE_MANY_WORDS = 0.97, 0.93, 0.75
+"""Weight of a key before a hint in brackets, before few words, and before many, or a label."""
+KEY_IN_PROSE = 0.6
+"""Weight of a key before a verb: a sentence mentions it."""
+KEY_INSIDE_NAME = 0.6
+"""Weight of a key in the middle of a name or of a sentence."""
+KEY_IN_SMALL_LETTERS = 0.8
+"""Weight of a reading in small letters where the template has a capital, as in running text."""
+SHORT_KEY_IN_OTHER_CASE, KEY_IN_OTHER_CASE = 0.92, 0.99
+"""Weight of a reading in other letters than the template's, of short keys and of others."""
+LONG_KEY_CHARACTERS, LONG_KEY_BONUS = 20, 0.1
+"""Of two keys that read equally well, the longer one is likelier, up to so many letters."""
+KEY_ROUNDS = 4
+"""Rounds after which the keys found no longer help to tell others."""
+SPARE_KEY_PLACES, SPARE_KEY_SHARE = 8, 0.85
+"""Further places of a key, of which its value may tell that they are meant, and how much they look
+like the key, as a share of what the others do."""
+
+# Print that is neither key nor value: labels, captions, sentences.
+
+LABEL_WORDS = 5
+"""Words of a label at the most."""
+SENTENCE_LINES = 4
+"""Lines of a printed sentence at the most."""
+SENTENCE_GAP_HEIGHTS = 0.5
+"""Blank between its lines at the most."""
+MOST_INSTRUCTIONS = 200
+"""Sentences of a page above which it is no form, and the lines below them are not looked for."""
+FEWEST_NUMBERED_CAPTIONS = 4
+"""Numbered captions that make a form of them."""
+STREET_CERTAINTY = 0.8
+"""How sure a house number and a street are to be some, behind the number of a caption."""
+DATED_WORD_CHARACTERS = 40
+"""Characters of a word with its date at the most."""
+PRINTED_PLACE_SHARE = 0.5
+"""Share of the smaller place that two places have in common when they are the same text."""
+HEADER_ROWS = 3
+"""First rows of a table that may hold column headers which only the template reveals."""
+
+# Types of values.
+
+LONGEST_TYPED_CHARACTERS = 400
+"""Characters of a text that are looked at for its type."""
+MISFIT, LOOSE_FIT, FIT, NAME_FIT = 0.25, 0.8, 1.15, 1.05
+"""Factors of a text that is not of the type, holds some of it, is of it, or may be a name."""
+ADDRESS_WITHOUT_NUMBER = 0.3
+"""Factor of an address without any number."""
+WHOLE_TYPE_SHARE = 0.4
+"""Share of a text that is of a kind when the whole text is."""
+NAME_WORDS = 8
+"""Words of a name at the most."""
+WORDS_BEFORE_TYPE = 2
+"""Words before a date, an amount … beyond which a text is a sentence that mentions one."""
+COMB_DIGITS = 4
+"""Digits of a number in single boxes at the least."""
+
+# Places of values around their keys.
+
+BELOW_HEIGHTS, ABOVE_HEIGHTS = 3.0, 1.5
+"""Blank between a key and a value below or above it at the most."""
+LEVEL_SHARE = 0.4
+"""Share of the smaller height that a key and a value in its line have in common."""
+TALL_HEIGHTS = 3.5
+"""Higher text beside a key is not in its line: it runs up the page, for example."""
+INDENT_HEIGHTS = 3.0
+"""How far behind its key's end a value below it begins at the most."""
+SAME_ROW_HEIGHTS = 0.8
+"""By how much texts of one row below a key differ in their distance."""
+ASIDE_HEIGHTS = 4.0
+"""A text that is so far out of line with its key is as near as one that is a line lower."""
+DECAY_RIGHT_HEIGHTS, DECAY_BELOW_HEIGHTS, DECAY_ABOVE_HEIGHTS = 60.0, 2.5, 1.2
+"""Distances over which nearness falls to a third."""
+LINE_SPACE_HEIGHTS = 0.4
+"""Blank below or above a key that does not count."""
+OUT_OF_LINE, BEHIND_KEY = 0.8, 0.65
+"""Factors of a value below or above that is not in line with its key, and begins behind its end."""
+ADJOINING_HEIGHTS = 2.5
+"""Blank up to which a text behind a colon is its value whatever the rest of the form does."""
+LABELLED_FACTOR = 0.6
+"""Factor of a text with a colon in it right behind a key's colon."""
+CAPTION_FACTOR = 0.4
+"""Factor of a text beside a key that has a number below it, as the key has."""
+RIGHT_BELOW_HEIGHTS = 0.8
+"""From a caption to what stands right below it at the most."""
+PART_OF_CAPTION_FACTOR = 0.5
+"""Factor of a number in the row of a longer label of which the key is one word."""
+LABEL_WORDS_IN_VALUE = 5
+"""Words of a text above which words that forms print do not make it a label."""
+
+PLACE_WEIGHT, LABEL_LIKE_FACTOR = 0.95, 0.4
+"""Weight of a place, and factor of a text of words that forms print, in any direction that
+values/candidates.py does not name."""
+
+# Boxes that hold a value.
+
+BOX_ROOM_HEIGHTS, TALLEST_BOX_HEIGHTS = 0.7, 12.0
+"""Room that a box has below its key at the least when a value is to be written there, and at the
+most."""
+BLOCK_LINES = 2
+"""Lines of a block in a tall box at the least."""
+FEWEST_BOXED, OTHER_BOX_FACTOR = 4, 0.5
+"""Values in boxes of their own that make a form of boxes, and its factor for one in another box."""
+WIDE_BOX_TIMES = 4.0
+"""A text so many times further right is as near as one that is a line higher."""
+
+# Choice of a value.
+
+DIRECTION_PRIOR = (1.0, 0.8, 0.1)
+"""Votes for right, below and above before anything is seen."""
+STRANGER_VOTE, NEIGHBOUR_VOTE = 0.3, 4.0
+"""Weight of a vote among keys that are printed otherwise, with or without colon, and of a key in
+the same row."""
+VOTE_SAME_SIZE, VOTE_LEVEL_HEIGHTS = 0.65, 0.6
+"""Least ratio of the heights of two keys of one row, and by how much their middles differ."""
+DIRECTION_FLOOR = 0.25
+"""What is left of a candidate in a direction that no other key has."""
+VALUE_SCORE = 0.26
+"""Score below which a key counts as empty."""
+COMB_GAP_STEPS, COMB_GAP_FACTOR = 1.5, 0.4
+"""Steps from one single box to the next that leave one out, and how sure such a number is."""
+CROSSED_CERTAINTY = 0.9
+"""How sure a number is that a row and a column name together."""
+UNCAPTIONED_CERTAINTY = 0.85
+"""How sure a name or an address is that no caption names."""
+DOUBTFUL = 0.4
+"""Below it, what a block says is likelier than a caption's value."""
+# Shares of the empty answers that were right, one more of each kind counted, on FUNSD, drawn forms
+# and specimens. Behind a colon somebody wrote more often, so more was overlooked there.
+EMPTY_CERTAINTY = 0.97
+"""How sure an empty value is where nothing stands that could be one."""
+EMPTY_BEHIND_COLON_CERTAINTY = 0.6
+"""The same behind a colon."""
+EMPTY_BESIDE_TEXT_CERTAINTY = 0.7
+"""The same where something stands that is no value, or another key's."""
+
+# Values of several words and lines.
+
+VALUE_LINES, VALUE_PIECES = 20, 50
+"""Lines of a value, and pieces of one line that are put together, at the most."""
+WHOLE_LINE_SHARE = 0.9
+"""Share of a line that is of a kind when the line is nothing else."""
+ADDRESS_CHARACTERS = 120
+"""Characters of a line that are looked at for an address."""
+ADDRESS_LINE_CERTAINTY = 0.5
+"""How sure a line is to be part of an address that goes on."""
+SENTENCE_WORDS = 3
+"""Words of a line above which small letters below it are the rest of its sentence."""
+HIGHER_UP_HEIGHTS = 4.0
+"""By how much a text of the same line may begin higher up."""
+WORD_GAP_HEIGHTS = 1.25
+"""Blank between two parts of a value in one line at the most: a word space is a third of it,
+typewriters have one of two thirds."""
+CLOSED_GAP_HEIGHTS = 0.75
+"""The same behind a whole number, date or amount."""
+COMB_GAP_HEIGHTS = 3.0
+"""The same between characters in single boxes."""
+OFF_LEVEL_HEIGHTS, LARGER_TIMES = 0.3, 1.2
+"""By how much larger print stands off the line of a text, and how much larger it is at the least,
+when it is a text of its own."""
+FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
+"""Values of one key in several columns stand closer together than key and value: this far, and at
+this share of that blank, at the most."""
+LINE_GAP_HEIGHTS, FULL_LINE_GAP_HEIGHTS = 0.75, 1.0
+"""Blank between two lines of a value at the most, and below a line that is full."""
+CLEAR_CHARACTER = 0.85
+"""Probability of a single character that is surely one."""
+VALUE_SAME_SIZE = 0.65
+"""Least ratio of the heights of two lines of a value."""
+OFF_CENTRE_HEIGHTS = 0.6
+"""By how much the middles of centred lines differ."""
+SAME_PITCH_SHARE, FORM_COLUMN_HEIGHTS = 0.15, 4.0
+"""By how much rows of a form differ in their distance, and their labels in where they begin."""
+LABEL_ASIDE_HEIGHTS, LABEL_IN_VALUE_HEIGHTS = 1.5, 0.3
+"""By how much texts below a key differ from where it begins when they are labels of their lines,
+and by how much such a label may reach into the line's value."""
+FULL_LINE_SHARE, FULL_LINE_HEIGHTS = 0.85, 15.0
+"""Where a line ends at the least that goes on below its key: as a share of the page's text, and
+from the beginning of the key."""
+WIDE_LINE_HEIGHTS = 10.0
+"""Width of a line at the least which ended because it was full."""
+
+# Lines that are numbered, and statements.
+
+NUMBER_COLUMN_HEIGHTS = 0.6
+"""By how much the middles of one column's numbers differ."""
+GROWING_SHARE = 0.8
+"""Share of a column's numbers that are larger than those above them."""
+FEWEST_LINE_NUMBERS = 2
+"""Numbers above and below that make a column, where the first printing was not read."""
+NUMBER_COMB_HEIGHTS = 3.0
+"""From one digit of a number in single boxes to the next at the most."""
+MOST_LINE_NUMBERS = 1_000
+"""Texts that begin with a number, above which a page is no form of numbered lines."""
+NUMBER_BELOW_HEIGHTS = 3.0
+"""Below its key's first line the number may stand at the end of a longer text."""
+BESIDE_HEADER_HEIGHTS = 1.0
+"""By how much a number may stand beside its column's header."""
+FIRST_ROW_HEIGHTS = 3.5
+"""From a header to the first row at the most."""
+MOST_STATEMENT_HEADERS, MOST_STATEMENT_LABELS = 60, 20
+"""Headers of a page, and labels of one text, above which a page is no statement."""
+
+# Blocks of a name and an address without a caption.
+
+MOST_TOWNS = 40
+"""Lines that end with a postcode, above which a page is a list of addresses."""
+HOLDER_LINES, HOLDER_NAME_LINES = 6, 2
+"""Lines of a block, and of the name in it, at the most."""
+HOLDER_GAP_HEIGHTS, HOLDER_ASIDE_HEIGHTS = 1.1, 1.0
+"""Blank between lines of a block at the most, in heights of the smaller one, and by how much they
+begin beside each other."""
+FIRM_CERTAINTY, HOLDER_STREET_CERTAINTY = 0.5, 0.5
+"""How sure a line is to be a firm's name, or a street."""
