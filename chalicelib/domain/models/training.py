@@ -202,6 +202,11 @@ def guard_model_id(entry: str) -> str:
     return entry.partition(".")[0]
 
 
+def guard_moment(entry: str) -> int:
+    """Return when the training of a guard entry was asked for, in milliseconds since 1970."""
+    return int(entry.split(".", 2)[1])
+
+
 def is_left_over(
     entry: str,
     open_models: Iterable[str],
@@ -217,10 +222,10 @@ def is_left_over(
         ended: models whose run is over, with the moment of its end. An entry from before that
             moment is of that run; a younger one is of a retraining that is about to be queued.
     """
-    model_id, milliseconds, _ = entry.split(".", 2)
+    model_id, moment = guard_model_id(entry), guard_moment(entry)
     # A younger entry belongs to a retraining that is about to be queued.
-    is_over = (ended or {}).get(model_id, 0) > int(milliseconds)
-    is_old = int(milliseconds) + GUARD_GRACE_MILLISECONDS < now_milliseconds
+    is_over = (ended or {}).get(model_id, 0) > moment
+    is_old = moment + GUARD_GRACE_MILLISECONDS < now_milliseconds
     return (is_old or is_over) and model_id not in set(open_models)
 
 

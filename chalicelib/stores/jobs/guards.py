@@ -11,7 +11,12 @@ from collections.abc import Iterable
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.models.model import OPEN, QUEUED, Model
-from chalicelib.domain.models.training import guard_model_id, is_left_over, new_guard
+from chalicelib.domain.models.training import (
+    guard_model_id,
+    guard_moment,
+    is_left_over,
+    new_guard,
+)
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.models.models import ModelStore
@@ -70,7 +75,7 @@ class GuardStore:
             return None
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         entries = current.training if current else frozenset()
-        return min((int(entry.rpartition(".")[2]) for entry in entries), default=None)
+        return min(map(guard_moment, entries), default=None)
 
     def remove(self, account_id: str, dataset: Dataset, entries: Iterable[str]) -> None:
         """Remove entries at account and dataset; missing ones are fine."""

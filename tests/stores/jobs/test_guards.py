@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from chalicelib.domain.common.clock import to_milliseconds
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import DatasetInTraining, StorageUnavailable
@@ -114,3 +115,15 @@ def test_model_of_an_entry_that_failed_to_go(
 
     assert world.container.models.get(model.account_id, model.model_id).status == "SUCCEEDED"
     assert world.stores.guards.guarding(replace(view.dataset)) is None
+
+
+def test_the_oldest_open_training_is_known(world: World, view: DatasetView) -> None:
+    """What it may read is cleared away later; without one there is nothing to wait for."""
+    guards = world.stores.guards
+    assert guards.oldest(view.dataset) is None
+    asked = to_milliseconds(world.clock())
+    world.train(view)
+    world.clock.advance(seconds=5)
+    world.train(view)
+
+    assert guards.oldest(view.dataset) == asked
