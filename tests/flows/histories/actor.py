@@ -103,6 +103,8 @@ class Actor:
     """Predictions that were counted."""
     example_calls: int = 0
     """Calls that returned examples."""
+    exports: int = 0
+    """Exports that were asked for."""
     datasets: list[Dataset] = field(default_factory=list)
     models: list[TrainedModel] = field(default_factory=list)
     refreshes: list[Refresh] = field(default_factory=list)
@@ -139,9 +141,14 @@ class Actor:
             expect("members of a refusal", True, {"message", "code"} <= set(answer.data))
         return answer
 
-    def lose(self, request: Request) -> None:
-        """Make a call and hang up, at once or when the answer begins; it is never read."""
-        waits = self.random.random() < 0.5
+    def lose(self, request: Request, *, is_done: bool = False) -> None:
+        """Make a call and hang up, at once or when the answer begins; it is never read.
+
+        Args:
+            request: the call.
+            is_done: hang up when the answer begins: what is done late would undo what follows.
+        """
+        waits = self.random.random() < 0.5 or is_done
         host = urllib.parse.urlsplit(self.client.url).netloc
         connection = http.client.HTTPConnection(host, timeout=60)
         token = {"Authorization": f"Bearer {self.random.choice(self.tokens)}"}

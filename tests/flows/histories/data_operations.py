@@ -32,6 +32,7 @@ from tests.flows.histories.specification import (
     SOURCES,
     UPLOAD,
     Dataset,
+    Item,
     Label,
     Row,
     allowed,
@@ -166,8 +167,17 @@ def added(dataset: Dataset, text: str, written: str, record: dict[str, object]) 
     """Take a single example that was accepted."""
     dataset.finish()
     expect("only a usable dataset takes examples", True, dataset.is_usable)
-    label = dataset.add(text, dataset.label_name(written), UPLOAD)
-    see_example(dataset, (label, UPLOAD, text), record)
+    see_added(dataset, text, written, UPLOAD, record)
+
+
+def see_added(
+    dataset: Dataset, text: str, written: str, source: str, record: dict[str, Any]
+) -> None:
+    """Take an example that was accepted, or an equal one that was there."""
+    label = dataset.add(text, dataset.label_name(written), source)
+    example = label.find(text, source)
+    if example is not None:
+        see_example(dataset, (label, source, example), record)
 
 
 def read_dataset(actor: Actor, dataset: Dataset) -> None:
@@ -215,20 +225,44 @@ def list_examples(actor: Actor, dataset: Dataset) -> None:
 
 
 def browse(actor: Actor, dataset: Dataset) -> None:
-    """Look through a dataset's examples for review, all of them or those that contain a word."""
+    """Look through a dataset's examples for review: all, of a label, or with a word in them."""
     source, word = actor.random.choice((*SOURCES, "all")), actor.random.choice(("", "RAIN", "雪"))
-    query = {"source": source, "count": 100} | ({"contains": word} if word else {})
+    sources = SOURCES if source == "all" else (source,)
+    known = [one for one in dataset.labels if one.id]
+    label = actor.random.choice(known) if known and actor.random.random() < 0.4 else None
+    offset, count = actor.random.choice(((0, 100), (0, 100), (3, 5)))
+    query: dict[str, object] = {"source": source, "offset": offset, "count": count}
+    query |= {"contains": word} if word else {}
+    query |= {"labelId": label.id} if label else {}
     answer = actor.call(get(dataset_path(dataset, "/browse"), **query), allowed(dataset.unreadable))
     if answer.status != 200:
         return
+
+    def wanted(items: Items) -> Items:
+        mine = [item for item in items if label is None or item[0].id == label.id][offset:]
+        return [item for item in mine if word.lower() in item[2].text.lower()][:count]
+
     got = [(one["name"], one["label"]["name"], one["source"]) for one in answer.data["data"]]
-    now, later = (
-        [(text, label.name, of) for label, of, text in one if word.lower() in text.lower()][:100]
-        for one in _possible(dataset, SOURCES if source == "all" else (source,))
-    )
+    now, later = ([_shown(one) for one in wanted(items)] for items in _possible(dataset, sources))
     if got != now and got == later:
         dataset.finish()
-    expect(f"browsed texts of dataset {dataset.id}", later if got == later else now, got)
+    items = wanted(dataset.listing(sources))
+    expect(f"browsed texts of dataset {dataset.id}", [_shown(one) for one in items], got)
+    for (found, of, _), record in zip(items, answer.data["data"], strict=True):
+        see_id(found, of, record)
+
+
+def see_id(label: Label, source: str, record: dict[str, Any]) -> None:
+    """Compare, or learn, the id of an example."""
+    example = label.find(record["name"], source)
+    if example is not None:
+        example.id = example.id or record["id"]
+        expect("id of an example", example.id, record["id"])
+
+
+def _shown(item: Item) -> tuple[str, str, str]:
+    """Return text, label and source of an example."""
+    return item[2].text, item[0].name, item[1]
 
 
 def list_label(actor: Actor, dataset: Dataset) -> None:
@@ -270,7 +304,7 @@ def read_examples(
     return [answer.data["data"]]
 
 
-Items = list[tuple[Label, str, str]]
+Items = list[Item]
 
 
 def _possible(dataset: Dataset, sources: tuple[str, ...]) -> list[Items]:
@@ -284,12 +318,13 @@ def _fitting(
     """Choose the list that a page is of; when only the later one fits, the file was read."""
     end = offset + min(count, 100)
     got = [(record["name"], record["label"]["numExamples"]) for record in records]
-    now, later = ([(text, label.count()) for label, _, text in one[offset:end]] for one in lists)
+    now, later = ([(e.text, label.count()) for label, _, e in one[offset:end]] for one in lists)
     if now == got or later != got:
         return lists[0][offset:end]
     dataset.finish()
-    found = ((dataset.label(label.name), source, text) for label, source, text in lists[1])
-    return [(label, source, text) for label, source, text in found if label][offset:end]
+    found = [(dataset.label(label.name), source, e.text) for label, source, e in lists[1]]
+    places = [(one, source, one.find(text, source)) for one, source, text in found if one]
+    return [(label, source, one) for label, source, one in places if one][offset:end]
 
 
 def read_receipts(actor: Actor, dataset: Dataset) -> None:

@@ -8,9 +8,12 @@ from collections.abc import Callable
 
 from tests.flows.client import LANGUAGE
 from tests.flows.histories import data_operations as data
+from tests.flows.histories import list_operations as lists
+from tests.flows.histories import mending_operations as mending
 from tests.flows.histories import model_operations as models
 from tests.flows.histories import other_operations as others
 from tests.flows.histories.actor import SHOWN_OPERATIONS, Actor, Divergence, expect, get
+from tests.flows.histories.comparisons import deletion_end
 from tests.flows.histories.specification import SOURCES, Dataset, TrainedModel
 from tests.flows.world import World
 
@@ -27,6 +30,16 @@ OF_DATASETS: dict[Callable[[Actor, Dataset], None], float] = {
     data.read_receipts: 4,
     data.delete_dataset: 1.5,
     models.list_models: 4,
+    mending.rename_dataset: 1.5,
+    mending.rename_label: 4,
+    mending.merge_label: 1.5,
+    mending.remove_label: 0.8,
+    mending.change_example: 6,
+    mending.remove_example: 3,
+    mending.correct: 4,
+    mending.correct_from_report: 2,
+    mending.lose_correction: 0.7,
+    lists.export: 1.5,
     others.lose_put: 0.6,
     others.lose_example: 1.5,
     others.lose_training: 0.3,
@@ -47,6 +60,9 @@ OF_ACCOUNTS: dict[Callable[[Actor], None], float] = {
     data.upload: 4,
     data.list_datasets: 6,
     data.read_deletion: 3,
+    lists.filter_datasets: 2,
+    lists.filter_models: 2,
+    lists.delete_failed: 0.5,
     models.predict_prebuilt: 4,
     models.read_usage: 4,
     others.ask_tokens: 2,
@@ -164,7 +180,8 @@ def _compare_all(actor: Actor) -> None:
     for dataset in actor.datasets:
         if dataset.deletion_id:
             path = f"{LANGUAGE}/deletion/{dataset.deletion_id}"
-            actor.settled(path, lambda record: record["status"] == "SUCCEEDED")
+            end = deletion_end(dataset)
+            actor.settled(path, lambda record, end=end: record["status"] == end)
             dataset.is_gone = True
         data.read_dataset(actor, dataset)
         models.list_models(actor, dataset)

@@ -33,6 +33,7 @@ from tests.flows.histories.data_operations import (
     new_rows,
     pick_label,
     read_dataset,
+    see_id,
 )
 from tests.flows.histories.model_operations import (
     PREBUILT,
@@ -47,7 +48,14 @@ from tests.flows.histories.model_operations import (
     trained,
     training_obstacles,
 )
-from tests.flows.histories.specification import INTENT, UPLOAD, Dataset, TrainedModel, allowed
+from tests.flows.histories.specification import (
+    INTENT,
+    UPLOAD,
+    Dataset,
+    Label,
+    TrainedModel,
+    allowed,
+)
 from tests.flows.world import TOKEN
 
 THREADS = 8
@@ -309,18 +317,19 @@ def burst_of_examples(actor: Actor, dataset: Dataset) -> None:
     answers = at_once(actor, requests)
     expect("statuses of a burst", [200] * CALLS, [answer.status for answer in answers])
     records = sorted((answer.data for answer in answers), key=lambda record: record["id"])
+    sent = sorted(
+        (str(fields["document"]), dataset.present_name(str(fields["label"]))) for fields in made
+    )
     new_labels = {
         record["label"]["id"]: record["label"]["name"]
         for record in records
         if dataset.label(record["label"]["name"]) is None
     }
     for number in sorted(new_labels):
-        dataset.add(f"{number}", new_labels[number], UPLOAD).texts[UPLOAD].clear()
+        dataset.labels.append(Label(new_labels[number], number))
     for record in records:
         label = dataset.add(record["name"], record["label"]["name"], UPLOAD)
-        number = label.example_ids.setdefault((UPLOAD, record["name"]), record["id"])
-        expect("id of an equal example", number, record["id"])
-    sent = sorted((str(fields["document"]), str(fields["label"])) for fields in made)
+        see_id(label, UPLOAD, record)
     got = sorted((record["name"], record["label"]["name"]) for record in records)
     expect("examples of a burst", sent, got)
     read_dataset(actor, dataset)

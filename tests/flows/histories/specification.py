@@ -35,27 +35,60 @@ def allowed(obstacles: Iterable[Obstacle]) -> set[int]:
 
 
 @dataclass
+class Example:
+    """A text of a label."""
+
+    text: str
+    place: int
+    """How many came to the dataset before it; ids follow this order."""
+    id: int = 0
+    """0 until an answer has told it."""
+
+
+@dataclass
 class Label:
     """A label of a dataset with its texts."""
 
     name: str
     id: int = 0
     """0 until an answer has told it."""
-    texts: dict[str, list[str]] = field(default_factory=lambda: {UPLOAD: [], FEEDBACK: []})
-    """By source, in the order in which they came."""
-    example_ids: dict[tuple[str, str], int] = field(default_factory=dict)
-    """By source and text, as far as answers have told them."""
+    former: list[str] = field(default_factory=list)
+    """Names that lead to it where no label bears them, the latest last."""
+    examples: dict[str, list[Example]] = field(default_factory=lambda: {UPLOAD: [], FEEDBACK: []})
+    """By source, in the order in which they came to the dataset."""
 
     def count(self, sources: Iterable[str] = SOURCES) -> int:
         """Count its examples of some sources."""
-        return sum(len(self.texts[source]) for source in sources)
+        return sum(len(self.examples[source]) for source in sources)
 
-    def add(self, text: str, source: str) -> bool:
-        """Add a text unless the source has the same; tells whether it was new."""
-        if text in self.texts[source]:
-            return False
-        self.texts[source].append(text)
-        return True
+    def find(self, text: str, source: str) -> Example | None:
+        """Find a text of a source."""
+        return next((one for one in self.examples[source] if one.text == text), None)
+
+    def put(self, source: str, example: Example) -> int:
+        """Put an example among those of a source; of equal ones the lower id stays.
+
+        Returns:
+            How many are left out.
+        """
+        equal = self.find(example.text, source)
+        if equal is not None:
+            if equal.place < example.place:
+                return 1
+            self.examples[source].remove(equal)
+        self.examples[source].append(example)
+        self.examples[source].sort(key=lambda one: one.place)
+        return int(equal is not None)
+
+    def name_anew(self, name: str, others: Iterable[str] = ()) -> None:
+        """Take a name, and names that lead to it from then on."""
+        names = [*self.former, self.name, *others]
+        self.former = [one for one in names if one != name]
+        self.name = name
+
+
+Item = tuple[Label, str, Example]
+"""An example with its label and source."""
 
 
 @dataclass
@@ -93,6 +126,10 @@ class Dataset:
     deletion_id: str = ""
     is_gone: bool = False
     """Its rows were seen to be gone."""
+    was_given_out: bool = False
+    """A temporary URL of its file was given out, which outlives it for a while."""
+    came: int = 0
+    """Examples that ever came to it."""
 
     def begin(self, rows: Sequence[Row]) -> None:
         """Accept a file, whose rows are read in the background."""
@@ -107,7 +144,7 @@ class Dataset:
         receipt = self.receipts[0]
         kept: dict[Row, None] = {}
         for number, (text, written) in enumerate(rows, 1):
-            name = self.label_name(written)
+            name = self.present_name(self.label_name(written))
             if not name or not text.strip():
                 receipt.rejected += 1
                 receipt.rows.append(number)
@@ -137,13 +174,23 @@ class Dataset:
         return name.lower() if name.lower() in SENTIMENTS else ""
 
     def label(self, name: str) -> Label | None:
-        """Find a label by its name."""
+        """Find a label by its name, or by a former one that no label bears."""
+        former = (label for label in reversed(self.labels) if name in label.former)
+        return self.label_called(name) or next(former, None)
+
+    def label_called(self, name: str) -> Label | None:
+        """Find the label that bears a name."""
         return next((label for label in self.labels if label.name == name), None)
+
+    def present_name(self, name: str) -> str:
+        """Return the name of the label that a name leads to; one that leads nowhere is new."""
+        label = self.label(name)
+        return label.name if label else name
 
     def has(self, text: str, name: str) -> bool:
         """Tell whether a text was uploaded, or added singly, with a label."""
         label = self.label(name)
-        return label is not None and text in label.texts[UPLOAD]
+        return label is not None and label.find(text, UPLOAD) is not None
 
     def add(self, text: str, name: str, source: str) -> Label:
         """Add an example, with its label where it is new."""
@@ -151,7 +198,9 @@ class Dataset:
         if label is None:
             label = Label(name)
             self.labels.append(label)
-        label.add(text, source)
+        if label.find(text, source) is None:
+            label.put(source, Example(text, self.came))
+            self.came += 1
         return label
 
     @property
@@ -159,14 +208,14 @@ class Dataset:
         """Examples of every source."""
         return sum(label.count() for label in self.labels)
 
-    def listing(self, sources: Iterable[str]) -> list[tuple[Label, str, str]]:
-        """Its examples in the order of lists: label, source, text."""
+    def listing(self, sources: Iterable[str] = SOURCES) -> list[Item]:
+        """Its examples in the order of lists."""
         return [
-            (label, source, text)
+            (label, source, example)
             for source in SOURCES
             if source in sources
             for label in self.labels
-            for text in label.texts[source]
+            for example in label.examples[source]
         ]
 
     def is_enough(self, sources: Iterable[str]) -> bool:
@@ -204,6 +253,20 @@ class Dataset:
 
 
 @dataclass
+class Window:
+    """What a training may have found while nothing of its dataset was mended."""
+
+    least: int
+    """Examples that were there at its beginning."""
+    most: int
+    """Examples that were there at its end."""
+    labels: list[str]
+    """Labels that were there at its end."""
+    is_enough: bool
+    """Whether a model could be trained of what was there at its beginning."""
+
+
+@dataclass
 class TrainedModel:
     """A model, trained or being trained."""
 
@@ -216,19 +279,45 @@ class TrainedModel:
     sources: tuple[str, ...] = (UPLOAD,)
     """Of the examples that the last run uses."""
     least: int = 0
-    """Examples that were there when the run was asked for."""
+    """Examples that were there when the run was asked for, or after the last mending since."""
+    is_enough: bool = True
+    """Whether they sufficed."""
+    past: list[Window] = field(default_factory=list)
+    """Before each mending since the run was asked for."""
     asked: list[str] = field(default_factory=list)
-    """Labels that were there then."""
+    """Labels that were there when the run was asked for."""
     labels: list[str] | None = None
     """Of the version that predicts; None before the first success."""
+    has_failed: bool = False
+    """The last run found too little to learn from."""
     deletion_id: str = ""
 
     def ask(self, sources: tuple[str, ...]) -> None:
         """Accept a training or retraining."""
-        self.is_open = True
+        self.is_open, self.has_failed = True, False
         self.sources = sources
         self.asked = [label.name for label in self.dataset.labels]
-        self.least = sum(label.count(sources) for label in self.dataset.labels)
+        self.past = []
+        self.begin_window()
+
+    def begin_window(self) -> None:
+        """Take what the dataset holds for the least that the run may find from now on."""
+        self.least = sum(label.count(self.sources) for label in self.dataset.labels)
+        self.is_enough = self.dataset.is_enough(self.sources)
+
+    def end_window(self) -> None:
+        """Remember what the run may have found before the dataset is mended."""
+        self.past.append(self.window(self.dataset))
+
+    def window(self, dataset: Dataset) -> Window:
+        """Tell what the run may find while the dataset grows to this."""
+        most = sum(label.count(self.sources) for label in dataset.labels)
+        return Window(self.least, most, [one.name for one in dataset.labels], self.is_enough)
+
+    @property
+    def windows(self) -> list[Window]:
+        """What the run may have found."""
+        return [*self.past, self.window(self.dataset.finished())]
 
     @property
     def missing(self) -> list[Obstacle]:
