@@ -24,6 +24,7 @@ from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
+from chalicelib.services.datasets.boxes import BoxService
 from chalicelib.services.datasets.browsing import BrowseService
 from chalicelib.services.datasets.datasets import DatasetService
 from chalicelib.services.datasets.examples import ExampleService
@@ -200,6 +201,11 @@ class Container:
     def mending(self) -> MendService:
         """Mends datasets."""
         return MendService(self.stores)
+
+    @cached_property
+    def boxes(self) -> BoxService:
+        """Replaces the boxes of pictures."""
+        return BoxService(self.stores, self.clock)
 
     @cached_property
     def feedback(self) -> FeedbackService:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.api.prepared import BOX_MODEL_ID, DATASET_ID, DELIVERY, MODEL_ID, REFUND, SCENES_ID
@@ -66,6 +68,7 @@ def test_an_example_is_moved_reworded_and_removed(call, example):
         "moved",
         "changed",
         "removed",
+        "added",
         "duplicates",
         "skipped",
         "examples",
@@ -148,3 +151,67 @@ def test_an_example_must_change(call, example):
     box = call("GET", f"{scenes}/browse?count=1").json["data"][0]["id"]
     refused = call.json("PUT", f"{scenes}/examples/{box}", document="a")
     assert "pictures have no text" in refused.json["message"]
+
+
+SCENES = f"/v2/vision/datasets/{SCENES_ID}"
+
+
+@pytest.fixture
+def box(call) -> dict:
+    """A box of the scenes."""
+    return call("GET", f"{SCENES}/browse?count=1").json["data"][0]
+
+
+def test_boxes_of_a_picture_are_replaced(call, box):
+    """As JSON or as a text in a form; the answer shows all boxes of the picture as they are now."""
+    url = f"{SCENES}/examples/{box['id']}"
+    kept = {**box["box"], "labelId": box["label"]["id"]}
+    new = {"x": 1, "y": 2.5, "width": 10, "height": 10, "label": "red"}
+
+    answer = call.json("PUT", url, boxes=[kept, new])
+
+    counts = [answer.json[name] for name in ("added", "removed", "moved", "changed")]
+    assert (answer.status, counts) == (200, [1, 0, 0, 0]), answer.text
+    first, second = answer.json["examples"]
+    assert (first["id"], first["box"]) == (box["id"], box["box"])
+    assert second["box"] == {"x": 1, "y": 2.5, "width": 10, "height": 10}
+    assert second["name"] == box["name"]
+    browsed = call("GET", f"{SCENES}/browse").json["data"]
+    assert [one["box"] for one in browsed if one["id"] == second["id"]] == [second["box"]]
+    form = call.form("PUT", url, ("boxes", json.dumps([new]).encode(), None))
+    assert (form.status, form.json["removed"]) == (200, 1), form.text
+    gone = call.json("PUT", f"{SCENES}/examples/{second['id']}", boxes=[])
+    assert (gone.json["removed"], "examples" in gone.json) == (1, False)
+    assert call.json("PUT", url, boxes=[]).status == 404
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"boxes": "all"}, "no valid JSON"),
+        ({"boxes": 5}, "a list"),
+        ({"boxes": {}}, "a list"),
+        ({"boxes": [5]}, "an object"),
+        ({"boxes": [[1, 2, 3, 4]]}, "an object"),
+        ({"boxes": [{"x": 1, "y": 1, "width": 5, "label": "red"}]}, "height"),
+        ({"boxes": [{"x": "1", "y": 1, "width": "a", "height": 5, "label": "red"}]}, "a number"),
+        ({"boxes": [{"x": 1, "y": 1, "width": 5, "height": 5}]}, "boxes[0]"),
+        ({"boxes": [{"x": 1, "y": 1, "width": 0, "height": 5, "label": "red"}]}, "above 0"),
+        ({"boxes": [{"x": 1e9, "y": 1, "width": 1, "height": 5, "label": "red"}]}, "at most"),
+        ({"boxes": "[" * 5_000}, "nested too deeply"),
+        ({"boxes": [], "label": "red"}, "alone"),
+    ],
+)
+def test_wrong_boxes(call, box, fields, text):
+    """Each is refused with its cause, and nothing is changed."""
+    answer = call.json("PUT", f"{SCENES}/examples/{box['id']}", **fields)
+
+    assert (answer.status, text in answer.json["message"]) == (400, True), answer.text
+    assert call("GET", f"{SCENES}/browse?count=1").json["data"][0]["box"] == box["box"]
+
+
+def test_texts_have_no_boxes(call, example):
+    """The refusal names the type that has."""
+    answer = call.json("PUT", f"{URL}/examples/{example['id']}", boxes=[])
+
+    assert (answer.status, "image-detection" in answer.json["message"]) == (400, True)

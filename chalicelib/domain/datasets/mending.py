@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.example import Example
-from chalicelib.errors import NotFound
+from chalicelib.errors import InvalidParameter, LabelNotFound, NotFound
 
 MAX_CORRECTIONS = 10_000
 """Corrections of one call."""
@@ -20,6 +21,20 @@ class ExampleNotFound(NotFound):
 
     def __init__(self, example_id: object) -> None:
         super().__init__(f"Unable to find example {example_id}.")
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What shall become of an example, as it was sent."""
+
+    example_id: int
+    """The example."""
+    label_id: int | None = None
+    """Label that it moves to."""
+    label: str | None = None
+    """Its name."""
+    is_removed: bool = False
+    """Whether it goes."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +61,8 @@ class Mended:
     """Examples that have another text."""
     removed: int = 0
     """Examples that were taken out."""
+    added: int = 0
+    """Examples that are new: boxes of a picture."""
     duplicates: int = 0
     """Examples that are gone because their label has an equal one now."""
     skipped: int = 0
@@ -64,3 +81,29 @@ class Traces:
     """Ids of examples that are not there any more."""
     replaced: list[int] = field(default_factory=list)
     """Ids of examples that have another text."""
+
+
+def target_label(view: DatasetView, change: Correction, at: str = "") -> int:
+    """Find the label that an example moves to; 0 where none is named.
+
+    Raises:
+        LabelNotFound: the dataset has no label of this id.
+        InvalidParameter: it has none of this name, or two are named.
+    """
+    if change.label_id is not None and change.label is not None:
+        raise InvalidParameter(f"{at}label", "send 'labelId' or 'label', one of them.")
+    if change.label_id is not None:
+        if view.label(change.label_id) is None:
+            raise LabelNotFound(change.label_id)
+        return change.label_id
+    if change.label is None:
+        return 0
+    found = view.label_named(change.label)
+    if found is None:
+        names = ", ".join(label.name for label in view.labels[:20])
+        raise InvalidParameter(
+            f"{at}label",
+            f"{change.label[:100]!r} is no label of dataset {view.dataset.dataset_id}; it has: "
+            f"{names}.",
+        )
+    return found.label_id

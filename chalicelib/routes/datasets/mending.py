@@ -11,15 +11,19 @@ from chalicelib.domain.datasets.dataset import DatasetView, Label
 from chalicelib.domain.datasets.mending import (
     MAX_CORRECTIONS,
     MINIMUM_CONFIDENCE,
+    Correction,
     ExampleNotFound,
     Mended,
 )
+from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import InvalidParameter, LabelNotFound, MissingParameter, ModelNotFound
-from chalicelib.services.datasets.mending import Correction
+from chalicelib.formats.texts.json_limits import is_too_deep
+from chalicelib.services.datasets.boxes import MAX_BOXES, SentBox
 from chalicelib.web.http.request import JSON
 from chalicelib.web.operations import locate
 from chalicelib.web.operations.fields import Document, Name
+from chalicelib.web.operations.forms import convert
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import describe, records
 
@@ -52,6 +56,30 @@ class LabelChangesForm(msgspec.Struct, rename="camel"):
             raise InvalidParameter("mergeInto", "send 'name' or 'mergeInto', one of them.")
 
 
+Side = Annotated[float, msgspec.Meta(description="Pixels of the picture as displayed.")]
+
+
+class BoxItem(msgspec.Struct, rename="camel"):
+    """A box with its label, which is named or told by its id."""
+
+    x: Side
+    y: Side
+    width: Annotated[Side, msgspec.Meta(extra_json_schema={"exclusiveMinimum": 0})]
+    height: Annotated[Side, msgspec.Meta(extra_json_schema={"exclusiveMinimum": 0})]
+    label_id: int | None = None
+    label: Name | None = None
+
+
+BoxList = Annotated[list[BoxItem], msgspec.Meta(extra_json_schema={"maxItems": MAX_BOXES})]
+BoxText = Annotated[str, msgspec.Meta(extra_json_schema={"contentMediaType": "application/json"})]
+
+
+class BoxesText(msgspec.Struct):
+    """Boxes that were sent as JSON text."""
+
+    boxes: list[BoxItem]
+
+
 class ExampleChangesForm(msgspec.Struct, rename="camel"):
     """What changes of an example."""
 
@@ -60,6 +88,7 @@ class ExampleChangesForm(msgspec.Struct, rename="camel"):
             {"required": ["labelId"]},
             {"required": ["label"]},
             {"required": ["document"]},
+            {"required": ["boxes"]},
         ]
     }
     json_rules: ClassVar[dict[str, Any]] = form_rules
@@ -67,6 +96,18 @@ class ExampleChangesForm(msgspec.Struct, rename="camel"):
     label_id: int | None = None
     label: Name | None = None
     document: Document | None = None
+    boxes: Annotated[
+        BoxList | BoxText | None,
+        msgspec.Meta(
+            description="Detection: all boxes of the example's picture from then on. One that is "
+            "there keeps its id; none removes all.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        if self.boxes is not None and any((self.label, self.label_id, self.document)):
+            raise InvalidParameter("boxes", "send it alone; each box names its label.")
 
 
 class CorrectionItem(msgspec.Struct, rename="camel"):
@@ -175,11 +216,32 @@ def example_in_path(call: Call) -> tuple[DatasetView, int]:
 
 
 def change_example(call: Call) -> records.CorrectionRecord:
-    """Give an example another label or text."""
+    """Give an example another label or text, or its picture other boxes."""
     (view, example_id), form = call.located, call.form
+    if form.boxes is not None:
+        boxes = [_sent_box(one) for one in _box_items(form.boxes)]
+        return _described(call, view, call.container.boxes.replace(view, example_id, boxes))
     change = Correction(example_id, form.label_id, form.label)
     done = call.container.mending.change_example(view, change, form.document)
     return _described(call, view, done)
+
+
+def _box_items(sent: list[BoxItem] | str) -> list[BoxItem]:
+    """Read boxes that were sent as a list, or as JSON text."""
+    if not isinstance(sent, str):
+        return sent
+    if is_too_deep(sent):
+        raise InvalidParameter("boxes", "the JSON text is nested too deeply.")
+    try:
+        found = msgspec.json.decode(sent)
+    except (msgspec.MsgspecError, UnicodeError) as problem:
+        raise InvalidParameter("boxes", "it is no valid JSON text.") from problem
+    return convert({"boxes": found}, BoxesText).boxes
+
+
+def _sent_box(item: BoxItem) -> SentBox:
+    box = Box(item.x, item.y, item.width, item.height)
+    return SentBox(box, item.label_id, item.label)
 
 
 def remove_example(call: Call) -> records.CorrectionRecord:
@@ -263,7 +325,8 @@ OPERATIONS = (
         families=BOTH,
         view=change_example,
         locate=example_in_path,
-        summary="Give an example another label, or a text another wording; its id stays.",
+        summary="Give an example another label, or a text another wording; its id stays. Or give "
+        "the picture of a box other boxes.",
         form=ExampleChangesForm,
         answer=records.CorrectionRecord,
         takes_data=True,

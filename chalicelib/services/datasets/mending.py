@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView, Label
@@ -11,7 +11,13 @@ from chalicelib.domain.datasets.example import ExampleView
 from chalicelib.domain.datasets.fields import checked_label, checked_name
 from chalicelib.domain.datasets.growth import check_changeable
 from chalicelib.domain.datasets.label_names import normal_form
-from chalicelib.domain.datasets.mending import ExampleChange, ExampleNotFound, Mended
+from chalicelib.domain.datasets.mending import (
+    Correction,
+    ExampleChange,
+    ExampleNotFound,
+    Mended,
+    target_label,
+)
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import EXTRA_LABEL, OTHER_LABEL, SuspectExample
@@ -28,20 +34,6 @@ from chalicelib.stores.datasets.mends import MendPlan
 
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
-
-
-@dataclass(frozen=True)
-class Correction:
-    """What shall become of an example, as it was sent."""
-
-    example_id: int
-    """The example."""
-    label_id: int | None = None
-    """Label that it moves to."""
-    label: str | None = None
-    """Its name."""
-    is_removed: bool = False
-    """Whether it goes."""
 
 
 class MendService:
@@ -129,11 +121,13 @@ class MendService:
             DatasetNotYetAvailable: an upload is going on.
             DatasetBeingDeleted: it is being deleted.
         """
-        label_id = _target(view, change)
+        label_id = target_label(view, change)
         if document is not None and view.dataset.family != LANGUAGE:
             raise InvalidParameter("document", "pictures have no text; send a label.")
         if not label_id and document is None:
-            raise BadRequest("Send 'labelId' or 'label', or the 'document' of a text.")
+            raise BadRequest(
+                "Send 'labelId' or 'label', the 'document' of a text, or the 'boxes' of a picture."
+            )
         text = None if document is None else checked_text(document)
         return self._mend(view, [ExampleChange(change.example_id, label_id, text)])
 
@@ -204,7 +198,7 @@ class MendService:
                     f"{at}.exampleId", f"example {one.example_id} stands there twice; send it once."
                 )
             seen.add(one.example_id)
-            label_id = _target(view, one, at + ".")
+            label_id = target_label(view, one, at + ".")
             if bool(label_id) == one.is_removed:
                 raise InvalidParameter(
                     at, "send 'labelId', 'label' or 'remove': true, one of them."
@@ -267,32 +261,6 @@ class MendService:
     def _mend(self, view: DatasetView, changes: Sequence[ExampleChange]) -> Mended:
         check_changeable(view.dataset)
         return self._stores.mends.mend(view.dataset, lambda _: MendPlan(changes))
-
-
-def _target(view: DatasetView, change: Correction, at: str = "") -> int:
-    """Find the label that an example moves to; 0 where none is named.
-
-    Raises:
-        LabelNotFound: the dataset has no label of this id.
-        InvalidParameter: it has none of this name, or two are named.
-    """
-    if change.label_id is not None and change.label is not None:
-        raise InvalidParameter(f"{at}label", "send 'labelId' or 'label', one of them.")
-    if change.label_id is not None:
-        if view.label(change.label_id) is None:
-            raise LabelNotFound(change.label_id)
-        return change.label_id
-    if change.label is None:
-        return 0
-    found = view.label_named(change.label)
-    if found is None:
-        names = ", ".join(label.name for label in view.labels[:20])
-        raise InvalidParameter(
-            f"{at}label",
-            f"{change.label[:100]!r} is no label of dataset {view.dataset.dataset_id}; it has: "
-            f"{names}.",
-        )
-    return found.label_id
 
 
 def _can_mend(suspect: SuspectExample) -> bool:

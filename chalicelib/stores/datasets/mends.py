@@ -63,6 +63,10 @@ class MendPlan:
     """Label that the examples and names of the dropped one go to; None removes them."""
     skipped: int = 0
     """Suspects that are left alone."""
+    added: Sequence[tuple[str, Example]] = ()
+    """New examples with their sources, each unlike those that stay."""
+    shown: Sequence[Example] = ()
+    """Examples that the answer shows as they are, beside what changes and what is new."""
 
 
 @translate_errors
@@ -91,7 +95,7 @@ class MendStore:
         done = self._stores.ownership.while_owned(
             dataset, lambda owned: self._mend(owned, plan(owned.dataset))
         )
-        if done.moved or done.changed or done.removed or done.duplicates:
+        if done.moved or done.changed or done.removed or done.duplicates or done.added:
             self._announce(dataset)
         return done
 
@@ -176,7 +180,7 @@ class _Work:
         self._traces = Traces()
         self._shown: list[Example] = []
         self.moved: list[Example] = []
-        """Examples with their new labels."""
+        """Examples with their new labels, new ones too."""
 
     @property
     def is_needed(self) -> bool:
@@ -191,6 +195,9 @@ class _Work:
     def apply(self, found: Found, plan: MendPlan) -> Mended:
         """Collect the edits of a plan."""
         counted = {"moved": 0, "changed": 0, "removed": 0}
+        self._shown = list(plan.shown)
+        for source, example in plan.added:
+            self._add(source, example)
         changes = [*plan.changes, *_of_label(found, plan)]
         for change in changes:
             sequence, example = found[change.example_id]
@@ -200,8 +207,14 @@ class _Work:
         duplicates = sum(self._keep_lower(edit) for edit in self._edits.values())
         if plan.dropped is not None:
             self._drop(plan.dropped)
-        shown = tuple(self._shown) if len(changes) == 1 else ()
-        return Mended(**counted, duplicates=duplicates, skipped=plan.skipped, examples=shown)
+        is_shown = len(changes) == 1 or plan.added or plan.shown
+        return Mended(
+            **counted,
+            added=len(plan.added),
+            duplicates=duplicates,
+            skipped=plan.skipped,
+            examples=tuple(self._shown) if is_shown else (),
+        )
 
     def addition(self, plan: MendPlan, fence: int) -> Addition:
         """Return the totals to commit."""
@@ -251,6 +264,15 @@ class _Work:
             self._count(sequence.source, example, -1)
             self._count(sequence.source, new, 1)
         return "moved" if label_id != example.label_id else "changed"
+
+    def _add(self, source: str, example: Example) -> None:
+        """Note a new example."""
+        if example.label_id not in self._counts:
+            raise LabelNotFound(example.label_id)
+        self._edit(source, example.label_id).added.append(example)
+        self._count(source, example, 1)
+        self._shown.append(example)
+        self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
         """Keep the lower id of equal examples; return how many are left out."""

@@ -72,8 +72,10 @@ WORDS: Mapping[str, str] = {
     "moved": "Examples that came to another label.",
     "changed": "Examples that have another wording.",
     "removed": "Examples that were taken out.",
+    "added": "Boxes that are new.",
     "skipped": "Suspects that were left alone, because they were mended since the training.",
-    "CorrectionRecord.examples": "The example that was named, as it is now.",
+    "CorrectionRecord.examples": "The example that was named, or all boxes of its picture, as they "
+    "are now.",
     "example_id": "Id of an example of the dataset.",
     "NewDatasetForm.labels": "Names of labels, divided by commas; they have no examples yet.",
     "NewDatasetForm.type": "What the dataset will hold.",

@@ -16,6 +16,7 @@ from chalicelib.domain.datasets.mending import Mended
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.domain.datasets.validation import Validation
+from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.jobs.export import SUCCEEDED, Export
 from chalicelib.domain.models.model import Model, ModelView, TrainStats
@@ -28,6 +29,7 @@ from chalicelib.web.records.records import (
     BoxRecord,
     BrowsedExampleRecord,
     ChangedLabelRecord,
+    CorrectedExampleRecord,
     CorrectionRecord,
     DatasetRecord,
     DeletionRecord,
@@ -111,7 +113,7 @@ def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
         created_at=date_text(row.created_at),
         label=label(item.label),
         source=item.source,
-        box=UNSET if box is None else BoxRecord(box.x, box.y, box.width, box.height),
+        box=UNSET if box is None else box_record(box),
         suggestion=UNSET if suspect is None else suspect.suggestion,
         confidence=UNSET if suspect is None else suspect.confidence,
         reason=UNSET if suspect is None else suspect.reason,
@@ -125,10 +127,29 @@ def correction(dataset_id: int, done: Mended, shown: Iterable[ExampleView]) -> C
         moved=done.moved,
         changed=done.changed,
         removed=done.removed,
+        added=done.added,
         duplicates=done.duplicates,
         skipped=done.skipped,
-        examples=[example(item) for item in shown] if done.examples else UNSET,
+        examples=[corrected(item) for item in shown] if done.examples else UNSET,
     )
+
+
+def corrected(view: ExampleView) -> CorrectedExampleRecord:
+    """Describe an example after a mending."""
+    row = view.example
+    return CorrectedExampleRecord(
+        row.example_id,
+        row.name,
+        view.location,
+        date_text(row.created_at),
+        label(view.label),
+        box=UNSET if row.box is None else box_record(row.box),
+    )
+
+
+def box_record(box: Box) -> BoxRecord:
+    """Describe where an object is."""
+    return BoxRecord(box.x, box.y, box.width, box.height)
 
 
 def changed_label(item: Label, done: Mended) -> ChangedLabelRecord:

@@ -126,19 +126,29 @@ class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
     object: Literal["browsedexample"] = "browsedexample"
 
 
+class CorrectedExampleRecord(ExampleRecord, rename="camel"):
+    """An example after a mending; a box with its place."""
+
+    box: BoxRecord | UnsetType = UNSET
+
+
 class CorrectionRecord(msgspec.Struct, rename="camel"):
-    """What a mending has done; `examples` where one example was named, as it is now."""
+    """What a mending has done.
+
+    `examples` where one example was named: as it is now, or all boxes of its picture.
+    """
 
     dataset_id: int
     moved: int
     changed: int
     removed: int
+    added: int
     duplicates: Annotated[
         int,
         Meta(description="Examples that are gone because their label has an equal one now."),
     ]
     skipped: int
-    examples: list[ExampleRecord] | UnsetType = UNSET
+    examples: list[CorrectedExampleRecord] | UnsetType = UNSET
     object: Literal["correction"] = "correction"
 
 

@@ -76,16 +76,32 @@ class BrowsedExample(Record, kw_only=True):
     object: str = "browsedexample"
 
 
+class CorrectedExample(Record, kw_only=True):
+    """An example after a mending; a box with its place."""
+
+    id: int
+    name: str
+    location: str
+    created_at: str
+    label: Label
+    object: str = "example"
+    box: Box | None = None
+
+
 class Correction(Record, kw_only=True):
-    """What a mending has done; `examples` where one example was named, as it is now."""
+    """What a mending has done.
+
+    `examples` where one example was named: as it is now, or all boxes of its picture.
+    """
 
     dataset_id: int
     moved: int
     changed: int
     removed: int
+    added: int
     duplicates: int
     skipped: int
-    examples: list[Example] | None = None
+    examples: list[CorrectedExample] | None = None
     object: str = "correction"
 
 

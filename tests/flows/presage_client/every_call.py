@@ -140,6 +140,9 @@ async def tell_pictures(client: AsyncPresage, folder: Path) -> None:
     assert (await model.predict(picture)).probabilities
     assert (await vision.feedback.add(model.model_id, picture, label)).label.name == label
     tables = await vision.datasets.upload(scenes_zip(fruit_scenes(6)), type="image-detection")
+    found = await tables.browse().first()
+    moved = [{"x": 1, "y": 1, "width": 9, "height": 9, "labelId": found.label.id}]
+    assert (await vision.examples.change(tables.id, found.id, boxes=moved)).added == 1
     finder = await (await tables.train("tables", epochs=8)).wait()
     scenes = fruit_scenes(1, seed=9, name="missed")
     assert (await vision.detect(finder.model_id, scenes[0][1])).object

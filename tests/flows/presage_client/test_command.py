@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 from presage.cli.app import main
 
+from tests.flows.pictures import fruit_scenes, scenes_zip
 from tests.flows.presage_client.bad_network import answered
 from tests.flows.world import WEATHER
 
@@ -104,6 +105,24 @@ def test_files_are_checked_before_and_exported_after(presage, tmp_path):
     )
     assert presage("datasets", "export", data, "-o", file, "--force", "--format", "jsonl")[0] == 0
     assert "cannot be written" in presage("datasets", "export", data, "-o", "/no/x.csv")[2]
+
+
+def test_boxes_of_a_picture_are_replaced(presage, tmp_path):
+    """`fix --boxes` takes a list from a file, alone; what is none, or no box, is said."""
+    (tmp_path / "scenes.zip").write_bytes(scenes_zip(fruit_scenes(1)))
+    kind = ("--type", "image-detection")
+    data = json.loads(presage("datasets", "upload", tmp_path / "scenes.zip", *kind, "--json")[1])
+    number = presage("datasets", "browse", data["id"])[1].split("\t")[0]
+    label = data["labelSummary"]["labels"][0]["name"]
+    file = tmp_path / "boxes.json"
+    file.write_text(json.dumps([{"label": label, "x": 1, "y": 1, "width": 9, "height": 9}]))
+    status, out, error = presage("datasets", "fix", data["id"], "--boxes", f"{number}={file}")
+    removed = data["totalExamples"]
+    assert (status, out) == (0, f"1 new, {removed} removed, 0 moved\n"), error
+    item = f"{number}={file}"
+    assert presage("datasets", "fix", data["id"], "--boxes", item, "--remove", number)[0] == 2
+    assert presage("datasets", "fix", data["id"], "--boxes", "x=y")[0] == 2
+    assert "no file of JSON" in presage("datasets", "fix", data["id"], "--boxes", f"{number}=/x")[2]
 
 
 def test_failed_uploads_are_cleared_away(presage, tmp_path):

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.datasets.dataset import SOURCES, DatasetView
-from chalicelib.domain.datasets.mending import ExampleNotFound
+from chalicelib.domain.datasets.mending import Correction, ExampleNotFound
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.errors import InvalidParameter, LabelNotFound
-from chalicelib.services.datasets.mending import Correction
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from tests.builders import World, a_model, a_source, some_rows
 

@@ -343,10 +343,21 @@ class Examples:
         label: str | None = None,
         label_id: int | None = None,
         document: str | None = None,
+        boxes: builtins.list[dict[str, Any]] | None = None,
     ) -> records.Correction:
-        """Give an example another label, or a text another wording."""
+        """Give an example another label, a text another wording, or a picture other boxes.
+
+        Args:
+            dataset_id: of the dataset.
+            example_id: of the example; of boxes, any box of the picture.
+            label: name of the label that it moves to.
+            label_id: the label's id in place of its name.
+            document: another wording.
+            boxes: all boxes of the picture from then on, each with `x`, `y`, `width`, `height` and
+                `label` or `labelId`; a box that is there keeps its id.
+        """
         path = f"{self._base}/datasets/{dataset_id}/examples/{example_id}"
-        fields = {"label": label, "labelId": label_id, "document": document}
+        fields = {"label": label, "labelId": label_id, "document": document, "boxes": boxes}
         request = Request("PUT", path, fields=fields)
         return self._transport.record(request, records.Correction)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Optional
@@ -265,9 +266,16 @@ def fix(
         Optional[list[int]],  # noqa: UP045
         typer.Option(help="Id of an example that does not belong there."),
     ] = None,
+    boxes: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="EXAMPLE=FILE: a JSON list of all boxes of the picture of an example."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Move or remove examples, all or none, or do what a model's report suggests."""
+    """Move or remove examples, all or none, do what a report suggests, or replace boxes."""
+    if boxes is not None:
+        _fix_boxes(dataset_id, boxes, is_alone=not (report or move or remove), as_json=as_json)
+        return
     items = [_move(item) for item in move or []]
     gone = [{"exampleId": number, "remove": True} for number in remove or []]
     with client() as service:
@@ -278,6 +286,21 @@ def fix(
         f"{done.moved} moved, {done.removed} removed, {done.duplicates} were there already, "
         f"{done.skipped} left alone"
     )
+    show(done, [line], as_json=as_json)
+
+
+def _fix_boxes(dataset_id: int, item: str, *, is_alone: bool, as_json: bool) -> None:
+    """Replace the boxes of a picture by those of a file."""
+    number, _, name = item.partition("=")
+    if not number.isdecimal() or not name or not is_alone:
+        raise typer.BadParameter(f"write EXAMPLE=FILE alone, not {item!r}", param_hint="--boxes")
+    try:
+        found = json.loads(Path(name).read_text("utf-8"))
+    except (OSError, ValueError) as fault:
+        raise PresageError(f"{name} is no file of JSON: {fault}") from fault
+    with client() as service:
+        done = service.vision.examples.change(dataset_id, int(number), boxes=found)
+    line = f"{done.added} new, {done.removed} removed, {done.moved} moved"
     show(done, [line], as_json=as_json)
 
 

@@ -1,0 +1,172 @@
+"""Replaces the boxes of a picture: equal ones stay, others move, go or come, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.limits import MAX_DATASET_EXAMPLES, MAX_DETECTION_IMAGE_BYTES
+from chalicelib.domain.datasets.dataset import DETECTION, SOURCES, Dataset, DatasetView
+from chalicelib.domain.datasets.example import Example, box_digest
+from chalicelib.domain.datasets.growth import check_changeable
+from chalicelib.domain.datasets.mending import (
+    Correction,
+    ExampleChange,
+    ExampleNotFound,
+    Mended,
+    target_label,
+)
+from chalicelib.domain.documents.picture import Box
+from chalicelib.errors import InvalidParameter, TooLarge
+from chalicelib.formats.archives.box_cells import CellFault, checked_sides, clip_box
+from chalicelib.formats.pictures.reading import picture_facts
+from chalicelib.stores.datasets.mends import MendPlan
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+MAX_BOXES = 1_000
+"""Boxes that one call may give a picture."""
+
+
+@dataclass(frozen=True)
+class SentBox:
+    """A box as it was sent."""
+
+    box: Box
+    """In pixels of the picture as displayed."""
+    label_id: int | None = None
+    """Its label."""
+    label: str | None = None
+    """The label's name."""
+
+
+class BoxService:
+    """Replaces boxes; every replacement is one write of the dataset's row."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._stores = stores
+        self._clock = clock
+
+    def replace(self, view: DatasetView, example_id: int, sent: Sequence[SentBox]) -> Mended:
+        """Give the picture of an example other boxes.
+
+        A box that is there keeps its id; under another label it moves. Boxes that stand there
+        twice are one. What lies outside of the picture is cut off, as in uploads.
+
+        Args:
+            view: a dataset of type image-detection.
+            example_id: any box of the picture.
+            sent: all boxes that the picture has from then on; none removes all.
+
+        Raises:
+            InvalidParameter: it is no such dataset, or a box cannot be; names the first one.
+            LabelNotFound: the dataset has no label of some id.
+            ExampleNotFound: the example was removed meanwhile.
+            TooLarge: the dataset would have more examples than are allowed.
+            DatasetNotYetAvailable: an upload is going on.
+            DatasetBeingDeleted: it is being deleted.
+        """
+        row = view.dataset
+        if row.type != DETECTION:
+            raise InvalidParameter(
+                "boxes", f"dataset {row.dataset_id} is of type {row.type}; {DETECTION} has boxes."
+            )
+        check_changeable(row)
+        _, example = self._stores.mends.find(row, [example_id]).get(example_id, (None, None))
+        digest = "" if example is None else example.picture
+        content = self._stores.pictures.get(row.dataset_id, digest)
+        if content is None:
+            raise ExampleNotFound(example_id)
+        facts = picture_facts(content, MAX_DETECTION_IMAGE_BYTES)
+        wanted = _checked(view, sent, facts.width, facts.height)
+        return self._stores.mends.mend(row, lambda dataset: self._plan(dataset, example_id, wanted))
+
+    def _plan(
+        self, dataset: Dataset, example_id: int, wanted: Sequence[tuple[int, Box]]
+    ) -> MendPlan:
+        """Compare the boxes that are there with those that are wanted."""
+        source, example, there = self._there(dataset, example_id)
+        picture = bytes.fromhex(example.picture)
+        new = {(label_id, box_digest(picture, box)): box for label_id, box in wanted}
+        kept = [one for one in there if (one.label_id, one.digest) in new]
+        for one in kept:
+            new.pop((one.label_id, one.digest), None)
+        changes = []
+        for one in there:
+            if one not in kept:
+                moved = next((key for key in new if key[1] == one.digest), None)
+                label_id = 0 if moved is None else moved[0]
+                changes.append(ExampleChange(one.example_id, label_id, is_removed=moved is None))
+                new.pop(moved or (0, b""), None)
+        if dataset.total - len(changes) + len(new) > MAX_DATASET_EXAMPLES:
+            raise TooLarge(
+                f"Dataset {dataset.dataset_id} would have more than {MAX_DATASET_EXAMPLES} "
+                "examples. Send fewer boxes."
+            )
+        added = self._new(example, [(label_id, box) for (label_id, _), box in new.items()])
+        return MendPlan(changes, added=[(source, one) for one in added], shown=kept)
+
+    def _there(self, dataset: Dataset, example_id: int) -> tuple[str, Example, list[Example]]:
+        """Find an example with its source, and all boxes of its picture.
+
+        Raises:
+            ExampleNotFound: it is not there.
+        """
+        found = self._stores.mends.find(dataset, [example_id]).get(example_id)
+        if found is None:
+            raise ExampleNotFound(example_id)
+        sequence, example = found
+        boxes = [
+            one
+            for source in SOURCES
+            for one in self._stores.examples.read_all(dataset.dataset_id, source, dataset.counts)
+            if one.picture == example.picture
+        ]
+        return sequence.source, example, sorted(boxes, key=lambda one: one.example_id)
+
+    def _new(self, example: Example, boxes: Sequence[tuple[int, Box]]) -> list[Example]:
+        """Make examples of boxes of the same picture."""
+        if not boxes:
+            return []
+        first, now = self._stores.ids.reserve("examples", len(boxes)), self._clock()
+        return [
+            Example(number, example.name, now, label_id, example.picture, box)
+            for number, (label_id, box) in enumerate(boxes, first)
+        ]
+
+
+def _checked(
+    view: DatasetView, sent: Sequence[SentBox], width: int, height: int
+) -> list[tuple[int, Box]]:
+    """Return the labels of boxes, and the boxes inside of their picture.
+
+    Args:
+        view: the dataset.
+        sent: the boxes.
+        width: of the picture as displayed, in pixels.
+        height: of the picture as displayed, in pixels.
+
+    Raises:
+        InvalidParameter: one cannot be; names it.
+        LabelNotFound: the dataset has no label of some id.
+    """
+    if len(sent) > MAX_BOXES:
+        raise InvalidParameter(
+            "boxes", f"there are {len(sent)}, and at most {MAX_BOXES} are allowed; send fewer."
+        )
+    checked = []
+    for place, one in enumerate(sent):
+        at = f"boxes[{place}]"
+        label_id = target_label(view, Correction(0, one.label_id, one.label), f"{at}.")
+        if not label_id:
+            raise InvalidParameter(at, "send 'labelId' or 'label' with each box.")
+        box = one.box
+        try:
+            box = clip_box(checked_sides(box.x, box.y, box.width, box.height), width, height)
+        except CellFault as fault:
+            raise InvalidParameter(at, str(fault)) from fault
+        checked.append((label_id, box))
+    return checked
