@@ -15,7 +15,6 @@ import numpy as np
 from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 from moto.core.models import botocore_stubber
-from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib import workers
 from chalicelib.config import Settings
@@ -37,8 +36,8 @@ from chalicelib.stores.jobs.queues import (
     TRAIN_PAID,
     queue_name,
 )
-from infra.resources import provision
 from tests.conftest import MovableClock
+from tests.fresh_aws import provide
 from tests.pictures import make_zip
 from tests.quick_aws import keep_clients
 
@@ -84,8 +83,7 @@ def empty_aws(settings: Settings) -> None:
     """
     tables = get_backend("dynamodb")[ACCOUNT_ID][settings.region].tables
     if set(tables) != {table_name(settings, row) for row in ROWS}:
-        moto_api_backend.reset()
-        provision(settings)
+        provide(settings)
         return
     for table in tables.values():
         table.items.clear()

@@ -198,13 +198,10 @@ def settings() -> Settings:
 @pytest.fixture
 def clients(aws_in_memory: None, settings: Settings) -> Clients:
     """An empty AWS with the service's tables, queues and bucket, and clients bound to it."""
-    from moto.moto_api._internal.models import moto_api_backend
-
     from chalicelib.stores.aws.clients import Clients
-    from infra.resources import provision
+    from tests.fresh_aws import provide
 
-    moto_api_backend.reset()
-    provision(settings)
+    provide(settings)
     made = Clients(settings)
     made.bind_tables()
     return made

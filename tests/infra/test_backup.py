@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import LANGUAGE, UPLOAD
@@ -23,6 +22,7 @@ from infra.backups.restoring import restore
 from infra.resources import provision, table_resources
 from tests.builders import World, some_rows
 from tests.conftest import MovableClock
+from tests.fresh_aws import provide
 from tests.full_disk import no_file_beyond
 
 
@@ -73,8 +73,7 @@ def check_whole(world: World) -> None:
 
 def empty(settings: Settings) -> None:
     """Lose everything, and make tables, queues and bucket anew."""
-    moto_api_backend.reset()
-    provision(settings)
+    provide(settings)
 
 
 def test_a_restored_stack_is_the_dumped_one(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import LANGUAGE
@@ -15,9 +14,9 @@ from infra.backups import objects
 from infra.backups.dumping import dump
 from infra.backups.folder import BackupFolder
 from infra.backups.restoring import restore
-from infra.resources import provision
 from tests.builders import World, a_csv, some_rows
 from tests.conftest import MovableClock
+from tests.fresh_aws import provide
 
 ROWS = some_rows({"book": 60, "cancel": 50})
 
@@ -40,8 +39,7 @@ def test_an_accepted_upload_outlives_its_stack(
     fields = UploadFields(None, "text-intent")
     view = world.container.uploads.create(world.account, LANGUAGE, source, fields)
     dump(settings, BackupFolder(tmp_path / "copy"))
-    moto_api_backend.reset()
-    provision(settings)
+    provide(settings)
 
     restore(settings, BackupFolder(tmp_path / "copy"))
     clock.advance(minutes=10)

@@ -193,7 +193,7 @@ class TestHostile:
             inner = body + b" /Resources << /XObject << /I %d 0 R >> >>" % form
             form = writer.add(inner, b"/I Do " * copies)
         data = writer.finish(add_sheets(writer, [image_sheet(form, 1, 1)]))
-        page = page_or_code(data, page_seconds=2)
+        page = page_or_code(data, page_seconds=1)
         if page not in ("broken_document", "document_too_slow"):
             assert page.pixels is not None
 
@@ -250,11 +250,11 @@ class TestUse:
         assert first.layer == second.layer
 
     def test_nothing_is_left_behind(self):
-        """After 40 documents, good and bad, no process and no open file is left."""
+        """After a dozen documents, good and bad, no process and no open file is left."""
         good, bad, locked = text_pdf(LINES), b"%PDF-1.7", text_pdf(LINES, lock=Lock(user=b"x"))
         first_page(good)
         before = open_files(), children()
-        for number in range(40):
+        for number in range(12):
             data = (good, bad, locked, good)[number % 4]
             try:
                 first_page(data)

@@ -19,6 +19,7 @@ from chalicelib.domain.datasets.label_names import is_visible, normal_form
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts import language_file
 from chalicelib.formats.texts.language_file import RejectedRow, TextRow, read_rows
+from tests.full_size import size
 
 _WEATHER = Path(__file__).parents[2] / "data" / "weather.csv"
 
@@ -216,7 +217,7 @@ _LABELS = st.text(
 _ROWS = st.lists(st.tuples(_CELL_TEXTS, _LABELS), min_size=1, max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(100, 300), deadline=None)
 @given(
     rows=_ROWS,
     separator=st.sampled_from([",", "\t"]),
@@ -240,7 +241,7 @@ def test_read_rows_when_the_csv_module_wrote_them(
     assert rows == _pairs(buffer.getvalue().encode(encoding))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=size(70, 200), deadline=None)
 @given(rows=_ROWS, quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
 def test_read_rows_when_there_is_no_header(rows: list[tuple[str, str]], quoting: int) -> None:
     """Without a header, texts that hold no tab are read back exactly."""
@@ -251,7 +252,7 @@ def test_read_rows_when_there_is_no_header(rows: list[tuple[str, str]], quoting:
     assert [("first sentence", "first"), *clean] == _pairs(buffer.getvalue())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=size(70, 200), deadline=None)
 @given(rows=_ROWS, lines=st.booleans(), ascii_only=st.booleans())
 def test_read_rows_when_json_holds_them(
     rows: list[tuple[str, str]], lines: bool, ascii_only: bool
