@@ -78,6 +78,7 @@ class TrainingRunService:
             with log.bound(account=model.account_id, model=model.model_id):
                 self._attempt(model, remaining_seconds)
         if model.model_id != job["model_id"]:
+            # Its message went to another's turn: without a new one this job would be forgotten.
             self._queue.remind(job)
 
     def _attempt(self, model: Model, remaining_seconds: Callable[[], float]) -> None:
@@ -113,6 +114,7 @@ class TrainingRunService:
     def _publish(self, model: Model, learned: LearnedModel, started: float) -> None:
         """Write a version whole, then switch the model's row to it."""
         saving = time.monotonic()
+        # With the fence, so that two who hold themselves for the owner never share a file.
         version = f"r{model.run}-{model.fence}"
         suspects = suspects_document(learned.suspects)
         documents = {METRICS: learned.metrics, CARD: learned.card, SUSPECTS: suspects}

@@ -118,6 +118,7 @@ class IngestService:
             with log.bound(account=dataset.account_id, dataset=dataset.dataset_id):
                 self._attempt(owned)
             if dataset.upload_id != job["upload_id"]:
+                # Its message went to another's turn: without a new one this job would be forgotten.
                 self._queue.remind(job)
 
     def run_now(self, job: Job, remaining_seconds: float) -> None:
@@ -349,6 +350,7 @@ class _Attempt:
         )
         writer.note = partial(self._stores.example_places.note, dataset.dataset_id)
         parts = self._stores.parts.writer(dataset, dataset.receipt_id)
+        # Not the clock: an attempt that is repeated writes the same rows.
         now = dataset.updated_at
         for number, example in enumerate(reading.examples(), upload.first_example):
             label_id = ids[example.label]
@@ -366,6 +368,7 @@ class _Attempt:
         dataset, lease = self._owned.dataset, self._owned.lease
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
         receipt = reading.fill(replace(receipt, status="SUCCEEDED"))
+        # First the receipt: who sees the upload ended finds it.
         self._stores.receipts.put(receipt, lease.fence)
         addition = Addition(
             counts=counts,

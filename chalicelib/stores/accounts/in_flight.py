@@ -56,6 +56,7 @@ class InFlight:
             MachineBusy: this process reads as many as it may.
         """
         with self.running(account_id, DOWNLOADS):
+            # Whoever waits holds a thread, and threads are what is short.
             if not self._free.acquire(blocking=False):
                 raise MachineBusy("The file behind the URL", retry_after_seconds=2)
             try:
@@ -102,6 +103,7 @@ def _enter(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
         dead = {other for other in row.running or () if int(other.partition("-")[0]) <= now}
         if not dead:
             return False
+        # Two writes, since one may not take from a set and add to it.
         try_update(row, [running.delete(dead)], running.exists())
         return try_update(row, actions, has_place)
     except PynamoDBException as error:

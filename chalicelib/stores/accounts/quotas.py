@@ -39,6 +39,7 @@ SETTLE_SECONDS = (15.0, 10.0, 10.0, 10.0)
 """Waits before what is unknown is settled: the first is longer than any try is under way."""
 # No call lasts so long: what is older belongs to a process that died.
 _OLD_SECONDS = 600.0
+# Beyond, tokens stay in their rows until they are old: memory has a bound.
 _MOST_OVER = 100
 _TAKEN_AT_ONCE = 10
 """Tokens of calls that are over which a write takes out: few enough for a row below 1 KB."""
@@ -81,6 +82,7 @@ class QuotaStore:
             StorageUnavailable: it could not be counted. Where that is not certain it is settled
                 later, and logged.
         """
+        # A row that is not there yet has room whatever the limit is.
         if limit < 1:
             return None
         row = QuotaRow(account_id, _period(kind, month))
@@ -202,6 +204,7 @@ class QuotaStore:
         """Take the tokens whose calls are over and which this write can take out."""
         key = (row.account_id, row.period, 1 - _side(token))
         with self._lock:
+            # Each clause of a write costs, so some are collected first.
             is_worth_it = len(self._over.get(key, ())) >= _TAKEN_AT_ONCE
             return self._over.pop(key) if is_worth_it else set()
 
@@ -242,6 +245,7 @@ def _repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
             write()
         except PynamoDBException as error:
             if is_refused(error):
+                # Refused at once is the limit; after a lost answer the write may have met itself.
                 return is_lost and _ask(is_done)
             # A throttled write is a write that was not made: certain, and worth another try.
             is_lost = is_lost or not is_throttled(error)

@@ -72,6 +72,7 @@ class AppendStore:
             ExampleNameTaken: another example has the name, and this one needs its own.
         """
         if new.needs_own_name:
+            # Before the lease is taken: to read many names would keep others waiting.
             self._stores.example_names.prepare(dataset)
         if not new.content:
             return self._when_free(dataset, new)
@@ -101,6 +102,7 @@ class AppendStore:
         if existing is not None:
             self._stores.dataset_leases.release(owned.dataset, owned.lease)
             return existing, owned.dataset
+        # Only now: an example that is there already is an answer in a full dataset too.
         has_new_label = len(counts) > len(owned.dataset.counts)
         check_can_grow(owned.dataset, has_new_label=has_new_label)
         self._check_name(owned, new)
@@ -179,7 +181,9 @@ class AppendStore:
             counts.label_id,
             new.picture,
         )
+        # Noted first: a note too many is only looked up in vain, an example without one is lost.
         self._stores.example_places.note(owned.dataset.dataset_id, [example])
+        # A chunk is one row, so its tail is written anew; readers stop at the committed count.
         self._stores.examples.put_chunk(sequence, number, [*tail, example], owned.lease.fence)
         return example
 

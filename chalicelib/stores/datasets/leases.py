@@ -198,6 +198,7 @@ class DatasetLeases:
         actions = [
             DatasetRow.status.set(FAILED),
             DatasetRow.message.set(message),
+            # The first upload of a dataset leaves nothing that could be trained on.
             DatasetRow.available.set(owned.upload.adds),
             DatasetRow.updated_at.set(to_milliseconds(self._clock())),
             *self._ended(),
@@ -207,6 +208,7 @@ class DatasetLeases:
     def release(self, dataset: Dataset, lease: Lease) -> None:
         """Give up the row after an addition that came to nothing."""
         row = row_of(dataset)
+        # Refused where another owns the row by now, which is as good as released.
         try_update(row, [DatasetRow.lease_until.set(0)], DatasetRow.fence == lease.fence)
 
     def fail_attempt(self, owned: OwnedDataset, error: str) -> None:
@@ -229,6 +231,7 @@ class DatasetLeases:
     def discount(self, owned: OwnedDataset) -> None:
         """Take an attempt back that ended because its lease was lost: nothing had broken."""
         same = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == owned.dataset.upload_id)
+        # The owner of now has counted itself: at least that attempt stays.
         counted = same & (DatasetRow.fence > owned.lease.fence) & (DatasetRow.attempts > 1)
         try_update(row_of(owned.dataset), [DatasetRow.attempts.add(-1)], counted)
 
@@ -295,5 +298,6 @@ class DatasetLeases:
 
 
 def _noted(first: int, count: int) -> Action:
+    # Into a set, so that a repeated write notes nothing twice.
     action: Action = DatasetRow.label_blocks.add({label_block(first, count)})
     return action

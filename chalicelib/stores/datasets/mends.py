@@ -127,6 +127,8 @@ class MendStore:
             self._editor.write(work.edits, fence, beat.check)
             self._name_heir(plan, fence)
             addition = work.addition(plan, fence)
+            # Noted before the commit, or chunks that nobody names would stay after a death in
+            # between.
             self._stores.traces.put(dataset, fence, work.traces())
             self._stores.deletions.reopen(traces_of(dataset))
             beat.check()

@@ -62,6 +62,7 @@ class DatasetOwnership:
             current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
             if current is None:
                 raise DatasetNotFound(dataset.dataset_id)
+            # An upload may take minutes and a deletion gives nothing back: not worth the wait.
             check(current)
             if time.monotonic() > deadline:
                 raise StorageUnavailable

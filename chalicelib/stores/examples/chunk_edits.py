@@ -91,6 +91,7 @@ class ChunkEditor:
         sequence = edit.sequence
         before = self._examples.layout(sequence)
         start, number = before.tail(edit.count)
+        # The tail's number is in use only if something stands in it.
         free = number + (edit.count > start)
         added = {example.example_id: example for example in edit.added}
         chunks: list[tuple[int, int]] = []
@@ -102,8 +103,10 @@ class ChunkEditor:
                 if place not in read:
                     chunks.append(place[1:])
                     continue
+                # Under a new number: whoever reads by the old layout still finds the old chunk.
                 edit.dead.append((sequence.key, place[1]))
                 kept = [e for e in read[place] if e.example_id not in edit.removed]
+                # Where its id belongs, since examples are searched by halves of growing ids.
                 kept += [added[i] for i in touched[place[1]] if i in added]
                 chunks += self._put(sequence, free, kept, fence, check)
                 free += -(-len(kept) // CHUNK_EXAMPLES)
@@ -112,6 +115,7 @@ class ChunkEditor:
             free += len(chunks)
         if sequence.layout:
             edit.dead.append((sequence.key, -sequence.layout))
+        # Last: a layout is whole or not there, and names no chunk that is not written.
         layout = ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
         check()
         self._examples.put_layout(sequence, layout, fence)
@@ -129,6 +133,7 @@ class ChunkEditor:
         count = -(-len(ordered) // CHUNK_EXAMPLES)
         written: list[tuple[int, int]] = []
         for place in range(count):
+            # Of equal size rather than full ones and a rest: all have room for what comes later.
             part = ordered[place * len(ordered) // count : (place + 1) * len(ordered) // count]
             check()
             self._examples.put_chunk(sequence, number + place, part, fence)

@@ -67,6 +67,7 @@ class DigestIndex:
         if count <= STEP or len(digests) > STEP:
             examples = self._examples.read(sequence, 0, count)
             wanted = frozenset(digests)
+            # Backwards, so that the first of equal ones is what stays.
             return {e.digest: e for e in reversed(examples) if e.digest in wanted}
         known = self.known(sequence)
         behind = self._examples.read(sequence, known.end, count - known.end)
@@ -91,6 +92,7 @@ class DigestIndex:
             return Known(entries, end)
         mended = self._examples.layout(sequence)
         if not mended.is_indexed:
+            # Made before a mending: its positions mean nothing in this layout.
             return Known(0, 0)
         return Known(entries, mended.covered, mended.unindexed)
 
@@ -127,6 +129,7 @@ class DigestIndex:
     def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
         """Return the ids of examples of a digest, as far as the index tells."""
         sought = digest[:_DIGEST_BYTES]
+        # Digests are spread evenly: the value of one tells about where it stands, in one read.
         middle = int.from_bytes(sought, "big") * count >> 8 * _DIGEST_BYTES
         # Three standard deviations of where the entry may stand; seldom more are needed.
         reach = 8 + math.ceil(1.5 * math.sqrt(count))

@@ -95,6 +95,8 @@ class ExampleStore:
         row = ExampleChunkRow(sequence.key, number, size=len(examples), fence=fence)
         body = _dump(examples)
         if len(body) > MAX_BODY_BYTES:
+            # With the fence in its name, a stalled owner cannot replace its successor's body
+            # either.
             row.artifact = (
                 f"{dataset_prefix(sequence.dataset_id)}chunks/"
                 f"{sequence.source}-{sequence.label_id}-{number}-{fence}"
@@ -171,6 +173,7 @@ class ExampleStore:
     def put_layout(self, sequence: ExampleSequence, layout: ChunkLayout, fence: int) -> None:
         """Write a layout, which counts once the dataset's row names its fence."""
         row = ExampleChunkRow(sequence.key, -fence, size=layout.covered, fence=fence)
+        # Needs no condition: only the owner of this fence writes under this number.
         row.body = layout.dump()
         row.save()
 
@@ -248,6 +251,8 @@ class ExampleStore:
                 found[missing[row.sequence, int(row.number)]] = load_layout(row.body)
         known = {one: layout for one, layout in found.items() if layout is not None}
         if missing:
+            # Never changed once they are written. A new mapping, for other threads read the old
+            # one.
             kept = self._layouts if len(self._layouts) < _KEPT_LAYOUTS else {}
             self._layouts = kept | {one: known[one] for one in missing.values() if one in known}
         return known
@@ -409,6 +414,8 @@ class ChunkWriter:
             count = self._counts[label_id].count(self._source)
             sequence = self._sequence(label_id)
             start, _ = self._examples.layout(sequence).tail(count)
+            # A chunk that is not full is filled up first, or small uploads would leave many small
+            # ones.
             self._open[label_id] = self._examples.read(sequence, start, count - start)
         return self._open[label_id]
 
@@ -416,8 +423,10 @@ class ChunkWriter:
         chunk = self._open.pop(label_id)
         self._check()
         sequence, last = self._sequence(label_id), self._counts[label_id].count(self._source) - 1
+        # Of the last example: behind a chunk that is just full the next one begins.
         start, number = self._examples.layout(sequence).tail(last)
         self._examples.put_chunk(sequence, number, chunk, self._fence)
+        # What was committed before is no news to the index of digests.
         added = chunk[max(0, self._committed[label_id] - start) :]
         self.added.setdefault(label_id, []).extend((e.digest, e.example_id) for e in added)
 

@@ -128,6 +128,7 @@ class DeletionStore:
             DeletionRow.open.set(WAITING) if is_waiting else DeletionRow.open.remove(),
         ]
         unfinished = DeletionRow.status.is_in(QUEUED, RUNNING)
+        # Reopened meanwhile, there is more to do than this worker knows.
         try_update(row, actions, unfinished & (DeletionRow.fence == deletion.fence))
 
     def end_waiting(self) -> int:
@@ -158,6 +159,7 @@ class DeletionStore:
         claimed = []
         for row in list(DeletionRow.open_index.query(OPEN, filter_condition=stale)):
             actions: list[Action] = [DeletionRow.nudged_at.set(now)]
+            # The index may show what has ended a moment ago; the row decides.
             if try_update(row, actions, unfinished):
                 claimed.append(_load(row))
         return claimed

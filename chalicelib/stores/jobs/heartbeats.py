@@ -52,6 +52,7 @@ class Heartbeat:
     def _try_to_renew(self) -> bool:
         """Renew once, and tell whether that was done; what does not answer is asked again later."""
         try:
+            # Before the call: the lease counts from when it was written, not from the answer.
             started = time.monotonic()
             self._renew()
         except LeaseLost:

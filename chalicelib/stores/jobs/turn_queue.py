@@ -67,6 +67,7 @@ class TurnQueue(ABC, Generic[Waiting, Owned]):
             return self._own(own)
         lanes = self._lanes(job)
         running = running_jobs((waiting for lane in lanes for waiting in lane), now)
+        # A job that another worker is quicker to own is passed over, not waited for.
         for lane in lanes:
             for waiting in in_turn(lane, running, self._limit, now):
                 if owned := self._own(waiting):

@@ -40,6 +40,7 @@ class ModelLeases:
             ModelRow.status.set(RUNNING),
             ModelRow.lease_until.set(now + self._milliseconds),
             ModelRow.lease_owner.set(owner),
+            # Shuts out the owner before, who may still be at work, and does not know that it lost.
             ModelRow.fence.add(1),
             ModelRow.attempts.add(1),
             ModelRow.updated_at.set(now),
@@ -94,6 +95,7 @@ class ModelLeases:
             ModelRow.failure.remove(),
             *self._ended(),
         ]
+        # A version names its run and fence, so a repeated call meets nobody's end but its own.
         self._write(model, actions, ModelRow.version == version)
 
     def fail(self, model: Model, message: str) -> None:
@@ -130,6 +132,7 @@ class ModelLeases:
             ModelRow.attempts.set(max(0, model.attempts - 1)),
             ModelRow.turn.set(turn),
             ModelRow.served_seconds.set(round(served_seconds, 3)),
+            # The caller sends its message now: the sweep must not send a second one at once.
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
         ]
         row = ModelRow(model.account_id, model.model_id)
@@ -138,6 +141,7 @@ class ModelLeases:
     def discount(self, model: Model) -> None:
         """Take an attempt back that ended because its lease was lost: nothing had broken."""
         taken = (ModelRow.run == model.run) & (ModelRow.fence > model.fence)
+        # The owner of now has counted itself: at least that attempt stays.
         counted = taken & (ModelRow.status == RUNNING) & (ModelRow.attempts > 1)
         row = ModelRow(model.account_id, model.model_id)
         try_update(row, [ModelRow.attempts.add(-1)], counted)

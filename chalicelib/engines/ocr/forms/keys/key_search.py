@@ -246,6 +246,7 @@ def _search_long(
         check()
         folded, unit = long[index], units[place]
         work += len(folded) * len(unit.folded)
+        # The likeliest pairs come first, so what is left out is hardly ever a key.
         if work > measures.MOST_LETTERS_LOOKED_AT:
             return
         if folded not in digits:
@@ -291,6 +292,7 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
     best = max(
         (
             (fuzz.ratio(folded, unit.text_between(start, end)), start, end)
+            # An alignment may cut a word: whole words a step to either side are tried too.
             for start in range(first, min(first + 2, high + 1))
             for end in range(max(start, last - 1), min(last + 1, high) + 1)
         ),

@@ -99,6 +99,7 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
     if INLINE in scores:
         return RIGHT, 1.0
     if scores.keys() & {BOXED, NUMBERED, CROSSED}:
+        # Where a box, a number or a column decides, nothing is learnt about directions.
         return RIGHT, 0.0
     ranked = sorted(((scores.get(each, 0.0), -at) for at, each in enumerate(_DIRECTIONS)))
     (second, _), (best, place) = ranked[-2:]
@@ -143,6 +144,7 @@ def find_values(
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)
     continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])
+    # The surest first: what it goes on with is not free for the others.
     order = sorted(chosen, key=lambda number: -chosen[number].score)
     values, entities = _empty_values(keys, candidates), {each.entity for each in templates}
     for number in order:

@@ -85,6 +85,7 @@ def assign(boxes: Doubles, labels: Ints, radius: float, cells: int) -> CellTarge
     """
     owner = np.full((cells, cells), -1, np.int64)
     areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
+    # The largest first, so that each smaller one writes over it.
     for box in np.argsort(-areas, kind="stable"):
         left, top, right, bottom = (float(side) for side in boxes[box])
         columns, rows = _span(left, right, radius, cells), _span(top, bottom, radius, cells)
@@ -102,6 +103,7 @@ def _span(low: float, high: float, radius: float, cells: int) -> slice:
     middle = (low + high) / 2.0
     first = int(np.ceil(max(middle - radius, low) - 0.5))
     last = int(np.floor(min(middle + radius, high) - 0.5))
+    # A box that is smaller than a cell covers no centre, and must be learnt all the same.
     nearest = min(max(int(middle), 0), cells - 1)
     return slice(max(min(first, nearest), 0), min(max(last, nearest), cells - 1) + 1)
 
@@ -140,6 +142,7 @@ class DetectionDataset:
 
     def item(self, place: int, view: int, seed: Sequence[int]) -> DatasetItem:
         """Decide how a view is learnt from; the seed chooses what happens to it."""
+        # Where one view is all there is, its maps are shifted to make others of it.
         is_alone = self.data.features.views(place) == 1 and not self.rules.is_tiled
         return DatasetItem(place, view, draw_map_shift(seed) if is_alone else None)
 

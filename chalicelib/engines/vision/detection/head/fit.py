@@ -165,6 +165,7 @@ class DenseFit:
         """Go one step of the optimiser."""
         self._make_slots()
         targets = [self._dataset.targets(item) for item in batch]
+        # Of the whole batch: a view with one object must not weigh as much as one with fifty.
         positives = float(max(1, sum(map(len, targets))))
 
         def learn_one(slot: int) -> float:

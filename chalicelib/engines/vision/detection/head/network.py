@@ -31,6 +31,7 @@ SIDES = 4
 """Outputs beside the labels: logarithms of the distances to left, top, right, bottom in cells."""
 _RARE = 0.01
 _FIRST_DISTANCE = 4.0
+# So small that the biases alone decide what a new head answers.
 _OUTPUT_SPREAD = 0.01
 
 
@@ -116,6 +117,7 @@ def first_weights(size: HeadSize, seed: int) -> Singles:
     for part in (weights.fine, weights.middle, weights.coarse):
         part *= math.sqrt(2.0 / sum(size.channels))
     weights.first[...] *= math.sqrt(2.0 / (NEIGHBOURS * size.width))
+    # Half the usual variance: the first layer is added to this one's result.
     weights.second[...] *= math.sqrt(1.0 / (NEIGHBOURS * size.width))
     weights.output[...] *= _OUTPUT_SPREAD
     for bias in (weights.sum_bias, weights.first_bias, weights.second_bias):
@@ -172,6 +174,7 @@ class Workspace:
         convolve(grid, self._first, weights.second, self._work, self._scratch)
         inside = grid.inside(self._second)
         np.add(self._work, weights.second_bias, out=inside)
+        # A way around the second layer, by which gradients reach the first undiminished.
         inside += grid.inside(self._first)
         np.maximum(inside, 0.0, out=inside)
         grid.clear_gaps(self._second)
@@ -197,6 +200,7 @@ class Workspace:
         residual = self._masked(self._second)
         self._backward_layer(self._first, self._gradient, out.second, out.second_bias)
         input_gradient(grid, self._gradient, weights.second, self._work, self._scratch)
+        # The way around passes the gradient on as it is.
         self._work += residual
         self._masked(self._first)
         self._backward_layer(self._summed, self._gradient, out.first, out.first_bias)

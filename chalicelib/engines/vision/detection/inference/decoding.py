@@ -119,6 +119,7 @@ class HeadDecoder:
         outputs = self._workspace.forward(self._weights, maps)
         labels = self._size.labels
         best = sigmoid(outputs[:, :labels].max(axis=1).astype(np.float64))
+        # Stable: equal scores keep their order, on every processor.
         order = np.argsort(-best, kind="stable")[:_MOST_CELLS]
         chosen = order[best[order] >= FLOOR]
         scores = sigmoid(outputs[chosen, :labels].astype(np.float64))

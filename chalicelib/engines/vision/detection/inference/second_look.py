@@ -35,6 +35,7 @@ _MOST_BOXES = 300
 def distinct(candidates: Candidates) -> Candidates:
     """Keep the best of boxes that show the same, whatever their label, the best first."""
     best = candidates.scores.max(axis=1, initial=0.0)
+    # Across labels: a crop is described once, whatever the map takes it for.
     kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)
     return Candidates(candidates.boxes[kept], candidates.scores[kept])
 
