@@ -18,7 +18,7 @@ from chalicelib.domain.datasets.dataset import FAMILY_TYPES
 from chalicelib.web.http.request import JSON, MULTIPART, URLENCODED, VERSION_1
 from chalicelib.web.http.responses import RATE_LIMIT_HEADERS, ErrorRecord
 from chalicelib.web.openapi import words
-from chalicelib.web.openapi.examples import example
+from chalicelib.web.openapi.examples import example, refusal
 from chalicelib.web.openapi.page import TYPES
 from chalicelib.web.operations.operation import FAMILY, GROUPS, Operation
 from chalicelib.web.records import ocr_records, records
@@ -185,7 +185,7 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
         "tags": [operation.group],
         "parameters": _parameters(operation, path),
         "responses": {
-            str(status): _response(operation, family, status, schemas)
+            str(status): _response(operation, family, status, schemas, path)
             for status in statuses(operation)
         },
         "security": [] if operation.is_public else [{"bearer": []}],
@@ -284,14 +284,17 @@ def _query(owner: str, name: str, schema: Schema, *, required: bool = False) -> 
     return {**described, "schema": schema}
 
 
-def _response(operation: Operation, family: str, status: int, schemas: _Schemas) -> Schema:
+def _response(
+    operation: Operation, family: str, status: int, schemas: _Schemas, path: str
+) -> Schema:
     """Describe what one status carries."""
     described: Schema = {"description": DESCRIPTIONS[status]}
     headers = _headers(operation, status)
     if headers:
         described["headers"] = headers
     if status >= 400:
-        described["content"] = {JSON: {"schema": schemas.ref(ErrorRecord)}}
+        error = {"schema": schemas.ref(ErrorRecord), "example": refusal(path, status)}
+        described["content"] = {JSON: error}
     elif operation.answer is not None:
         described["content"] = {JSON: {"schema": _answer(operation, schemas)}}
         if answer := example(operation.name, family).get("answer"):

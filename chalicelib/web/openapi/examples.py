@@ -7,6 +7,26 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from chalicelib.errors import (
+    DatasetBeingDeleted,
+    DatasetNotFound,
+    DeletionNotFound,
+    ExportNotFound,
+    InvalidToken,
+    MissingParameter,
+    ModelNotFound,
+    NotFound,
+    RateExceeded,
+    RouteNotFound,
+    ServiceError,
+    StorageUnavailable,
+    TimedOut,
+    TokenNotFound,
+    TooLarge,
+    UnsupportedType,
+)
+from chalicelib.web.http.responses import INTERNAL
+
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
 """Request and answer of each operation, by `key`."""
 
@@ -23,6 +43,48 @@ def example(operation: str, family: str) -> dict[str, Any]:
     """
     found: dict[str, Any] = _all().get(key(operation, family), {})
     return found
+
+
+def refusal(path: str, status: int) -> dict[str, Any]:
+    """Return the body of an answer that is no success, as a call of this path may get it."""
+    if status == NotFound.status:
+        name = next((name for name in _NOT_FOUND if f"{{{name}}}" in path), "model_id")
+        error = _NOT_FOUND[name]
+    else:
+        error = _REFUSALS[status]
+    said = {"message": error.message, "code": error.code, "detail": error.detail}
+    return {name: text for name, text in said.items() if text}
+
+
+_NOT_FOUND: dict[str, ServiceError] = {
+    "deletion_id": DeletionNotFound("Z5BSHFEWCQVZOPVYEZ5QRBPBUU"),
+    "export_id": ExportNotFound("D2FKZNHODKCIUSSA47U5OORTNM"),
+    "file": RouteNotFound(),
+    "token": TokenNotFound(),
+    "model_id": ModelNotFound("BMPQSAWRE72FYYS4YQ3U2XCU5E"),
+    "dataset_id": DatasetNotFound(1_000_201),
+}
+"""By variable of the path."""
+_REFUSALS: dict[int, ServiceError] = {
+    400: MissingParameter("name"),
+    401: InvalidToken(),
+    409: DatasetBeingDeleted(1_000_201),
+    413: TooLarge(
+        "The file has 31457280 bytes; at most 26214400 are allowed. Split it, and add the other "
+        "parts with PUT."
+    ),
+    415: UnsupportedType(
+        "The Content-Type 'text/csv' is not supported here; send multipart/form-data."
+    ),
+    429: RateExceeded(
+        "12 documents of this account are going on, the most at the same time. Wait until one has "
+        "finished, then try again.",
+        retry_after_seconds=2,
+    ),
+    500: ServiceError(INTERNAL),
+    503: StorageUnavailable(),
+    504: TimedOut("The file was not read within 25 seconds: 12,000 rows were reached."),
+}
 
 
 @cache

@@ -67,8 +67,9 @@ def test_answers_follow_from_the_declaration(path, method, call):
         assert needs_file or "application/json" in content
     for status, answer in call["responses"].items():
         if int(status) >= 400:
-            schema = answer["content"]["application/json"]["schema"]
-            assert schema == {"$ref": "#/components/schemas/ErrorRecord"}
+            body = answer["content"]["application/json"]
+            assert body["schema"] == {"$ref": "#/components/schemas/ErrorRecord"}
+            assert {"message", "code"} <= set(body["example"])
 
 
 def test_predictions_promise_their_headers():
