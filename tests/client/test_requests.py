@@ -8,13 +8,15 @@ from presage import (
     ApiError,
     AsyncPresage,
     BadRequestError,
+    ConfigurationError,
     Presage,
     RateLimitError,
     ServiceUnavailableError,
     UnreachableError,
     UnreadableAnswerError,
 )
-from presage._requests import Request, checked
+from presage._requests import Request, checked, unreachable
+from presage._settings import checked_url
 
 GET, POST = Request("GET", "/x"), Request("POST", "/x")
 PREDICT = Request("POST", "/x", is_counted_once=True)
@@ -40,6 +42,8 @@ def broken(cause: httpx.TransportError) -> UnreachableError:
         (POST, broken(httpx.ReadError("x")), False),
         (PREDICT, broken(httpx.ReadTimeout("x")), False),
         (POST, broken(httpx.ConnectError("x")), True),
+        (GET, broken(httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] x")), False),
+        (GET, broken(httpx.ConnectTimeout("x")), False),
         (POST, RateLimitError(429, "x"), True),
         (POST, RateLimitError(429, "x", retry_after=2), 2),
         (GET, RateLimitError(429, "x", retry_after=3600), False),
@@ -54,6 +58,37 @@ def broken(cause: httpx.TransportError) -> UnreachableError:
 def test_only_what_is_safe_is_repeated(request_, error, expected):
     """A call that changes something is repeated only when the service surely did nothing."""
     assert request_.pause(error) == expected
+
+
+@pytest.mark.parametrize(
+    ("cause", "text"),
+    [
+        (httpx.ConnectError("refused"), "Nothing answers at https://x"),
+        (httpx.ConnectError("[SSL: WRONG_VERSION_NUMBER]"), "does not speak TLS"),
+        (httpx.ConnectTimeout("x"), "http:// or https://"),
+        (httpx.ReadTimeout("x"), "did not answer in time."),
+        (httpx.ReadError(""), "broke: ReadError"),
+    ],
+)
+def test_causes_of_no_answer_are_told_with_their_remedy(cause, text):
+    """A wrong address, a certificate that is not known, and a line that broke differ."""
+    assert text in str(unreachable(cause, "https://x"))
+
+
+@pytest.mark.parametrize("path", ["", "/", "/v2", "/v2/docs", "/v2/docs/"])
+def test_addresses_of_the_docs_name_the_service(path):
+    """What a browser shows is pasted; the service is below."""
+    assert checked_url(f"https://presage.example/stage{path}") == "https://presage.example/stage"
+
+
+def test_keys_that_cannot_sign_are_one_clear_line():
+    """A damaged key is told before anything is sent."""
+    pem = "-----BEGIN RSA PRIVATE KEY-----\nxx\n-----END RSA PRIVATE KEY-----\n"
+    with (
+        Presage("http://127.0.0.1:9", "a@b.example", pem) as client,
+        pytest.raises(ConfigurationError, match=r"no RSA key that signs: [^.]+\.$"),
+    ):
+        client.usage()
 
 
 def test_errors_carry_what_the_service_said():

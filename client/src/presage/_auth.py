@@ -88,7 +88,8 @@ class Credentials:
         try:
             assertion = jwt.encode(claims, self.key, algorithm="RS256")
         except (ValueError, TypeError, jwt.PyJWTError) as error:
-            raise ConfigurationError(f"The key cannot sign: {error}.") from error
+            cause = str(error).rstrip(".")
+            raise ConfigurationError(f"The key is no RSA key that signs: {cause}.") from error
         return {"grant_type": GRANT_TYPE, "assertion": assertion}
 
     def accept(self, answer: dict[str, Any]) -> None:

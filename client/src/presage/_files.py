@@ -45,8 +45,12 @@ def is_address(file: File) -> bool:
     return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))
 
 
-def opened(file: File) -> Source:
+def opened(file: File, progress: bool | None = None) -> Source:
     """Open a file that is sent; a folder becomes a zip archive.
+
+    Args:
+        file: path, bytes, open file or folder.
+        progress: whether to show how a folder is packed; None shows it on a terminal.
 
     Raises:
         FileError: it cannot be read.
@@ -54,7 +58,7 @@ def opened(file: File) -> Source:
     if isinstance(file, (bytes, bytearray)):
         return Source(io.BytesIO(file), "data", len(file))
     if isinstance(file, (str, os.PathLike)):
-        return _opened_path(Path(file).expanduser())
+        return _opened_path(Path(file).expanduser(), progress)
     name = os.path.basename(str(getattr(file, "name", "data")))
     try:
         size = file.seek(0, os.SEEK_END)
@@ -63,12 +67,12 @@ def opened(file: File) -> Source:
     return Source(file, name, size)
 
 
-def _opened_path(path: Path) -> Source:
+def _opened_path(path: Path, progress: bool | None) -> Source:
     try:
         if path.is_dir():
             from presage._folders import zipped  # what only folders need
 
-            return zipped(path)
+            return zipped(path, progress)
         if path.exists() and not path.is_file():  # before `open`, which would wait for a pipe
             raise FileError(f"{path} is no file: a device or a pipe cannot be read twice.")
         stream = path.open("rb")

@@ -11,6 +11,7 @@ from typing import BinaryIO, cast
 
 from presage._files import CONVERTIBLE, PICTURES, Source
 from presage._pictures import MOST_BYTES_OF_EXAMPLE, can_convert, converted
+from presage._progress import Bar
 from presage.errors import FileError
 
 MOST_FILES = 100_000
@@ -19,7 +20,7 @@ ANNOTATIONS = frozenset({".csv", ".json", ".txt", ".yaml", ".yml", ".names", ".x
 """Endings of files that say where objects are."""
 
 
-def zipped(folder: Path) -> Source:
+def zipped(folder: Path, progress: bool | None = None) -> Source:
     """Write a folder into an archive that disappears when it is closed.
 
     What lies in hidden files and folders stays out. Pictures are stored as they are, but for those
@@ -45,9 +46,13 @@ def zipped(folder: Path) -> Source:
             else f"{others[0]} is neither PNG nor JPEG: {remedy}."
         )
     stream = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed by whoever sends it
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        for path in found:
+    with (
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive,
+        Bar(f"Packing {folder.resolve().name}", progress, len(found)) as bar,
+    ):
+        for number, path in enumerate(found, 1):
             _store(archive, path, path.relative_to(folder), is_annotated)
+            bar.show(number)
     return Source(stream, f"{folder.resolve().name}.zip", stream.tell())
 
 

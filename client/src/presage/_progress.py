@@ -21,9 +21,15 @@ class Bar:
         """Open the bar."""
         if self._is_shown:
             from rich.console import Console  # costs more than a call, and only people need it
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+            from rich.progress import TimeElapsedColumn as Elapsed
 
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TaskProgressColumn(),
+                Elapsed(),
+            )
             self._rich = Progress(*columns, console=Console(file=sys.stderr), transient=True)
             self._rich.start()
             self._task = self._rich.add_task(self._title, total=None)

@@ -71,7 +71,10 @@ class Request:
         """
         is_harmless = self.method in ("GET", "DELETE")
         if isinstance(error, UnreachableError):
-            return is_harmless or isinstance(error.__cause__, httpx.ConnectError)
+            cause = error.__cause__
+            if isinstance(cause, httpx.ConnectTimeout) or _is_tls(cause):
+                return False  # the attempts of TCP are over, or a certificate stays what it is
+            return is_harmless or isinstance(cause, httpx.ConnectError)
         if not isinstance(error, ApiError) or error.status not in (429, 503):
             return False
         is_refused = error.status == 429 or error.code in REFUSED_CODES
@@ -172,13 +175,29 @@ def clock_skew(response: httpx.Response, now: float) -> float:
 
 def unreachable(error: httpx.RequestError, address: str) -> UnreachableError:
     """Say in words that a call had no answer."""
+    if _is_tls(error):
+        return UnreachableError(
+            f"{address} cannot be trusted, or does not speak TLS ({error}): a certificate of your "
+            "own is named by SSL_CERT_FILE, and a local stack begins with http://."
+        )
     if isinstance(error, httpx.ConnectError):
         return UnreachableError(
             f"Nothing answers at {address}: is the address right, and is the service running?"
         )
+    if isinstance(error, httpx.ConnectTimeout):
+        return UnreachableError(
+            f"{address} did not answer in time: is the address right, also its http:// or https://?"
+        )
     if isinstance(error, httpx.TimeoutException):
         return UnreachableError(f"{address} did not answer in time.")
-    return UnreachableError(f"The connection to {address} broke: {error or type(error).__name__}.")
+    return UnreachableError(
+        f"The connection to {address} broke: {str(error) or type(error).__name__}."
+    )
+
+
+def _is_tls(error: BaseException | None) -> bool:
+    """Tell whether the two could not agree on an encrypted connection."""
+    return isinstance(error, httpx.ConnectError) and "SSL" in str(error)
 
 
 def _seconds(text: str | None) -> float | None:

@@ -74,6 +74,8 @@ def save_login(login: Login, environment: Mapping[str, str] = os.environ) -> Pat
 def checked_url(url: str) -> str:
     """Return the service's address without a slash at its end.
 
+    The address of its docs, which a browser shows, names the same service.
+
     Raises:
         ConfigurationError: it is no address of a service.
     """
@@ -86,7 +88,7 @@ def checked_url(url: str) -> str:
         raise ConfigurationError(
             f"The address must begin with http:// or https://, as in {LOCAL}; it is {url!r}."
         )
-    return url.strip().rstrip("/").removesuffix("/v2")
+    return url.strip().rstrip("/").removesuffix("/docs").removesuffix("/v2")
 
 
 def credentials(

@@ -1,1 +1,6 @@
-"""The client and its command against a running stack."""
+"""The client against the whole service. Nothing here imports the service: see tests/pythons."""
+
+from pathlib import Path
+
+WEATHER = Path(__file__).parents[2] / "data" / "weather.csv"
+"""73 texts with three labels, and one of them twice."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
+import pty
+import re
 import stat
 import subprocess
 import sys
@@ -14,8 +17,8 @@ from PIL import Image
 from presage.cli.app import main
 
 from tests.flows.pictures import fruit_scenes, scenes_zip
+from tests.flows.presage_client import WEATHER
 from tests.flows.presage_client.bad_network import answered
-from tests.flows.world import WEATHER
 
 
 @pytest.fixture
@@ -200,15 +203,36 @@ def test_closed_pipes_end_quietly(presage, tmp_path):
 
 
 def test_narrow_terminals_and_those_without_colour_are_heeded(presage, tmp_path):
-    """At 40 columns nothing is wider, and with NO_COLOR nothing is coloured."""
+    """At 40 columns no help is wider or cut off, and with NO_COLOR nothing is coloured."""
     for words in (["--help"], ["datasets", "upload", "--help"], ["models", "train", "x"]):
         with process(tmp_path, *words) as run:
             out, error = (said.decode() for said in run.communicate(timeout=60))
-        assert max(len(line) for line in (out + error).splitlines()) <= 40
+        assert max((len(line) for line in out.splitlines()), default=0) <= 40
         assert "\x1b[" not in out + error
+        assert "\N{HORIZONTAL ELLIPSIS}" not in out + error
 
 
-def process(folder, *words):
+def test_people_see_how_far_a_folder_is(presage, tmp_path):
+    """On a terminal a bar tells what is packed, sent and read; programs get the id alone."""
+    for number in range(12):
+        picture = tmp_path / "signs" / ("round", "square")[number % 2] / f"{number}.png"
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8, 8), (number, 99, 9)).save(picture)
+    ours, theirs = pty.openpty()
+    words = ("datasets", "upload", str(tmp_path / "signs"), "--id")
+    with process(tmp_path, *words, stderr=theirs, TERM="xterm", COLUMNS="80") as run:
+        os.close(theirs)
+        shown = ""
+        with contextlib.suppress(OSError):  # how a terminal tells that nobody writes any more
+            while part := os.read(ours, 4096):
+                shown += part.decode()
+        assert (run.wait(60), run.stdout.read().strip().isdigit()) == (0, True)
+    os.close(ours)
+    assert re.search(r"Packing signs\D+100%", shown)
+    assert "Reading signs" in shown
+
+
+def process(folder, *words, stderr=subprocess.PIPE, **variables):
     """Start the command on a narrow terminal without colours."""
     environment = {
         **os.environ,
@@ -216,11 +240,10 @@ def process(folder, *words):
         "NO_COLOR": "1",
         "COLUMNS": "40",
         "PRESAGE_LOGIN_FILE": str(folder / "login.json"),
+        **variables,
     }
     command = [sys.executable, "-m", "presage", *words]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    )
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, env=environment)
 
 
 def test_addresses_that_are_wrong_are_told(presage, monkeypatch, network, tmp_path):

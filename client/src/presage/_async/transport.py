@@ -87,11 +87,12 @@ class AsyncTransport:
             self.credentials.accept(members(checked(response)))
         except AuthenticationError as error:
             skew = clock_skew(response, time.time())
+            cause = f"No account {self.credentials.email} with this key is known there."
             if abs(skew) > LARGEST_SKEW:
                 side = "ahead of" if skew > 0 else "behind"
-                said = str(error).rstrip(".")
                 difference = f"{abs(skew):.0f} seconds {side} the service's"
-                error.args = (f"{said}. This machine's clock is {difference}: set it right.",)
+                cause = f"This machine's clock is {difference}: set it right."
+            error.args = (f"{str(error).rstrip('.')}. {cause}",)
             raise
 
     async def aclose(self) -> None:

@@ -46,7 +46,7 @@ class AsyncUploads:
             FileError: it cannot be read, or is larger than the service takes.
             UnreachableError: the connection broke, again and again.
         """
-        source = opened(file)
+        source = opened(file, progress)
         try:
             return await self._send_source(source, progress)
         finally:
@@ -67,7 +67,7 @@ class AsyncUploads:
         if is_address(file):
             yield Attached({address_field: file}, {})
             return
-        source = opened(file)
+        source = opened(file, progress)
         try:
             if source.size <= LARGEST_IN_CALL:
                 yield Attached({}, {field: source})

@@ -47,7 +47,7 @@ class Uploads:
             FileError: it cannot be read, or is larger than the service takes.
             UnreachableError: the connection broke, again and again.
         """
-        source = opened(file)
+        source = opened(file, progress)
         try:
             return self._send_source(source, progress)
         finally:
@@ -68,7 +68,7 @@ class Uploads:
         if is_address(file):
             yield Attached({address_field: file}, {})
             return
-        source = opened(file)
+        source = opened(file, progress)
         try:
             if source.size <= LARGEST_IN_CALL:
                 yield Attached({}, {field: source})

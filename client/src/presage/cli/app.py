@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from typing import Annotated
 
@@ -18,10 +19,16 @@ from presage.errors import ConfigurationError, UnreachableError, UnreadableAnswe
 REFUSED, USAGE, UNREACHABLE, INTERRUPTED = 1, 2, 3, 130
 """Exit codes besides 0: refused, wrong usage, no answer, Ctrl-C."""
 
+COLUMNS = shutil.get_terminal_size().columns
+IS_NARROW = COLUMNS < 60
+"""Boxes would cut the names of options off."""
+
 app = typer.Typer(
     no_args_is_help=True,
     help="Train on your examples, predict, read documents.",
     pretty_exceptions_enable=False,
+    rich_markup_mode=None if IS_NARROW else "rich",
+    context_settings={"terminal_width": COLUMNS} if IS_NARROW else {},
 )
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(models.app, name="models")
