@@ -19,7 +19,7 @@ ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy test-openapi kills turns growth histories bench-backup bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy test-openapi test-browser test-pythons kills turns growth histories bench-backup bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,21 @@ build/generated/.installed: tests/generated/requirements.txt | $(INSTALLED)
 
 test-openapi: fast-models build/generated/.installed ## a second client, generated from the OpenAPI document, calls the service
 	@PRESAGE_GENERATOR=build/generated $(BIN)/python -m pytest tests/generated --timeout 600 $(ARGS)
+
+build/browser/.installed: requirements-browser.txt | $(INSTALLED)
+	@rm -rf build/browser
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --target build/browser -r $< || { \
+	  echo "playwright could not be installed: is there a network to the package index?" >&2; exit 3; }
+	@touch $@
+
+CHROMIUM ?= chromium
+test-browser: fast-models build/browser/.installed ## the page of the API in Chromium ([CHROMIUM=/path/to/a/browser])
+	@command -v $(CHROMIUM) >/dev/null || { \
+	  echo "There is no $(CHROMIUM). Install it: apt-get install chromium, or name one: make test-browser CHROMIUM=/path" >&2; exit 3; }
+	@PRESAGE_BROWSER="$$(command -v $(CHROMIUM))" PYTHONPATH=build/browser $(BIN)/python -m pytest tests/browser --timeout 600 $(ARGS)
+
+test-pythons: fast-models ## the client's tests on every other Python that it supports and this machine has
+	@$(BIN)/python -m tests.pythons $(ARGS)
 
 bench-cold: fast-models ## cold starts of the packaged functions in fresh processes (on x86-64)
 	@$(BIN)/python -m infra.build --arch x86_64 --if-changed

@@ -8,7 +8,7 @@ import pytest
 
 from tests.flows.client import Client
 from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes_zip
-from tests.flows.world import FileServer, World, weather
+from tests.flows.world import FileServer, World, listed_operations, weather
 from tests.local_stack import LocalStack
 from tests.pictures import make_zip
 
@@ -27,6 +27,12 @@ def world(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     made = World(stack, tmp_path_factory.mktemp("flows"))
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def operations() -> list[tuple[str, str, str]]:
+    """Name, method and path of every operation."""
+    return listed_operations()
 
 
 @pytest.fixture

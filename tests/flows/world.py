@@ -17,16 +17,18 @@ from typing import Any
 import jwt
 
 from chalicelib.domain.common.clock import system_clock
+from chalicelib.routes import OPERATIONS
 from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.clients import Clients
+from chalicelib.web.operations.operation import FAMILY
 from infra.accounts import GRANT_TYPE, PUBLIC_AUDIENCE, ensure_account
 from infra.target import DUMMY_CREDENTIALS
 from tests.flows.client import Answer, Client
+from tests.flows.presage_client import WEATHER
 from tests.local_stack import LocalStack
 
-WEATHER = Path(__file__).parents[1] / "data" / "weather.csv"
 TOKEN = "/v2/oauth2/token"
 _WORDS = [
     "order",
@@ -138,6 +140,15 @@ class World:
                 "used": {"N": str(used)},
             },
         )
+
+
+def listed_operations() -> list[tuple[str, str, str]]:
+    """List name, method and path of every operation, for each family it exists for."""
+    return [
+        (operation.name, operation.method, operation.path.replace(FAMILY, family))
+        for operation in OPERATIONS
+        for family in operation.families or ("",)
+    ]
 
 
 def csv_file(rows: Sequence[tuple[str, str]]) -> bytes:

@@ -18,7 +18,9 @@ TOPS = ("", "chalicelib", "chalicelib/engines", "infra", "tests", "docs")
 MOST_WORDS = 1_000
 NO_SETTINGS = {
     "PRESAGE_APP",
+    "PRESAGE_BROWSER",
     "PRESAGE_DIE_WITH_PARENT",
+    "PRESAGE_ELSEWHERE",
     "PRESAGE_FUZZ_CALLS",
     "PRESAGE_FUZZ_SEED",
     "PRESAGE_GENERATOR",

@@ -74,9 +74,17 @@ SwaggerUIBundle({
   requestSnippets: {
     generators: { curl_bash: { title: "curl", syntax: "bash" }, python: { title: "Python", syntax: "python" } },
     defaultExpanded: true,
-    languages: null,
+    languages: ["curl_bash", "python"],
   },
   persistAuthorization: false,
   validatorUrl: null,
   plugins: [search, python],
 });
+
+// The search finds more than Swagger UI's own filter says.
+new MutationObserver((_, observer) => {
+  const field = document.querySelector(".operation-filter-input");
+  if (!field) return;
+  field.placeholder = "Search paths and descriptions";
+  observer.disconnect();
+}).observe(document.getElementById("docs"), { childList: true, subtree: true });

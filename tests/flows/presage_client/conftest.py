@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from presage import Presage
 
 from tests.flows.presage_client.bad_network import BadNetwork
-from tests.flows.world import World
+
+if TYPE_CHECKING:
+    from tests.flows.world import World
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from typing import Any
 from presage import AsyncDataset, AsyncPresage
 
 from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes_zip, shape
-from tests.flows.world import WEATHER
+from tests.flows.presage_client import WEATHER
 from tests.papers import paper
 from tests.pictures import make_zip
 

@@ -20,8 +20,8 @@ from presage import (
 from presage._async import uploads as async_uploads
 
 from tests.flows.pictures import folders_zip
+from tests.flows.presage_client import WEATHER
 from tests.flows.presage_client.bad_network import answered, dropped
-from tests.flows.world import WEATHER
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ import time
 import pytest
 from presage import Presage, RateLimitError, UnreachableError, UnreadableAnswerError
 
+from tests.flows.presage_client import WEATHER
 from tests.flows.presage_client.bad_network import answered, dropped, passed, stalled
 from tests.flows.presage_client.test_client import through
-from tests.flows.world import WEATHER
 
 BUSY = answered(503, b'{"message": "slow down", "code": "throttled"}', Retry_After="0.1")
 
