@@ -41,7 +41,8 @@ def synchronous(source: str) -> str:
         else:
             lines[row - 1] = line[:begin] + _renamed(token.string) + line[end:]
     text = re.sub(r"\bAwaitable\[(\w+)\]", r"\1", "".join(lines))
-    return HEAD + text.replace("import Awaitable, Callable", "import Callable")
+    text = text.replace("import Awaitable, Callable", "import Callable")
+    return HEAD + text.replace("from time import Lock", "from threading import Lock")
 
 
 def _renamed(name: str) -> str:

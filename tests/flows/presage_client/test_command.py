@@ -47,8 +47,12 @@ def presage(world, account, tmp_path, monkeypatch, capfd):
 
 
 def test_login_remembers_where_the_key_is_and_not_the_key(presage, tmp_path):
-    """The login file is its owner's alone and holds no key."""
+    """The login file is its owner's alone and holds no key; programs are told the same."""
     file = tmp_path / "login.json"
+    known = json.loads(file.read_text())
+    words = ("--email", known["email"], "--key-file", known["key_file"], "--url", known["url"])
+    assert json.loads(presage("login", *words, "--json")[1]) == known
+    assert set(json.loads(presage("version", "--json")[1])) == {"presage-client", "service"}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert "PRIVATE" not in file.read_text()
 

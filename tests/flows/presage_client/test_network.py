@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from presage import Presage, RateLimitError, UnreachableError, UnreadableAnswerError
+from presage import AsyncPresage, Presage, RateLimitError, UnreachableError, UnreadableAnswerError
 
 from tests.flows.presage_client import WEATHER
 from tests.flows.presage_client.bad_network import answered, dropped, passed, stalled
@@ -62,6 +64,24 @@ def test_a_token_that_ends_in_an_upload_is_renewed(far, network, account, monkey
     assert data.total_examples == 73
     begin = ["POST /v2/uploads", "POST /v2/language/datasets/upload", "POST /v2/oauth2/token"]
     assert network.calls[:4] == [*begin, begin[1]]
+
+
+def test_callers_at_the_same_time_share_a_token(network, account):
+    """Threads and tasks of one client fetch one token together, at first and when it has ended."""
+    token = "POST /v2/oauth2/token"
+    with Presage(network.url, *account) as client, ThreadPoolExecutor(8) as threads:
+        for fetched in (1, 2):
+            seen = [threads.submit(client.usage) for _ in range(8)]
+            assert {item.result().object for item in seen} == {"apiusage"}
+            assert network.calls.count(token) == fetched
+            client.transport.credentials.valid_until = 0.0
+
+    async def story() -> None:
+        async with AsyncPresage(network.url, *account) as client:
+            await asyncio.gather(*(client.usage() for _ in range(8)))
+
+    asyncio.run(story())
+    assert network.calls.count(token) == 3
 
 
 def test_pages_of_something_else_are_told(far, network):

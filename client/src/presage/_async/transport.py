@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import httpx
 
+from presage._async.clock import Lock
 from presage._auth import TOKEN_PATH, Credentials
 from presage._records import Record
 from presage._requests import (
@@ -33,6 +34,7 @@ class AsyncTransport:
     def __init__(self, credentials: Credentials, http: httpx.AsyncClient) -> None:
         self.credentials = credentials
         self.http = http
+        self._renewal = Lock()
 
     async def record(self, request: Request, kind: type[T]) -> T:
         """Send a call and return the record of its answer."""
@@ -58,15 +60,24 @@ class AsyncTransport:
         """Send a call with a token that lives; one that has died meanwhile is replaced once."""
         if request.is_public:
             return checked(await self._exchange(request, None))
-        if not self.credentials.is_fresh:
-            await self._renew()
+        token = await self._token()
         try:
-            return checked(await self._exchange(request, self.credentials.token))
+            return checked(await self._exchange(request, token))
         except AuthenticationError:
             if not self.credentials.can_renew:
                 raise
-        await self._renew()
-        return checked(await self._exchange(request, self.credentials.token))
+        return checked(await self._exchange(request, await self._token(refused=token)))
+
+    async def _token(self, refused: str | None = None) -> str | None:
+        """Return a token that lives; of many callers at the same time one fetches it for all.
+
+        Args:
+            refused: a token that the service no longer takes.
+        """
+        async with self._renewal:
+            if not self.credentials.is_fresh or self.credentials.token == refused:
+                await self._renew()
+            return self.credentials.token
 
     async def _exchange(self, request: Request, token: str | None) -> httpx.Response:
         try:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import httpx
 
+from presage._sync.clock import Lock
 from presage._auth import TOKEN_PATH, Credentials
 from presage._records import Record
 from presage._requests import (
@@ -34,6 +35,7 @@ class Transport:
     def __init__(self, credentials: Credentials, http: httpx.Client) -> None:
         self.credentials = credentials
         self.http = http
+        self._renewal = Lock()
 
     def record(self, request: Request, kind: type[T]) -> T:
         """Send a call and return the record of its answer."""
@@ -59,15 +61,24 @@ class Transport:
         """Send a call with a token that lives; one that has died meanwhile is replaced once."""
         if request.is_public:
             return checked(self._exchange(request, None))
-        if not self.credentials.is_fresh:
-            self._renew()
+        token = self._token()
         try:
-            return checked(self._exchange(request, self.credentials.token))
+            return checked(self._exchange(request, token))
         except AuthenticationError:
             if not self.credentials.can_renew:
                 raise
-        self._renew()
-        return checked(self._exchange(request, self.credentials.token))
+        return checked(self._exchange(request, self._token(refused=token)))
+
+    def _token(self, refused: str | None = None) -> str | None:
+        """Return a token that lives; of many callers at the same time one fetches it for all.
+
+        Args:
+            refused: a token that the service no longer takes.
+        """
+        with self._renewal:
+            if not self.credentials.is_fresh or self.credentials.token == refused:
+                self._renew()
+            return self.credentials.token
 
     def _exchange(self, request: Request, token: str | None) -> httpx.Response:
         try:

@@ -48,13 +48,16 @@ def login(
     email: Annotated[str, typer.Option(help="E-mail address of the account.", prompt=True)],
     key_file: Annotated[str, typer.Option(help="File of its private key.", prompt=True)],
     url: Annotated[str, typer.Option(help="Address of the service.")] = Login.url,
+    as_json: Json = False,
 ) -> None:
     """Remember service and account; the key stays where it is."""
     place = os.path.abspath(os.path.expanduser(key_file))
     with Presage(url, email, place) as service:
         service.usage()
-    path = save_login(Login(url, email, place))
-    say(f"{email} is logged in at {url}; remembered in {path}")
+    made = Login(url, email, place)
+    path = save_login(made)
+    line = f"{email} is logged in at {url}; remembered in {path}"
+    show(vars(made), [line], as_json=as_json)
 
 
 @app.command()
@@ -71,11 +74,14 @@ def usage(as_json: Json = False) -> None:
 
 
 @app.command()
-def version() -> None:
+def version(as_json: Json = False) -> None:
     """Tell the version of this command, and of the service where it answers."""
-    say(f"presage-client {__version__}")
+    if not as_json:
+        say(f"presage-client {__version__}")  # also where nothing answers
     with Presage(os.environ.get("PRESAGE_URL") or load_login().url) as service:
-        say(f"service {service.health().version}")
+        found = service.health().version
+    versions = {"presage-client": __version__, "service": found}
+    show(versions, [f"service {found}"], as_json=as_json)
 
 
 def main() -> None:

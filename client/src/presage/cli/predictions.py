@@ -120,6 +120,8 @@ def ocr(
             Path(document), [(_name(item), item["boundingBox"]) for item in items], draw
         )
     whole = found.raw.get("document")
+    # Of contacts, what is none comes last.
+    items = sorted(items, key=lambda item: item["attributes"].get("tag") == "OTHER")
     show(found, whole.splitlines() if whole is not None else map(_line, items), as_json=as_json)
 
 
