@@ -12,6 +12,7 @@ from pathlib import Path
 
 from chalicelib import log, metrics
 from chalicelib.config import Settings
+from chalicelib.domain.accounts.batch_allowances import BatchAllowances
 from chalicelib.domain.accounts.rates import RateLimits
 from chalicelib.domain.accounts.usage import Allowances
 from chalicelib.domain.common.clock import Clock, system_clock
@@ -24,6 +25,8 @@ from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
+from chalicelib.services.batches.requests import BatchService
+from chalicelib.services.batches.runs import BatchRunService
 from chalicelib.services.datasets.boxes import BoxService
 from chalicelib.services.datasets.browsing import BrowseService
 from chalicelib.services.datasets.datasets import DatasetService
@@ -252,7 +255,24 @@ class Container:
     @cached_property
     def predictions(self) -> PredictionService:
         """Predicts."""
-        return PredictionService(self.served_models, self.allowances, self.encoders)
+        return PredictionService(
+            self.served_models, self.allowances, self.encoders, self.settings.threads
+        )
+
+    @cached_property
+    def batches(self) -> BatchService:
+        """Accepts batches."""
+        runs = self.batch_runs
+        return BatchService(
+            self.stores, self.clock, self.predictions.check, runs.prepare, runs.settle
+        )
+
+    @cached_property
+    def batch_runs(self) -> BatchRunService:
+        """Answers batches."""
+        allowances = BatchAllowances(self.stores.batch_quotas, self.clock)
+        answer_texts = self.predictions.answer_all
+        return BatchRunService(self.stores, allowances, answer_texts, self.clock, self.settings)
 
     @cached_property
     def picture_predictions(self) -> PicturePredictionService:

@@ -166,22 +166,25 @@ class EntitiesNotOffered(NotFound):
         )
 
 
-class DatasetNotFound(NotFound):
+class ObjectNotFound(NotFound):
+    """Nothing of the caller has this id."""
+
+    what = "object"
+
+    def __init_subclass__(cls, what: str = "") -> None:
+        if what:
+            cls.what, cls.code = what, f"{what}_not_found"
+
+    def __init__(self, object_id: object) -> None:
+        super().__init__(f"Unable to find {self.what} {object_id}.")
+
+
+class DatasetNotFound(ObjectNotFound, what="dataset"):
     """No dataset of the caller has this id."""
 
-    code = "dataset_not_found"
 
-    def __init__(self, dataset_id: object) -> None:
-        super().__init__(f"Unable to find dataset {dataset_id}.")
-
-
-class ModelNotFound(NotFound):
+class ModelNotFound(ObjectNotFound, what="model"):
     """No model of the caller has this id."""
-
-    code = "model_not_found"
-
-    def __init__(self, model_id: object) -> None:
-        super().__init__(f"Unable to find model {model_id}.")
 
 
 class MetricsNotFound(NotFound):
@@ -216,31 +219,20 @@ class PrebuiltNotInstalled(NotFound):
         )
 
 
-class LabelNotFound(NotFound):
+class LabelNotFound(ObjectNotFound, what="label"):
     """No label of the caller's dataset has this id or position."""
 
-    code = "label_not_found"
 
-    def __init__(self, label_id: object) -> None:
-        super().__init__(f"Unable to find label {label_id}.")
-
-
-class DeletionNotFound(NotFound):
+class DeletionNotFound(ObjectNotFound, what="deletion"):
     """No deletion of the caller has this id."""
 
-    code = "deletion_not_found"
 
-    def __init__(self, deletion_id: object) -> None:
-        super().__init__(f"Unable to find deletion {deletion_id}.")
-
-
-class ExportNotFound(NotFound):
+class ExportNotFound(ObjectNotFound, what="export"):
     """The caller's dataset has no export of this id, or not any more."""
 
-    code = "export_not_found"
 
-    def __init__(self, export_id: object) -> None:
-        super().__init__(f"Unable to find export {export_id}.")
+class BatchNotFound(ObjectNotFound, what="batch"):
+    """The caller has no batch of this id, or not any more."""
 
 
 class TokenNotFound(NotFound):

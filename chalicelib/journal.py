@@ -53,11 +53,16 @@ def export_done(export_id: str, kind: str, examples: int, size: int) -> None:
     log.record("export_done", export=export_id, format=kind, examples=examples, bytes=size)
 
 
+def batch_done(batch_id: str, status: str, lines: int, failed: int) -> None:
+    """A batch has ended; lines that have an answer, and those that have none."""
+    log.record("batch_done", batch=batch_id, status=status, lines=lines, failed=failed)
+
+
 def job_given_up(what: str, object_id: str | int) -> None:
     """A job has ended as FAILED because it was out of attempts.
 
     Args:
-        what: `dataset`, `model` or `export`.
+        what: `dataset`, `model`, `export` or `batch`.
         object_id: its id.
     """
     facts = {what: object_id, **metrics.embedded({metrics.JOBS_GIVEN_UP: 1})}

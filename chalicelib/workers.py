@@ -16,6 +16,7 @@ from urllib.parse import unquote_plus
 
 from chalicelib import log, metrics
 from chalicelib.container import Container
+from chalicelib.web.records.batch_lines import write_lines
 
 Handler = Callable[[Container, dict[str, Any], Callable[[], float]], None]
 IDS = {
@@ -24,6 +25,7 @@ IDS = {
     "model_id": "model",
     "deletion_id": "deletion",
     "export_id": "export",
+    "batch_id": "batch",
     "job": "job",
 }
 """Members of a job that every line of its handler has, and what they are called there."""
@@ -57,6 +59,9 @@ def handle(
     function = metrics.short_function(_function(context))
     with tracked, _written(message.get("attributes", {}), function):
         body = json.loads(message["body"])
+        delivery = int(message.get("attributes", {}).get("ApproximateReceiveCount", 1))
+        if delivery > 1:
+            body["delivery"] = delivery
         log.add(**{name: body[member] for member, name in IDS.items() if member in body})
         handler(container, body, partial(_remaining, context))
 
@@ -109,11 +114,13 @@ def _function(context: Any) -> str:
 def run_ingest(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
-    """Read an upload, or turn a part of one into vectors."""
+    """Read an upload, turn a part of one into vectors, or answer a part of a batch."""
     if job.get("job") == "embed":
         container.embeddings.run_part(job)
     elif job.get("job") == "features":
         container.features.run_part(job, remaining_seconds)
+    elif job.get("job") == "batch":
+        container.batch_runs.run(job, write_lines, int(job.get("delivery", 1)))
     elif job.get("job") == "ingest":
         container.ingest.run(job)
     else:

@@ -6,6 +6,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.stores.accounts.accounts import AccountStore
+from chalicelib.stores.accounts.batch_quotas import BatchQuotaStore
 from chalicelib.stores.accounts.in_flight import InFlight
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.accounts.rates import RateStore
@@ -35,6 +36,8 @@ from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.model_downloads import ModelDownloads
 from chalicelib.stores.fetching.sample_files import SampleFiles
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+from chalicelib.stores.jobs.batch_files import BatchFiles
+from chalicelib.stores.jobs.batches import BatchStore
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.exports import ExportStore
 from chalicelib.stores.jobs.guards import GuardStore
@@ -77,6 +80,8 @@ class Stores:
         self._add_models(settings, clock)
         self.deletions = DeletionStore(clients, clock, settings)
         self.exports = ExportStore(clients, self.artifacts, clock, settings)
+        self.batches = BatchStore(clients, clock, settings)
+        self.batch_files = BatchFiles(self.artifacts)
         self._add_queues(settings, clock)
         self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
         self.downloads = Downloader(settings.download_allow)
@@ -120,6 +125,7 @@ class Stores:
         self.refresh_tokens = RefreshTokenStore(self.clients)
         self.secrets = SecretStore(self.clients, settings)
         self.quotas = QuotaStore(self.clients, self.queues)
+        self.batch_quotas = BatchQuotaStore(self.clients)
         self.rates = RateStore(self.clients)
         self.in_flight = InFlight(settings, self.clients, clock)
 

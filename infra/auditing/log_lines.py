@@ -17,6 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.config import Settings
 from chalicelib.domain.accounts.usage import (
+    COUNTED,
     GIVEN_BACK,
     NEVER_COUNTED,
     OUTCOMES,
@@ -41,8 +42,8 @@ class Tally:
     """Lines by account and outcome."""
     damaged: int = 0
     """Lines that look like one of interest and cannot be read."""
-    _settled: set[str] = field(default_factory=set)
-    """Calls of which a line was taken in that settles them; there may be another."""
+    _settled: set[tuple[str, str]] = field(default_factory=set)
+    """Lines that were taken in of calls and batches that have a token; there may be others."""
 
     def add(self, lines: Iterable[str]) -> None:
         """Count lines; those of other events and months are passed over."""
@@ -71,16 +72,24 @@ class Tally:
         if outcome not in OUTCOMES:
             self.damaged += 1
             return
-        self.by_account.setdefault(account, Counter())[outcome] += 1
+        if not self._is_repeated(event, found):
+            self.by_account.setdefault(account, Counter())[outcome] += int(found.get("count", 1))
 
     def _settle(self, account: str, found: dict[str, Any], outcome: str) -> None:
-        """Take in what became of a prediction whose line says that it is unknown."""
-        token = str(found.get("token", ""))
+        """Take in what became of a prediction that is unknown, or what a batch gave back."""
         is_known = found.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
-        if is_known and token not in self._settled:
-            # A job that is delivered twice writes a line each time.
-            self._settled |= {token} - {""}
-            self.by_account.setdefault(account, Counter()).update({UNKNOWN: -1, GIVEN_BACK: 1})
+        if is_known and not self._is_repeated(SETTLEMENT, found):
+            was, count = (COUNTED, int(found["count"])) if "count" in found else (UNKNOWN, 1)
+            self.by_account.setdefault(account, Counter()).update({was: -count, GIVEN_BACK: count})
+
+    def _is_repeated(self, event: str, found: dict[str, Any]) -> bool:
+        """Tell whether a line was taken in before: a job that runs twice writes one each time."""
+        token = str(found.get("token", ""))
+        if not token:
+            return False
+        is_repeated = (event, token) in self._settled
+        self._settled.add((event, token))
+        return is_repeated
 
 
 _MAX_LINE = 64 * 1024
@@ -159,11 +168,13 @@ MAX_PAGES = 20_000
 
 
 class LogGroup:
-    """The log groups of one stack: of its API, and of the function that settles calls."""
+    """The log groups of one stack: of its API, and of the functions that count and settle calls."""
 
     def __init__(self, settings: Settings) -> None:
         self.name = f"/presage/{settings.name}/api"
-        self._others = (f"/presage/{settings.name}/delete-object",)
+        self._others = tuple(
+            f"/presage/{settings.name}/{short}" for short in ("delete-object", "embed-texts")
+        )
         # The service answers a few such calls a second: throttled ones are repeated, slower.
         config = Config(retries={"mode": "adaptive", "total_max_attempts": 10})
         session = boto3.session.Session(region_name=settings.region)

@@ -16,7 +16,7 @@ from infra.resources import TableResource, table_resources
 Progress = Callable[[str], None]
 _LAST = ("deletions", "counters")
 _LEFT_OUT = ("exports",)
-"""What is gone in a day, and its files with it."""
+"""Exports and batches, which can be asked for again; their files are left out too."""
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 """Takes the clients that go on and gives a context in which nobody else changes anything."""
 

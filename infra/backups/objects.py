@@ -11,11 +11,11 @@ from boto3.s3.inject import upload_fileobj
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
-from chalicelib.stores.aws.objects import EXPORTS
+from chalicelib.stores.aws.objects import BATCHES, EXPORTS
 from infra.backups.folder import BackupFolder, StoredObject
 
-LEFT_OUT = ("tmp/", EXPORTS)
-"""What nobody misses, and what is gone in a day."""
+LEFT_OUT = ("tmp/", EXPORTS, BATCHES)
+"""What nobody misses, and what can be asked for again."""
 WHOLE = "incoming/"
 """What an accepted upload names by its version, which an upload in parts would change."""
 _BLOCK = 1 << 20

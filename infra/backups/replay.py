@@ -61,11 +61,20 @@ class Deleted:
         """
         if "open" in row:
             row = {**row, "nudged_at": {"N": "0"}}
+        if table == "quotas" and "batches" in row:
+            return _without_batches(row)
         if table == "datasets" and (DATASET, row["dataset_id"]["N"]) in self._objects:
             return {**row, "status": {"S": _PENDING}, "available": {"BOOL": False}}
         if table == "models" and (MODEL, row["model_id"]["S"]) in self._objects:
             return {**row, "deleted": {"BOOL": True}}
         return row
+
+
+def _without_batches(row: Item) -> Item:
+    """Give back what was reserved for batches, which no backup holds."""
+    reserved = sum(int(entry.rpartition("#")[2]) for entry in row["batches"]["SS"])
+    left = {name: value for name, value in row.items() if name != "batches"}
+    return {**left, "used": {"N": str(int(row["used"]["N"]) - reserved)}}
 
 
 def furthest(rows: Iterable[Item]) -> list[Item]:

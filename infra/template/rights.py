@@ -53,6 +53,7 @@ _TRAIN: Rights = {
 FUNCTION_RIGHTS: Mapping[str, Rights] = {
     "api_handler": {
         "bucket": ("ListBucket",),
+        "objects/batches": ("DeleteObject", "GetObject", "PutObject"),
         "objects/datasets": ("DeleteObject", "GetObject", "PutObject"),
         "objects/exports": ("GetObject",),
         "objects/incoming": ("DeleteObject", "GetObject", "PutObject"),
@@ -77,7 +78,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         ),
         "table/deletions": ("GetItem", "PutItem", "UpdateItem"),
         "table/examples": ("BatchGetItem", "BatchWriteItem", "PutItem", "Query", "UpdateItem"),
-        "table/exports": ("GetItem", "PutItem", "Query"),
+        "table/exports": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
         "table/incoming": ("GetItem", "PutItem", "UpdateItem"),
         "table/labels": ("BatchGetItem", "BatchWriteItem", "GetItem", "UpdateItem"),
         "table/models": (
@@ -116,10 +117,18 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
     },
     "embed_texts": {
         "bucket": ("ListBucket",),
+        "objects/batches": ("DeleteObject", "GetObject", "PutObject"),
         "objects/datasets": ("DeleteObject", "GetObject", "PutObject"),
+        "objects/incoming": ("DeleteObject", "GetObject"),
+        "objects/models": ("GetObject",),
         "objects/prebuilt": ("GetObject",),
         "queue/embed": SEND,
+        "table/accounts": ("GetItem",),
         "table/datasets": ("GetItem",),
+        "table/examples": ("BatchGetItem",),
+        "table/exports": ("GetItem", "Query", "UpdateItem"),
+        "table/models": ("GetItem",),
+        "table/quotas": ("GetItem", "UpdateItem"),
     },
     "train_paid": {**_TRAIN, "queue/train-paid": SEND},
     # Also puts back what is paid for: whoever pays is served first.
@@ -161,8 +170,10 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
     },
     "sweep": {
         "bucket": ("ListBucket",),
+        "objects/batches": ("DeleteObject",),
         "objects/exports": ("DeleteObject",),
         "queue/delete": SEND,
+        "queue/embed": SEND,
         "queue/export": SEND,
         "queue/ingest": SEND,
         "queue/train-free": SEND,
@@ -175,7 +186,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/datasets/index/turns": ("Query",),
         "table/deletions": ("GetItem", "PutItem", "UpdateItem"),
         "table/deletions/index/open": ("Query",),
-        "table/exports": ("DeleteItem", "UpdateItem"),
+        "table/exports": ("DeleteItem", "Query", "UpdateItem"),
         "table/exports/index/open": ("Query",),
         "table/models": ("GetItem", "Query", "UpdateItem"),
         "table/models/index/open": ("Query",),

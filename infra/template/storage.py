@@ -5,7 +5,8 @@ No update of the service touches it, and it stays when the service is removed.
 
 from __future__ import annotations
 
-from chalicelib.stores.aws.objects import EXPORTS
+from chalicelib.domain.jobs.batch import BATCH_KEPT
+from chalicelib.stores.aws.objects import BATCHES, EXPORTS
 from chalicelib.stores.jobs.queues import INCOMING
 from chalicelib.web.http.cors import MAX_AGE_SECONDS
 from infra import resources
@@ -29,8 +30,8 @@ from infra.template.parameters import data_parameters, has_origins
 from infra.template.queues import queues
 
 _INCOMING_POLICY = "IncomingQueuePolicy"
-SHORT_LIVED = ("incoming/", "tmp/", EXPORTS)
-"""Prefixes whose objects are deleted after a day."""
+SHORT_LIVED = {"incoming/": 1, "tmp/": 1, EXPORTS: 1, BATCHES: BATCH_KEPT.days + 1}
+"""Prefixes whose objects are deleted after so many days."""
 VERSION_DAYS = 7
 """How long an object can be brought back that was deleted or written over."""
 
@@ -148,10 +149,10 @@ def _lifecycle() -> list[Part]:
             "Id": prefix.strip("/"),
             "Prefix": prefix,
             "Status": "Enabled",
-            "ExpirationInDays": 1,
+            "ExpirationInDays": days,
             "NoncurrentVersionExpiration": {"NoncurrentDays": 1},
         }
-        for prefix in SHORT_LIVED
+        for prefix, days in SHORT_LIVED.items()
     ]
     unfinished = {"DaysAfterInitiation": 1}
     return [

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import app as module
-from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.services.training.runs import TrainingRunService
 from chalicelib.workers import JobFailed
 from tests.api.conftest import asked
@@ -95,6 +96,21 @@ def test_messages_are_handed_on(hosted, handler, begin, is_done):
     getattr(module, handler)(sqs(json.dumps(job)), CONTEXT)
 
     assert is_done(hosted)
+
+
+def test_parts_of_batches_are_handed_on(hosted):
+    """Lines are answered by the handler that embeds."""
+    account = hosted.account
+    model = hosted.container.served_models.find(account.account_id, MODEL_ID)
+    sent = UploadSource(content=b"text\na\n", file_name="t.csv")
+    hosted.container.batches.create(account, model, sent, BatchOptions())
+    [part] = hosted.sent()
+
+    module.embed_texts(sqs(json.dumps(part)), CONTEXT)
+
+    assert [one.status for one in hosted.stores.batches.of_account(account.account_id)] == [
+        "SUCCEEDED"
+    ]
 
 
 def test_parts_of_uploads_are_handed_on(hosted):

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, SOURCES, UPLOAD, DatasetView
+from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
 from chalicelib.errors import StorageUnavailable
+from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.stores.aws.tables import (
     DatasetRow,
     ExampleChunkRow,
@@ -275,6 +277,35 @@ class ExportTexts(Scenario):
         assert [(line["text"], line["label"]) for line in lines] == ROWS
 
 
+class AskBatch(Scenario):
+    """Many texts are answered in the background."""
+
+    def prepare(self) -> None:
+        self.view = self.world.dataset(ROWS)
+        self.model = self.world.model(self.view)
+
+    def ask(self) -> Any:
+        found = self.services.served_models.find(self.account.account_id, self.model.model_id)
+        sent = UploadSource(content=b'{"text": "book it"}\n{"text": ""}', file_name="a.jsonl")
+        return self.services.batches.create(self.account, found, sent, BatchOptions())
+
+    def check(self, answers: list[Any]) -> None:
+        kept = self.services.batches.list(self.account, LANGUAGE, 0, 100).items
+        assert answers[0].batch_id in [batch.batch_id for batch in kept]
+        # A call that failed may have asked all the same.
+        for batch in kept:
+            found = (batch.status, batch.is_open, batch.lines_done, batch.lines_failed)
+            assert found == (SUCCEEDED, False, 2, 1), batch.message
+            [key] = self.objects_of(batch.batch_id)
+            content = self.services.stores.artifacts.get(key) or b""
+            assert [len(json.loads(line)) for line in content.splitlines()] == [2, 2]
+        assert self.services.allowances.predictions(self.account).used == len(kept)
+
+    def objects_of(self, batch_id: str) -> list[str]:
+        """List what is left of a batch in the bucket."""
+        return self.world.objects(f"batches/{batch_id}/")
+
+
 def predict(scenario: Scenario, model: Model) -> Any:
     """Ask a model."""
     services = scenario.services
@@ -305,6 +336,7 @@ SCENARIOS = (
     AddExample,
     Feedback,
     ExportTexts,
+    AskBatch,
 )
 
 

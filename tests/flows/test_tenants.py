@@ -13,7 +13,8 @@ UNKNOWN_DATASET = 999_999_999
 
 def calls(*ids):
     """Every route that names an object in its path or query."""
-    names = dict(zip(("dataset_id", "label_id", "model_id", "deletion_id"), ids, strict=True))
+    kinds = ("dataset_id", "label_id", "model_id", "deletion_id", "batch_id")
+    names = dict(zip(kinds, ids, strict=True))
     return [
         *(("GET", path) for path in reads("language", **names)),
         ("DELETE", f"{LANGUAGE}/datasets/{names['dataset_id']}"),
@@ -24,6 +25,7 @@ def calls(*ids):
         ("PUT", f"{LANGUAGE}/datasets/{names['dataset_id']}/examples/1000001"),
         ("DELETE", f"{LANGUAGE}/datasets/{names['dataset_id']}/examples/1000001"),
         ("POST", f"{LANGUAGE}/datasets/{names['dataset_id']}/corrections"),
+        ("DELETE", f"{LANGUAGE}/batches/{names['batch_id']}"),
     ]
 
 
@@ -39,16 +41,19 @@ def writes(dataset_id, label_id, model_id):
         (f"{LANGUAGE}/feedback", {**text, "expectedLabel": "current-weather"}),
         (f"{dataset}/examples", {"document": "rain", "labelId": label_id}),
         (f"{dataset}/exports", {"format": "csv"}),
+        (f"{LANGUAGE}/batches", {"modelId": model_id, "datasetId": dataset_id}),
     ]
 
 
 @pytest.fixture
 def foreign(owner, weather_id, weather_model):
-    """Ids of another account: dataset, label, model and deletion."""
+    """Ids of another account: dataset, label, model, deletion and batch."""
     labels = owner.get(f"{LANGUAGE}/datasets/{weather_id}").ok["labelSummary"]["labels"]
     gone = owner.json("POST", f"{LANGUAGE}/datasets", {"name": "gone", "type": "text-intent"}).ok
     deletion = owner.delete(f"{LANGUAGE}/datasets/{gone['id']}").ok
-    return weather_id, labels[0]["id"], weather_model, deletion["id"]
+    asked = {"modelId": weather_model, "datasetId": weather_id}
+    batch = owner.json("POST", f"{LANGUAGE}/batches", asked).ok
+    return weather_id, labels[0]["id"], weather_model, deletion["id"], batch["id"]
 
 
 def scrubbed(answer, *ids):
@@ -61,8 +66,8 @@ def scrubbed(answer, *ids):
 
 def test_foreign_ids_answer_like_unknown_ones(client, owner, foreign):
     """Every route answers 404 with one and the same body, whether an id is foreign or unknown."""
-    dataset_id, _, model_id, deletion_id = foreign
-    unknown = (UNKNOWN_DATASET, UNKNOWN_DATASET, UNKNOWN_MODEL, UNKNOWN_MODEL)
+    dataset_id, _, model_id, deletion_id, batch_id = foreign
+    unknown = (UNKNOWN_DATASET, UNKNOWN_DATASET, UNKNOWN_MODEL, UNKNOWN_MODEL, UNKNOWN_MODEL)
     for (method, path), (_, other) in zip(calls(*foreign), calls(*unknown), strict=True):
         found = scrubbed(client.send(method, path), *foreign)
         assert found == scrubbed(client.send(method, other), *unknown), path
@@ -76,6 +81,8 @@ def test_foreign_ids_answer_like_unknown_ones(client, owner, foreign):
     put = client.multipart("PUT", f"{LANGUAGE}/datasets/{dataset_id}/upload", {}, sent)
     assert put.status == 404
     assert client.get(f"{LANGUAGE}/datasets").ok["data"] == []
+    assert client.get(f"{LANGUAGE}/batches").ok["data"] == []
+    assert owner.get(f"{LANGUAGE}/batches/{batch_id}").ok["status"] != "CANCELLED"
     assert owner.get(f"{LANGUAGE}/train/{model_id}").ok["status"] == "SUCCEEDED"
     assert owner.get(f"{LANGUAGE}/deletion/{deletion_id}").status == 200
     assert client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] == 0

@@ -11,7 +11,9 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import LANGUAGE, UPLOAD
+from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.models.model import TrainRequest
+from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.tables import ExampleChunkRow, LabelRow
 from infra.backup import main
@@ -74,6 +76,25 @@ def check_whole(world: World) -> None:
 def empty(settings: Settings) -> None:
     """Lose everything, and make tables, queues and bucket anew."""
     provide(settings)
+
+
+def test_batches_are_left_out_with_what_they_reserved(
+    filled: World, settings: Settings, folder: BackupFolder
+) -> None:
+    """A restored stack has no batch, and counts no prediction for the one that went on."""
+    [model] = filled.stores.models.of_account(filled.account.account_id)
+    filled.answer(model.model_id, "book it")
+    found = filled.container.served_models.find(filled.account.account_id, model.model_id)
+    sent = UploadSource(content=b"text\na\nb\n", file_name="t.csv")
+    filled.container.batches.create(filled.account, found, sent, BatchOptions())
+    assert filled.container.allowances.predictions(filled.account).used == 3
+    dump(settings, folder)
+    empty(settings)
+    restore(settings, folder)
+
+    assert filled.container.allowances.predictions(filled.account).used == 1
+    assert filled.container.batches.list(filled.account, LANGUAGE, 0, 10).items == ()
+    assert filled.objects("batches/") == []
 
 
 def test_a_restored_stack_is_the_dumped_one(

@@ -83,6 +83,7 @@ def texts(caller: Caller) -> None:
     exported(caller, dataset, "csv")
     mended(caller, LANGUAGE, data["id"])
     forgotten(caller, dataset)
+    batched(caller, data["id"], model)
     caller.json("POST", f"{LANGUAGE}/feedback", **asked, expectedLabel="book")
     looked_at(caller, LANGUAGE, data["id"], model)
     retrained(caller, LANGUAGE, model)
@@ -182,12 +183,18 @@ def arrivals(caller: Caller) -> None:
         (f"{LANGUAGE}/datasets/upload", {"type": "text-intent"}),
         (f"{LANGUAGE}/datasets/upload/sync", {"type": "text-intent"}),
     ):
-        form = caller.json("POST", "/v2/uploads", name="shop.csv")
-        deployed.put(form["fields"]["key"], a_csv(ROWS))
-        assert deployed.work_once("incoming") == 1
-        caller.json("POST", f"{LANGUAGE}/datasets/validate", path=form["path"], **fields)
-        caller.json("POST", path, path=form["path"], **fields)
+        sent = arrived(caller, a_csv(ROWS))
+        caller.json("POST", f"{LANGUAGE}/datasets/validate", path=sent, **fields)
+        caller.json("POST", path, path=sent, **fields)
         deployed.work()
+
+
+def arrived(caller: Caller, content: bytes) -> str:
+    """Put a file into the bucket by a form, and return its path."""
+    form = caller.json("POST", "/v2/uploads", name="shop.csv")
+    caller.deployed.put(form["fields"]["key"], content)
+    assert caller.deployed.work_once("incoming") == 1
+    return str(form["path"])
 
 
 def trouble(caller: Caller) -> None:
@@ -429,6 +436,30 @@ def forgotten(caller: Caller, dataset: str) -> None:
     deployed.clock.advance(hours=25)
     deployed.sweep()
     assert caller.send("GET", f"{dataset}/exports/{made['id']}").status == 404
+
+
+def batched(caller: Caller, dataset_id: int, model: str) -> None:
+    """Texts sent in the call, of a dataset, and of an uploaded file; cancelled, removed, lost."""
+    deployed, path = caller.deployed, f"{LANGUAGE}/batches"
+    sent = ("data", b"text\nbook please\n", "t.csv")
+    made = caller.form("POST", path, sent, modelId=model)
+    deployed.work()
+    assert "resultUrl" in caller.get(f"{path}/{made['id']}")
+    caller.ok("DELETE", f"{path}/{made['id']}")
+    made = caller.json("POST", path, modelId=model, datasetId=dataset_id)
+    deployed.take("embed")
+    deployed.sweep()
+    deployed.work()
+    assert caller.get(f"{path}/{made['id']}")["status"] == "SUCCEEDED"
+    made = caller.json("POST", path, modelId=model, path=arrived(caller, sent[1]))
+    deployed.work()
+    assert caller.get(f"{path}/{made['id']}")["status"] == "SUCCEEDED"
+    made = caller.form("POST", path, sent, modelId=model)
+    caller.ok("DELETE", f"{path}/{made['id']}")
+    deployed.work()
+    assert len(caller.get(path)["data"]) == 3
+    deployed.clock.advance(days=31)
+    deployed.sweep()
 
 
 def outlived(caller: Caller) -> None:

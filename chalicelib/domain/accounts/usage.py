@@ -362,9 +362,9 @@ class Allowances:
             metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind=BROWSED)
             raise BrowseQuotaExceeded(
                 f"With these {records} examples you would have browsed more than the {limit:,} of "
-                f"a day. The count starts again on {_reset_text(tomorrow)}; a smaller count may "
+                f"a day. The count starts again on {reset_text(tomorrow)}; a smaller count may "
                 "still fit, and an export holds all examples of a dataset.",
-                _seconds(tomorrow - now),
+                whole_seconds(tomorrow - now),
             )
 
     def _allowed(
@@ -408,8 +408,8 @@ def _no_prediction_left(account: Account, usage: Usage, now: datetime) -> Predic
     return PredictionQuotaExceeded(
         "You've reached the maximum number of predictions for the current calendar month: "
         f"{usage.used} of {usage.limit} used on plan {account.plan}. The count starts again on "
-        f"{_reset_text(usage.resets_at)}; a larger plan lifts the limit.",
-        _seconds(usage.resets_at - now),
+        f"{reset_text(usage.resets_at)}; a larger plan lifts the limit.",
+        whole_seconds(usage.resets_at - now),
     )
 
 
@@ -417,15 +417,16 @@ def _no_example_call_left(limit: int, now: datetime) -> ExampleQuotaExceeded:
     resets_at = next_month_start(now)
     return ExampleQuotaExceeded(
         f"You've used all {limit} calls of this month that return examples. "
-        f"The count starts again on {_reset_text(resets_at)}.",
-        _seconds(resets_at - now),
+        f"The count starts again on {reset_text(resets_at)}.",
+        whole_seconds(resets_at - now),
     )
 
 
-def _seconds(duration: timedelta) -> int:
+def whole_seconds(duration: timedelta) -> int:
     """Whole seconds to wait, at least one."""
     return max(1, math.ceil(duration.total_seconds()))
 
 
-def _reset_text(moment: datetime) -> str:
+def reset_text(moment: datetime) -> str:
+    """Write when a count starts again."""
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -7,7 +7,8 @@ import re
 from chalicelib.domain.common.limits import MAX_TEXT_CHARACTERS
 from chalicelib.errors import InvalidParameter, MissingParameter
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a pair, which no UTF-8 can hold."""
 
 
 def checked_text(document: str, parameter: str = "document") -> str:
@@ -28,7 +29,7 @@ def checked_text(document: str, parameter: str = "document") -> str:
         )
     if "\x00" in document:
         raise InvalidParameter(parameter, "it holds a NUL character; remove it.")
-    if not document.isascii() and _SURROGATE.search(document):
+    if not document.isascii() and SURROGATE.search(document):
         raise InvalidParameter(parameter, "it holds half of a surrogate pair; send valid UTF-8.")
     return document
 

@@ -59,6 +59,12 @@ def export_job(export: Export) -> Job:
     return {"job": "export", "account_id": export.account_id, "export_id": export.export_id}
 
 
+def batch_job(account_id: str, batch_id: str, part: int | None = None) -> Job:
+    """Name a part of a batch; without one the step that is next: to prepare, to go on, to end."""
+    job: Job = {"job": "batch", "account_id": account_id, "batch_id": batch_id}
+    return job if part is None else {**job, "part": part}
+
+
 def _dataset_job(kind: str, dataset: Dataset, **members: object) -> Job:
     return {
         "job": kind,

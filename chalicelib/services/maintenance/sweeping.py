@@ -13,9 +13,9 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, FAMILY_TYPES, Dataset
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
-from chalicelib.domain.jobs.messages import delete_job, export_job, ingest_job, train_job
+from chalicelib.domain.jobs.messages import delete_job, ingest_job, train_job
 from chalicelib.domain.models.model import OPEN
-from chalicelib.stores.jobs.queues import DELETE, EXPORT
+from chalicelib.stores.jobs.queues import DELETE
 from chalicelib.stores.jobs.turns import INGEST_LANES
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ class SweepService:
         return len(lost)
 
     def _announce_exports(self, dead_before: int, announced_before: int) -> int:
-        """Announce exports again that seem to be forgotten."""
+        """Announce exports and batches again that seem to be forgotten."""
         lost = self._stores.exports.claim_lost(dead_before, announced_before)
-        for export in lost:
-            self._stores.queues.send(EXPORT, export_job(export))
+        for queue, job in lost:
+            self._stores.queues.send(queue, job)
         return len(lost)
 
     def _deletions(self, older_than: int) -> int:
@@ -97,10 +97,17 @@ class SweepService:
         for account in self._stores.accounts.list_due(self._clock()):
             started += self._empty(account.account_id)
             if self._is_empty(account.account_id):
+                self._delete_batches(account.account_id)
                 self._stores.accounts.delete(account)
                 self._stores.turns.delete(account.account_id)
                 self._stores.datasets.forget(account.account_id)
         return started
+
+    def _delete_batches(self, account_id: str) -> None:
+        """Delete what an account has asked of its models, and the answers."""
+        for batch in self._stores.batches.of_account(account_id):
+            self._stores.batch_files.delete(batch.batch_id)
+            self._stores.batches.delete(batch)
 
     def _is_empty(self, account_id: str) -> bool:
         """Tell whether nothing of an account is left but its deletion records."""

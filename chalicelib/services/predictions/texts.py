@@ -6,6 +6,7 @@ answers nothing and a retrained one answers with its new version at once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.accounts.account import Account
@@ -20,6 +21,7 @@ from chalicelib.errors import EncoderMissing, EncoderUnreadable, ModelNotReady, 
 from chalicelib.stores.models.served import ServedModels
 
 if TYPE_CHECKING:
+    from chalicelib.engines.interface import Blocks
     from chalicelib.engines.text.classifier import TrainedText
 
 WARM_MODELS = 1_000
@@ -31,7 +33,10 @@ WARM_BYTES = 768 * 1024**2
 class PredictionService:
     """Predicts with own and prebuilt models."""
 
-    def __init__(self, models: ServedModels, allowances: Allowances, encoders: EncoderPool) -> None:
+    def __init__(
+        self, models: ServedModels, allowances: Allowances, encoders: EncoderPool, threads: int = 1
+    ) -> None:
+        self._threads = threads
         self._models = models
         self._allowances = allowances
         self._encoders = encoders
@@ -74,6 +79,36 @@ class PredictionService:
         )
         return Prediction(probabilities, usage)
 
+    def check(self, model: ServedModel, dataset_type: str) -> None:
+        """Refuse a model that cannot answer texts, as `answer` does, and count nothing."""
+        self._checked(model, dataset_type)
+
+    def answer_all(
+        self, model: ServedModel, documents: Sequence[str], dataset_type: str, count: int | None
+    ) -> list[Ranked]:
+        """Answer texts as `answer` does, to the last bit; whoever calls has counted them.
+
+        Args:
+            model: any model that the account may use.
+            documents: the texts.
+            dataset_type: what the model must have been trained from.
+            count: most labels that are returned.
+
+        Raises:
+            InvalidParameter, ModelNotReady, EncoderMissing, EncoderUnreadable, ModelUnreadable:
+                as `answer` does.
+        """
+        trained = self._checked(model, dataset_type)
+        blocks = {
+            use.name: self._encoders.get(use.name).encode(documents, threads=self._threads)
+            for use in trained.encoders
+        }
+        # One text a product: the last bits depend on how many texts stand side by side.
+        return [
+            _ranked(trained, {name: block[row : row + 1] for name, block in blocks.items()}, count)
+            for row in range(len(documents))
+        ]
+
     def _checked(self, model: ServedModel, dataset_type: str) -> TrainedText:
         """Load a model, or refuse one that cannot answer."""
         model.require_type((dataset_type,))
@@ -91,10 +126,7 @@ class PredictionService:
 
     def _predict(self, trained: TrainedText, document: str, count: int | None) -> Ranked:
         blocks = self._encoders.vectors([use.name for use in trained.encoders], document)
-        answers = trained.answer(blocks)
-        if bool(answers.is_rejected[0]):
-            return ()
-        return ranked(trained.labels, answers.shares[0].tolist(), count)
+        return _ranked(trained, blocks, count)
 
     def _read(self, model: ServedModel) -> TrainedText:
         """Read an artifact."""
@@ -105,3 +137,11 @@ class PredictionService:
             return load(content)
         except ArtifactError as cause:
             raise ModelUnreadable(model.model_id, str(cause)) from cause
+
+
+def _ranked(trained: TrainedText, blocks: Blocks, count: int | None) -> Ranked:
+    """Answer one text by its vectors; nothing when it is out of the model's domain."""
+    answers = trained.answer(blocks)
+    if bool(answers.is_rejected[0]):
+        return ()
+    return ranked(trained.labels, answers.shares[0].tolist(), count)

@@ -85,7 +85,7 @@ class QuotaStore:
         # A row that is not there yet has room whatever the limit is.
         if limit < 1:
             return None
-        row = QuotaRow(account_id, _period(kind, month))
+        row = QuotaRow(account_id, period_of(kind, month))
         held, others = _sets(token)
         actions: list[Action] = [QuotaRow.used.add(1), held.add({token})]
         if (account_id, row.period) not in self._dated:
@@ -96,11 +96,11 @@ class QuotaStore:
         # The first try cannot meet itself, and each clause of a condition costs.
         conditions = [*[room & ~held.contains(token)] * len(PAUSES), room]
         try:
-            is_done = _repeated(
+            is_done = repeated(
                 lambda: row.update(actions=actions, condition=conditions.pop()),
                 lambda: _holds(row, token),
             )
-        except _OutcomeUnknown as error:
+        except OutcomeUnknown as error:
             log.warning("quota_reservation_unknown", account=account_id, kind=kind, month=month)
             self._settle_later(account_id, kind, month, token)
             raise StorageUnavailable from error
@@ -119,7 +119,7 @@ class QuotaStore:
         """
         try:
             self._release(account_id, kind, month, token)
-        except (PynamoDBException, StorageUnavailable, _OutcomeUnknown):
+        except (PynamoDBException, StorageUnavailable, OutcomeUnknown):
             log.warning("quota_give_back_unknown", account=account_id, kind=kind, month=month)
             self._settle_later(account_id, kind, month, token)
             return False
@@ -128,7 +128,9 @@ class QuotaStore:
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
         """Let a call stay counted; the next one takes its token out of the row."""
         with self._lock:
-            tokens = self._over.setdefault((account_id, _period(kind, month), _side(token)), set())
+            tokens = self._over.setdefault(
+                (account_id, period_of(kind, month), _side(token)), set()
+            )
             # Tokens of processes that died are taken out by whoever sees them, when they are old.
             if len(tokens) < _MOST_OVER:
                 tokens.add(token)
@@ -142,15 +144,15 @@ class QuotaStore:
         call = str(job["account_id"]), str(job["kind"]), str(job["month"]), str(job["token"])
         try:
             was_counted = self._release(*call)
-        except (PynamoDBException, StorageUnavailable, _OutcomeUnknown):
+        except (PynamoDBException, StorageUnavailable, OutcomeUnknown):
             self._settle_later(*call, int(str(job["tries"])) + 1)
             return
         _note_settlement(*call, GIVEN_BACK if was_counted else NEVER_COUNTED)
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Read how many calls are counted."""
-        row = QuotaRow(account_id, _period(kind, month))
-        return int(row.used) if _refresh(row) else 0
+        row = QuotaRow(account_id, period_of(kind, month))
+        return int(row.used) if refresh(row) else 0
 
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
@@ -168,15 +170,15 @@ class QuotaStore:
             QuotaRow.expires_at.set(int(expires_at.timestamp())),
         ]
         room = QuotaRow.used.does_not_exist() | (QuotaRow.used <= limit - count)
-        row = QuotaRow(account_id, _period(kind, day))
+        row = QuotaRow(account_id, period_of(kind, day))
         return count <= limit and _unthrottled(lambda: try_update(row, actions, room))
 
     def _release(self, account_id: str, kind: str, month: str, token: str) -> bool:
         """Take a call back if it is counted; tell whether it was."""
-        row = QuotaRow(account_id, _period(kind, month))
+        row = QuotaRow(account_id, period_of(kind, month))
         held, _ = _sets(token)
         actions: list[Action] = [QuotaRow.used.add(-1), held.delete({token})]
-        return _repeated(
+        return repeated(
             lambda: row.update(actions=actions, condition=held.contains(token)),
             lambda: not _holds(row, token),
         )
@@ -224,11 +226,11 @@ def _note_settlement(account_id: str, kind: str, month: str, token: str, outcome
     )
 
 
-class _OutcomeUnknown(Exception):
+class OutcomeUnknown(Exception):
     """Nobody knows whether a write was made."""
 
 
-def _repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
+def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
     """Make a write until its outcome is certain; False when its condition refused it.
 
     Args:
@@ -236,7 +238,7 @@ def _repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
         is_done: tells, after a try whose answer was lost, whether the write had been made.
 
     Raises:
-        _OutcomeUnknown: it was made or not.
+        OutcomeUnknown: it was made or not.
         StorageUnavailable: it was not made.
     """
     began, is_lost = time.monotonic(), False
@@ -250,7 +252,7 @@ def _repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
             # A throttled write is a write that was not made: certain, and worth another try.
             is_lost = is_lost or not is_throttled(error)
             if pause is None or time.monotonic() - began > PATIENCE_SECONDS:
-                raise (_OutcomeUnknown if is_lost else StorageUnavailable)() from error
+                raise (OutcomeUnknown if is_lost else StorageUnavailable)() from error
             time.sleep(pause)
         else:
             return True
@@ -261,20 +263,20 @@ def _ask(is_done: Callable[[], bool]) -> bool:
     """Read whether a write was made.
 
     Raises:
-        _OutcomeUnknown: it cannot be read.
+        OutcomeUnknown: it cannot be read.
     """
     try:
         return is_done()
     except PynamoDBException as error:
-        raise _OutcomeUnknown from error
+        raise OutcomeUnknown from error
 
 
 def _holds(row: QuotaRow, token: str) -> bool:
     """Tell whether a row holds a token, reading it anew."""
-    return _refresh(row) and token in ((row.held_a, row.held_b)[_side(token)] or ())
+    return refresh(row) and token in ((row.held_a, row.held_b)[_side(token)] or ())
 
 
-def _refresh(row: QuotaRow) -> bool:
+def refresh(row: QuotaRow) -> bool:
     """Read a row anew; False when there is none."""
     try:
         _unthrottled(lambda: row.refresh(consistent_read=True))
@@ -309,5 +311,6 @@ def _old(tokens: Iterable[str]) -> list[str]:
     return [token for token in tokens if token_age(token) > _OLD_SECONDS]
 
 
-def _period(kind: str, month: str) -> str:
+def period_of(kind: str, month: str) -> str:
+    """Return the sort key of a month's counter."""
     return f"{kind}#{month}"

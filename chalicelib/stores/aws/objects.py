@@ -22,6 +22,8 @@ PIECE_BYTES = 32 * 1024 * 1024
 """Bytes of one object of a long file."""
 EXPORTS = "exports/"
 """Where exports of datasets lie; not in backups."""
+BATCHES = "batches/"
+"""Where inputs, parts and results of batches lie; not in backups."""
 _PAGE_KEYS = 1_000  # DeleteObjects takes no more.
 _UNQUOTED = "-._~"
 """What a signed query holds as it is."""
@@ -45,6 +47,11 @@ def model_prefix(model_id: str) -> str:
 def exports_prefix(dataset_id: int) -> str:
     """Exports of a dataset, which die with it; apart, as the bucket forgets them soon."""
     return f"{EXPORTS}{dataset_id}/"
+
+
+def batch_prefix(batch_id: str) -> str:
+    """Everything that belongs to a batch and dies with it."""
+    return f"{BATCHES}{batch_id}/"
 
 
 @translate_errors

@@ -87,6 +87,8 @@ class CounterRow(TableRow):
 class QuotaRow(TableRow):
     """Calls counted in a month, at `predictions#2026-11` or `examples#2026-11`.
 
+    `batches` holds `id#count` of each batch whose predictions are reserved and not yet settled.
+
     At `browsed#2026-11-24`: examples shown for review in a day.
 
     At `rate#records` and so on: when the bucket of a cost class is full again, in microseconds.
@@ -102,6 +104,7 @@ class QuotaRow(TableRow):
     expires_at = NumberAttribute(null=True)
     held_a = UnicodeSetAttribute(null=True)
     held_b = UnicodeSetAttribute(null=True)
+    batches = UnicodeSetAttribute(null=True)
 
 
 class OpenDatasetIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -301,11 +304,15 @@ class OpenExportIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-cal
 
 
 class ExportRow(TableRow):
-    """An export of a dataset; its file lies in the bucket under its fence."""
+    """An export of a dataset; its file lies in the bucket under its fence.
+
+    Batches stand in the same table, and bear their `kind`.
+    """
 
     Meta = _meta(table_name="exports")
     account_id = UnicodeAttribute(hash_key=True)
     export_id = UnicodeAttribute(range_key=True)
+    kind = UnicodeAttribute(null=True)
     family = UnicodeAttribute()
     dataset_id = NumberAttribute()
     format = UnicodeAttribute()
@@ -326,6 +333,42 @@ class ExportRow(TableRow):
     last_error = UnicodeAttribute(null=True)
     open = UnicodeAttribute(null=True)
     open_index = OpenExportIndex()
+
+
+class BatchRow(TableRow):
+    """A batch of predictions, beside the exports: the sweep finds both by one query each."""
+
+    Meta = _meta(table_name="exports")
+    account_id = UnicodeAttribute(hash_key=True)
+    batch_id = UnicodeAttribute(range_key=True, attr_name="export_id")
+    kind = UnicodeAttribute()
+    family = UnicodeAttribute()
+    name = UnicodeAttribute()
+    model_id = UnicodeAttribute()
+    model_version = UnicodeAttribute()
+    request = JSONAttribute()
+    source = JSONAttribute()
+    status = UnicodeAttribute()
+    created_at = NumberAttribute()
+    updated_at = NumberAttribute()
+    due_at = NumberAttribute()
+    expires_at = NumberAttribute()
+    is_prepared = BooleanAttribute(default=False)
+    total = NumberAttribute(default=0)
+    covered = NumberAttribute(default=0)
+    month = UnicodeAttribute(null=True)
+    parts_done = UnicodeSetAttribute(null=True)
+    done_by = UnicodeAttribute(null=True)
+    stalls = NumberAttribute(default=0)
+    size_bytes = NumberAttribute(default=0)
+    result = UnicodeAttribute(null=True)
+    message = UnicodeAttribute(null=True)
+    lease_until = NumberAttribute(default=0)
+    lease_owner = UnicodeAttribute(null=True)
+    nudged_at = NumberAttribute(default=0)
+    fence = NumberAttribute(default=0)
+    attempts = NumberAttribute(default=0)
+    open = UnicodeAttribute(null=True)
 
 
 class ReceiptRow(TableRow):
@@ -373,7 +416,9 @@ ROWS: tuple[type[TableRow], ...] = (
     ReceiptRow,
     UploadFormRow,
 )
-SHORT_NAMES = {row: str(row.Meta.table_name) for row in ROWS}
+SHARED: tuple[type[TableRow], ...] = (BatchRow,)
+"""Further kinds of rows of a table above."""
+SHORT_NAMES = {row: str(row.Meta.table_name) for row in (*ROWS, *SHARED)}
 
 
 def bind(settings: Settings, client: Any, client_without_retries: Any) -> None:
@@ -382,7 +427,7 @@ def bind(settings: Settings, client: Any, client_without_retries: Any) -> None:
     One client serves all tables; quota rows have one that never repeats a call, because a
     repeated `ADD used 1` would count twice.
     """
-    for row in ROWS:
+    for row in (*ROWS, *SHARED):
         meta = row.Meta
         meta.table_name = table_name(settings, row)
         meta.region = settings.region

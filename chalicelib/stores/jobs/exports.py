@@ -14,11 +14,13 @@ from pynamodb.expressions.update import Action
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
 from chalicelib.domain.jobs.export import FAILED, QUEUED, RUNNING, SUCCEEDED, Export
+from chalicelib.domain.jobs.messages import Job, batch_job, export_job
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
-from chalicelib.stores.aws.objects import ArtifactStore, exports_prefix
+from chalicelib.stores.aws.objects import ArtifactStore, batch_prefix, exports_prefix
 from chalicelib.stores.aws.tables import ExportRow
+from chalicelib.stores.jobs.queues import EMBED, EXPORT
 
 OPEN, ENDED = "OPEN", "ENDED"
 """Partitions of the index: what the sweep announces again, and what it deletes."""
@@ -65,12 +67,15 @@ class ExportStore:
             row = ExportRow.get(account_id, export_id, consistent_read=True)
         except ExportRow.DoesNotExist:
             return None
-        return _load(row) if row.due_at > to_milliseconds(self._clock()) else None
+        is_there = row.kind is None and row.due_at > to_milliseconds(self._clock())
+        return _load(row) if is_there else None
 
     def kept(self, account_id: str) -> list[Export]:
         """List the exports of an account that are under way or can be fetched."""
         now = to_milliseconds(self._clock())
-        rows = ExportRow.query(account_id, consistent_read=True)
+        rows = ExportRow.query(
+            account_id, consistent_read=True, filter_condition=ExportRow.kind.does_not_exist()
+        )
         return [_load(row) for row in rows if row.due_at > now and row.status != FAILED]
 
     def acquire(self, account_id: str, export_id: str) -> Export | None:
@@ -140,38 +145,45 @@ class ExportStore:
         """Make a URL that gives out the file for 30 minutes."""
         return self._artifacts.url(_key(export), export.file_name)
 
-    def claim_lost(self, dead_before: int, announced_before: int) -> list[Export]:
-        """Claim exports whose message seems to be lost, to announce them again; old ones go.
+    def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
+        """Claim exports and batches whose message seems to be lost, to announce them again.
 
         Args:
             dead_before: of those whose worker is gone, what was announced before this moment, in
                 milliseconds since 1970.
-            announced_before: the same of those that nobody has begun.
+            announced_before: the same of those that nobody has begun, and of batches whose parts
+                make no progress.
+
+        Returns:
+            Queue and job of each; exports whose time is over are deleted.
         """
         now = to_milliseconds(self._clock())
         died = (ExportRow.lease_until < now) & (ExportRow.attempts > 0)
         waits = (ExportRow.attempts == 0) & (ExportRow.nudged_at < announced_before)
         lost = waits | (died & (ExportRow.nudged_at < dead_before))
-        unfinished = lost & ExportRow.status.is_in(QUEUED, RUNNING)
+        unfinished = lost & (ExportRow.open == OPEN)
         actions: list[Action] = [ExportRow.nudged_at.set(now)]
         rows = list(ExportRow.open_index.query(OPEN, filter_condition=lost))
-        self._delete_all([row for row in rows if row.due_at < now])
-        waiting = [row for row in rows if row.due_at >= now]
-        return [_load(row) for row in waiting if try_update(row, actions, unfinished)]
+        # A batch that is deleted unfinished would keep its predictions: it is ended first.
+        late = [row for row in rows if row.due_at < now and row.kind is None]
+        self._delete_all(late)
+        waiting = [row for row in rows if row not in late]
+        return [_job(row) for row in waiting if try_update(row, actions, unfinished)]
 
     def delete_expired(self) -> int:
-        """Delete the ended exports whose time is over, with their files; return how many."""
+        """Delete the ended exports and batches whose time is over, with their files."""
         now = to_milliseconds(self._clock())
         return self._delete_all(list(ExportRow.open_index.query(ENDED, ExportRow.due_at < now)))
 
     def _delete_all(self, rows: list[ExportRow]) -> int:
         for row in rows:
-            self.delete(_load(row))
+            self._artifacts.delete_prefix(_prefix(row))
+            ExportRow(row.account_id, row.export_id).delete()
         return len(rows)
 
     def delete(self, export: Export) -> None:
         """Delete an export and every file of its attempts; a missing one is fine."""
-        self._artifacts.delete_prefix(f"{exports_prefix(export.dataset_id)}{export.export_id}-")
+        self._artifacts.delete_prefix(_files(export))
         ExportRow(export.account_id, export.export_id).delete()
 
     def _ended(self, status: str) -> list[Action]:
@@ -194,8 +206,24 @@ class ExportStore:
             raise LeaseLost
 
 
+def _files(export: Export) -> str:
+    return f"{exports_prefix(export.dataset_id)}{export.export_id}-"
+
+
 def _key(export: Export) -> str:
-    return f"{exports_prefix(export.dataset_id)}{export.export_id}-{export.fence}"
+    return f"{_files(export)}{export.fence}"
+
+
+def _prefix(row: ExportRow) -> str:
+    """Return what the keys of all files of a row begin with."""
+    return _files(_load(row)) if row.kind is None else batch_prefix(row.export_id)
+
+
+def _job(row: ExportRow) -> tuple[str, Job]:
+    """Return the queue and the job of a row."""
+    if row.kind is None:
+        return EXPORT, export_job(_load(row))
+    return EMBED, batch_job(row.account_id, row.export_id)
 
 
 def _load(row: ExportRow) -> Export:

@@ -17,6 +17,7 @@ from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.domain.datasets.validation import Validation
 from chalicelib.domain.documents.picture import Box
+from chalicelib.domain.jobs.batch import Batch
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.jobs.export import SUCCEEDED, Export
 from chalicelib.domain.models.model import Model, ModelView, TrainStats
@@ -25,6 +26,8 @@ from chalicelib.domain.models.training import shown_epochs, shown_learning_rate
 from chalicelib.services.accounts.usage import UsageFacts
 from chalicelib.services.datasets.browsing import BrowsedExample
 from chalicelib.web.records.records import (
+    BatchCountsRecord,
+    BatchRecord,
     BoundingBoxRecord,
     BoxRecord,
     BrowsedExampleRecord,
@@ -274,6 +277,27 @@ def export(row: Export, url: str | None = None) -> ExportRecord:
         examples=row.examples if is_done else UNSET,
         bytes=row.size_bytes if is_done else UNSET,
         url=url or UNSET,
+        failure_msg=row.message or UNSET,
+    )
+
+
+def batch(row: Batch, url: str | None = None) -> BatchRecord:
+    """Describe a batch."""
+    done = row.lines_done
+    return BatchRecord(
+        id=row.batch_id,
+        name=row.name,
+        model_id=row.model_id,
+        kind=row.kind,
+        format=row.format,
+        status=row.status,
+        progress=fraction(done / row.total if row.total else 0),
+        counts=BatchCountsRecord(row.total, done, row.lines_failed),
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
+        expires_at=date_text(row.expires_at),
+        result_url=url or UNSET,
+        result_bytes=row.size_bytes if url else UNSET,
         failure_msg=row.message or UNSET,
     )
 

@@ -13,6 +13,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.datasets.upload_format import PICTURE_KINDS, TEXT_KINDS
+from chalicelib.domain.jobs.batch import BATCH_FORMATS, BATCH_STATUSES
+from chalicelib.domain.jobs.batch import TEXT_KINDS as TEXT_KINDS_OF_BATCHES
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
 from chalicelib.domain.jobs.export import FORMATS, STATUSES
 from chalicelib.domain.models.model_files import STATES
@@ -406,6 +408,34 @@ class ExportRecord(msgspec.Struct, rename="camel"):
     url: str | UnsetType
     failure_msg: str | UnsetType
     object: Literal["export"] = "export"
+
+
+class BatchCountsRecord(msgspec.Struct):
+    """How many lines of a batch there are."""
+
+    total: int
+    done: int
+    failed: int
+
+
+class BatchRecord(msgspec.Struct, rename="camel"):
+    """A batch of predictions, whose result can be fetched once it SUCCEEDED."""
+
+    id: str
+    name: str
+    model_id: str
+    kind: Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS_OF_BATCHES]})]
+    format: Annotated[str, Meta(extra_json_schema={"enum": [*BATCH_FORMATS]})]
+    status: Annotated[str, Meta(extra_json_schema={"enum": [*BATCH_STATUSES]})]
+    progress: Number
+    counts: BatchCountsRecord
+    created_at: str
+    updated_at: str
+    expires_at: str
+    result_url: str | UnsetType
+    result_bytes: int | UnsetType
+    failure_msg: str | UnsetType
+    object: Literal["batch"] = "batch"
 
 
 class PlanRecord(msgspec.Struct):

@@ -27,7 +27,7 @@ LONGEST_LIST = 2
 LONGEST_TEXT = 200
 """Characters of a text that an example shows."""
 VOLATILE = re.compile(
-    r"(^id|Id|At|_token|^token|^url|^path|^location|^policy|^key|sha256|Sha256|^credential"
+    r"(^id|Id|At|_token|^token|^url|Url$|^path|^location|^policy|^key|sha256|Sha256|^credential"
     r"|^version|^message|[Tt]ime|^queuePosition|^predictions\w+|^progress|^fields|^title|^state|^engines|^engineParts|^expires_in)$"
 )
 """Members whose values differ from run to run."""
@@ -57,6 +57,7 @@ def _files() -> dict[str, bytes]:
     """Everything that the story sends."""
     named = ("shop_intents.csv", "road_signs.zip", "stop_sign.jpg", "sample_page.png")
     found = {name: (SAMPLES / name).read_bytes() for name in named}
+    found["questions.csv"] = b"id,text\n17,Where is my parcel?\n18,I want my money back\n"
     found["more_intents.csv"] = b"Can I change my address?,change-address\n"
     found["scenes.zip"] = scenes_zip(fruit_scenes(12))
     found["sign.png"] = draw("circle", "red", (64, 64), at=(8, 8, 40, 40), salt=4)
@@ -119,6 +120,11 @@ STORY: Sequence[Step] = (
     Step("predict_intent", L, fields={"modelId": "$model", "document": _TEXT, "numResults": 2}),
     Step("predict_sentiment", L, fields={"modelId": "CommunitySentiment",
          "document": "The parcel came early and nothing was broken. Lovely!"}),
+    Step("create_batch", L, fields={"modelId": "$model", "numResults": 1},
+         files={"data": "questions.csv"}, keeps={"batch": "id"}),
+    Step("get_batch", L, variables={"batch_id": "$batch"}, until=_ENDED),
+    Step("list_batches", L, query={"count": 1}),
+    Step("delete_batch", L, variables={"batch_id": "$batch"}),
     Step("add_feedback", L, fields={"modelId": "$model", "document": "It has not come yet",
          "expectedLabel": "delivery-date"}),
     Step("retrain", L, fields={"modelId": "$model", "trainParams": {"withFeedback": True}}),

@@ -58,8 +58,9 @@ def accounts(clients, settings, tmp_path):
 
 def line(account_id, outcome="counted", month=MONTH, **more):
     """Write a line as the service does."""
-    facts = {"account": account_id, "model": "M", "month": month, "outcome": outcome, **more}
-    return json.dumps({"time": NOW.isoformat(), "level": "INFO", "event": "prediction", **facts})
+    facts = {"account": account_id, "model": "M", "month": month, "outcome": outcome}
+    known = {"time": NOW.isoformat(), "level": "INFO", "event": "prediction", **facts}
+    return json.dumps({**known, **more})
 
 
 def write(path, *lines):
@@ -88,6 +89,22 @@ def test_agreement(audit, accounts, tmp_path):
     assert code == 0
     assert rows == {ANN: [3, 3, 0, 2, 1, 0], BEN: [1, 1, 0, 0, 0, 0]}
     assert "all 2 agree" in text
+
+
+def test_batches_count_all_their_lines_once(audit, accounts, tmp_path):
+    """What a batch reserved is counted, what it gave back is not, however often that is told."""
+    ben = accounts[BEN]
+    settled = {"event": "settlement", "kind": "predictions", "outcome": "given_back"}
+    log = write(
+        tmp_path / "x.jsonl",
+        *[line(ben, count=25, token="B1")] * 2,
+        *[line(ben, count=24, token="B1", **settled)] * 2,
+        *[line(accounts[ANN])] * 3,
+    )
+
+    code, rows, _ = audit("--log", log)
+
+    assert (code, rows[BEN]) == (0, [1, 1, 0, 0, 24, 0])
 
 
 @pytest.mark.parametrize(

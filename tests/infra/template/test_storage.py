@@ -163,11 +163,12 @@ def test_bucket_is_closed_and_tidy() -> None:
         "incoming": 1,
         "tmp": 1,
         "exports": 1,
+        "batches": 31,
         "versions": None,
         "parts": None,
     }
-    assert rules[3]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 7}
-    assert rules[3]["ExpiredObjectDeleteMarker"] is True
+    assert rules[4]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 7}
+    assert rules[4]["ExpiredObjectDeleteMarker"] is True
     assert rules[-1]["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}
     [refusal] = parts[f"{BUCKET}Policy"]["Properties"]["PolicyDocument"]["Statement"]
     assert (refusal["Effect"], refusal["Condition"]) == (

@@ -1,0 +1,163 @@
+"""Batches: many texts answered in the background. Beyond, section 4."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from chalicelib.domain.accounts.rates import UPLOADS
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, DatasetView
+from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.datasets.upload_format import checked_column
+from chalicelib.domain.jobs.batch import BATCHES_PAGE, Batch
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.errors import BadRequest, BatchNotFound, DatasetNotFound, MissingParameter
+from chalicelib.services.batches.requests import BatchOptions
+from chalicelib.web.http.paging import ListAnswer, list_answer
+from chalicelib.web.operations.fields import Column, Count, ModelId, Name, Url
+from chalicelib.web.operations.locate import dataset_in_body, served_in_body, text_id
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import describe, records
+
+_SOURCES = ("data", "path", "datasetId")
+
+
+class BatchForm(msgspec.Struct, rename="camel"):
+    """Fields of a batch of texts, besides the file `data`."""
+
+    form_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in _SOURCES]}
+    json_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in _SOURCES[1:]]}
+
+    model_id: ModelId
+    path: Url | None = None
+    dataset_id: int | None = None
+    kind: Literal["intent", "sentiment"] | None = None
+    num_results: Count | None = None
+    name: Name | None = None
+    format: Annotated[Literal["jsonl", "csv"], msgspec.Meta(examples=["jsonl"])] = "jsonl"
+    partial: bool = False
+    text_column: Column | None = None
+
+
+def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
+    """Load the model that the body names, and the dataset where it names one."""
+    view = dataset_in_body(call)
+    if view is not None and view.dataset.status == DELETION_PENDING:
+        raise DatasetNotFound(view.dataset.dataset_id)
+    return served_in_body(call), view
+
+
+def create_batch(call: Call) -> records.BatchRecord:
+    """Have many texts answered in the background."""
+    form: BatchForm = call.form
+    model, view = call.located
+    options = BatchOptions(
+        kind=form.kind,
+        count=form.num_results,
+        name=form.name,
+        format=form.format,
+        is_partial=form.partial,
+        text_column=checked_column(form.text_column, "textColumn"),
+    )
+    batches = call.container.batches
+    return _described(call, batches.create(call.account, model, _source(call, view), options))
+
+
+def _source(call: Call, view: DatasetView | None) -> UploadSource | DatasetView:
+    """Take the file, its address or the dataset, exactly one of which must be there.
+
+    Raises:
+        BadRequest: there are several.
+        MissingParameter: there is none.
+    """
+    sent, path = call.fields.files.get("data"), call.form.path
+    count = sum(one is not None for one in (sent, path, view))
+    if count > 1:
+        raise BadRequest(
+            f"Send exactly one of {', '.join(_SOURCES)}; the call has {count} of them.",
+            "duplicated_parameter",
+        )
+    if view is not None:
+        return view
+    if sent is not None:
+        return UploadSource(content=sent.content, file_name=sent.name)
+    if path is None:
+        raise MissingParameter("data", f"One of {', '.join(_SOURCES)} is required.")
+    return UploadSource(path=path)
+
+
+def list_batches(call: Call) -> ListAnswer:
+    """List the batches of the caller, the newest first."""
+    asked, batches = call.window, call.container.batches
+    page = batches.list(call.account, call.family, asked.offset, asked.count)
+    return list_answer(page, lambda batch: _described(call, batch), asked)
+
+
+def locate_batch(call: Call) -> Batch:
+    """Load the batch of the path."""
+    batch_id = text_id(call.request.parameters["batch_id"], BatchNotFound)
+    return call.container.batches.get(call.account, call.family, batch_id)
+
+
+def get_batch(call: Call) -> records.BatchRecord:
+    """Show how far a batch is, and where its result can be fetched."""
+    return _described(call, call.located)
+
+
+def delete_batch(call: Call) -> records.BatchRecord:
+    """Cancel a batch, or remove one that has ended with its result."""
+    return describe.batch(call.container.batches.delete(call.located))
+
+
+def _described(call: Call, batch: Batch) -> records.BatchRecord:
+    return describe.batch(batch, call.container.batches.url(batch))
+
+
+OPERATIONS = (
+    Operation(
+        name="create_batch",
+        method="POST",
+        path="/v2/:family/batches",
+        families=(LANGUAGE,),
+        view=create_batch,
+        locate=locate_input,
+        cost=UPLOADS,
+        summary="Have many texts answered in the background.",
+        form=BatchForm,
+        files=("data",),
+        answer=records.BatchRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="list_batches",
+        method="GET",
+        path="/v2/:family/batches",
+        families=(LANGUAGE,),
+        view=list_batches,
+        summary="List the batches of the account, the newest first.",
+        answer=records.BatchRecord,
+        page_size=BATCHES_PAGE,
+        is_list=True,
+    ),
+    Operation(
+        name="get_batch",
+        method="GET",
+        path="/v2/:family/batches/{batch_id}",
+        families=(LANGUAGE,),
+        view=get_batch,
+        locate=locate_batch,
+        summary="Show how far a batch is, and where its result can be fetched.",
+        answer=records.BatchRecord,
+    ),
+    Operation(
+        name="delete_batch",
+        method="DELETE",
+        path="/v2/:family/batches/{batch_id}",
+        families=(LANGUAGE,),
+        view=delete_batch,
+        locate=locate_batch,
+        summary="Cancel a batch, or remove one that has ended with its result.",
+        answer=records.BatchRecord,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Batches: asking for one, and answering it part by part."""

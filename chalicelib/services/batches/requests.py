@@ -1,0 +1,284 @@
+"""Accepts batches, shows how far they are, cancels and removes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chalicelib import log
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import STRING_ID, new_string_id
+from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.datasets.dataset import LANGUAGE, DatasetView
+from chalicelib.domain.datasets.fields import checked_name
+from chalicelib.domain.datasets.upload import (
+    UploadedFile,
+    UploadSource,
+    claimed_file,
+    is_upload_path,
+)
+from chalicelib.domain.jobs.batch import (
+    BATCH_KEPT,
+    CANCELLED,
+    MAX_BATCH_BYTES,
+    MAX_KEPT_BATCHES,
+    MAX_OPEN_BATCHES,
+    TEXT_KINDS,
+    Batch,
+    checked_kind,
+)
+from chalicelib.domain.jobs.messages import batch_job
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.errors import (
+    BadRequest,
+    BatchNotFound,
+    ServiceError,
+    StorageUnavailable,
+    TooLarge,
+    TooManyOpen,
+)
+from chalicelib.formats.texts.batch_file import check_sent
+from chalicelib.stores.jobs.queues import EMBED
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """What a caller says about a batch beside its model and input."""
+
+    kind: str | None = None
+    """What is asked of each text; the model's type decides where it is missing."""
+    count: int | None = None
+    """Most labels of an answer."""
+    name: str | None = None
+    """Name of the batch; that of the input where it is missing."""
+    format: str = "jsonl"
+    """Format of the result."""
+    is_partial: bool = False
+    """Whether it takes what the allowance still covers."""
+    text_column: str = ""
+    """Column of the texts; empty for `text`."""
+
+
+class BatchService:
+    """The batches of an account."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        clock: Clock,
+        check_model: Callable[[ServedModel, str], None],
+        prepare: Callable[[Batch], None],
+        settle: Callable[[Batch], None],
+    ) -> None:
+        """Keep what is needed.
+
+        Args:
+            stores: rows, files and queues.
+            clock: tells the time.
+            check_model: refuses a model that cannot answer a type of data.
+            prepare: makes a batch ready within the call; raises what refuses it.
+            settle: ends a batch that is over, within the call.
+        """
+        self._stores = stores
+        self._batches = stores.batches
+        self._clock = clock
+        self._check_model = check_model
+        self._prepare = prepare
+        self._settle = settle
+
+    def create(
+        self,
+        account: Account,
+        model: ServedModel,
+        source: UploadSource | DatasetView,
+        options: BatchOptions,
+    ) -> Batch:
+        """Accept a batch; what is sent in the call is counted and reserved before it is answered.
+
+        Args:
+            account: who asks.
+            model: what answers.
+            source: a file or its address, or a dataset whose uploaded texts are answered.
+            options: the rest.
+
+        Raises:
+            InvalidParameter: the model is of another type.
+            ModelNotReady, EncoderMissing, ModelUnreadable: it cannot answer.
+            BadRequest: the input cannot be read, or holds nothing.
+            TooLarge: the input is over its limit.
+            TooManyOpen: the account has as many batches as it may.
+            PredictionQuotaExceeded: not enough predictions are left this month.
+        """
+        kind = checked_kind(options.kind, model.type)
+        self._check_model(model, TEXT_KINDS[kind])
+        self._check_room(account)
+        batch = self._described(account, model, source, options, kind)
+        try:
+            self._write(batch, source)
+        except ServiceError:
+            self._revert(batch, source)
+            raise
+        return self._batches.find(batch.account_id, batch.batch_id) or batch
+
+    def _described(
+        self,
+        account: Account,
+        model: ServedModel,
+        source: UploadSource | DatasetView,
+        options: BatchOptions,
+        kind: str,
+    ) -> Batch:
+        """Make a batch of what was sent, or refuse an input that cannot be one."""
+        derived = source.dataset.name if isinstance(source, DatasetView) else source.derived_name
+        now = self._clock()
+        return Batch(
+            batch_id=new_string_id(),
+            account_id=account.account_id,
+            family=LANGUAGE,
+            name=checked_name(options.name or derived),
+            model_id=model.model_id,
+            model_version=model.version,
+            kind=kind,
+            format=options.format,
+            source={**self._place(account, source), "column": options.text_column},
+            created_at=now,
+            updated_at=now,
+            expires_at=now + BATCH_KEPT,
+            count=options.count,
+            is_partial=options.is_partial,
+        )
+
+    def get(self, account: Account, family: str, batch_id: str) -> Batch:
+        """Read a batch.
+
+        Raises:
+            BatchNotFound: the account has no such batch, or not any more.
+        """
+        is_id = STRING_ID.fullmatch(batch_id) is not None
+        found = self._batches.find(account.account_id, batch_id) if is_id else None
+        if found is None or found.family != family or found.expires_at <= self._clock():
+            raise BatchNotFound(batch_id[:100])
+        return found
+
+    def list(self, account: Account, family: str, offset: int, count: int) -> ListPage[Batch]:
+        """List the batches of a family, the newest first."""
+        mine = [b for b in self._batches.of_account(account.account_id) if b.family == family]
+        has_more = len(mine) > offset + count
+        return ListPage(tuple(mine[offset : offset + count]), offset, has_more)
+
+    def url(self, batch: Batch) -> str | None:
+        """Make a URL that gives out the result for 30 minutes; None while there is none."""
+        return self._stores.batch_files.url(batch) if batch.result else None
+
+    def delete(self, batch: Batch) -> Batch:
+        """Cancel a batch that is not over, or remove one that is, with its result."""
+        cancelled = self._batches.cancel(batch)
+        if cancelled is not None:
+            self._send(cancelled)
+            return cancelled
+        over = self._batches.find(batch.account_id, batch.batch_id)
+        if over is None:
+            raise BatchNotFound(batch.batch_id)
+        if over.is_open:
+            if over.status == CANCELLED:
+                # Who cancelled it a moment ago asks again: what it has answered is being kept.
+                return over
+            self._settle(over)
+        self._remove(over)
+        return over
+
+    def _remove(self, batch: Batch) -> None:
+        # The row last: what a call leaves that is cut off here is still listed.
+        self._stores.batch_files.delete(batch.batch_id)
+        self._batches.delete(batch)
+
+    def _place(self, account: Account, source: UploadSource | DatasetView) -> dict[str, object]:
+        """Say where the input is, or refuse what cannot be one."""
+        if isinstance(source, DatasetView):
+            if not any(counts.count("upload") for counts in source.dataset.counts):
+                raise BadRequest(
+                    f"Dataset {source.dataset.dataset_id} has no uploaded texts. Upload some, or "
+                    "send a file.",
+                    code="nothing_to_answer",
+                )
+            return {"dataset": source.dataset.dataset_id}
+        if source.path is None:
+            check_sent(source.content or b"")
+            return {"raw": True}
+        if is_upload_path(source.path):
+            found, size = self._stores.uploaded_files.find(account.account_id, source.path)
+            if size > MAX_BATCH_BYTES:
+                raise TooLarge(
+                    f"The file has {size} bytes; at most {MAX_BATCH_BYTES} (200 MB) are allowed. "
+                    "Split it, and send each part as a batch of its own."
+                )
+            return {"path": found.path, "etag": found.etag}
+        with self._stores.in_flight.downloading(account.account_id):
+            self._stores.downloads.check(source.path, MAX_BATCH_BYTES, "the file")
+        return {"path": source.path}
+
+    def _write(self, batch: Batch, source: UploadSource | DatasetView) -> None:
+        """Keep the input, write the row, and make it ready or have that done."""
+        if uploaded := _uploaded(batch):
+            self._stores.uploaded_files.claim(uploaded, batch.batch_id)
+        is_sent = isinstance(source, UploadSource) and source.path is None
+        if isinstance(source, UploadSource) and is_sent:
+            self._stores.batch_files.put_input(batch, source.content or b"")
+        self._batches.create(batch)
+        if is_sent:
+            self._prepare(batch)
+        else:
+            self._send(batch)
+
+    def _revert(self, batch: Batch, source: UploadSource | DatasetView) -> None:
+        """Undo a request whose row may or may not have been written."""
+        with suppress(StorageUnavailable):
+            found = self._batches.find(batch.account_id, batch.batch_id)
+            if found is not None:
+                self._settle(self._batches.cancel(found) or found)
+                found = self._batches.find(batch.account_id, batch.batch_id)
+            if found is not None and found.is_open:
+                return  # Something is left to give back: the sweep finds it.
+            self._remove(batch)
+            if uploaded := _uploaded(batch):
+                self._stores.uploaded_files.release(uploaded, batch.batch_id)
+
+    def _send(self, batch: Batch) -> None:
+        try:
+            self._stores.queues.send(EMBED, batch_job(batch.account_id, batch.batch_id))
+        except StorageUnavailable:
+            # The row is there: the sweep sends the job.
+            log.warning("enqueue_failed", job="batch", batch=batch.batch_id)
+
+    def _check_room(self, account: Account) -> None:
+        """Refuse one batch too many.
+
+        Raises:
+            TooManyOpen: names the limit, and what makes room.
+        """
+        kept = self._batches.of_account(account.account_id)
+        unfinished = sum(not batch.is_over for batch in kept)
+        if unfinished >= MAX_OPEN_BATCHES:
+            raise TooManyOpen(
+                f"The account has {unfinished} batches that have not ended; at most "
+                f"{MAX_OPEN_BATCHES} are allowed. Wait for one, or cancel one with DELETE.",
+                30,
+            )
+        if len(kept) >= MAX_KEPT_BATCHES:
+            raise TooManyOpen(
+                f"The account has {len(kept)} batches; at most {MAX_KEPT_BATCHES} are kept, each "
+                f"for {BATCH_KEPT.days} days. Remove one with DELETE.",
+                30,
+            )
+
+
+def _uploaded(batch: Batch) -> UploadedFile | None:
+    """Return the uploaded file that is the input; None where it is something else."""
+    path, etag = str(batch.source.get("path", "")), str(batch.source.get("etag", ""))
+    return claimed_file(batch.account_id, path, etag)

@@ -1,0 +1,408 @@
+"""Answers batches: prepares them, does their parts, puts the result together, settles the count.
+
+A batch runs as a few chains of parts through the queue: whoever has answered a part sends the
+message of the part that many places further. So an account never has more than those waiting,
+however much it asked for, and accounts take turns as the queue serves them. Every step may be
+repeated: parts write the same bytes again, and the row counts each of them once.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, BinaryIO
+
+from chalicelib import journal, log
+from chalicelib.config import Settings
+from chalicelib.domain.accounts.batch_allowances import BatchAllowances
+from chalicelib.domain.common.clock import Clock, to_milliseconds
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, UPLOAD
+from chalicelib.domain.datasets.upload import UploadedFile, claimed_file
+from chalicelib.domain.jobs.batch import (
+    CANCELLED,
+    CSV,
+    MAX_BATCH_BYTES,
+    PART_LINES,
+    PARTS_AT_ONCE,
+    QUEUED,
+    RUNNING,
+    TEXT_KINDS,
+    AnsweredLine,
+    Batch,
+    BatchLine,
+    LineError,
+)
+from chalicelib.domain.jobs.messages import Job, batch_job
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.domain.models.prediction import Ranked
+from chalicelib.errors import (
+    Conflict,
+    DownloadFailed,
+    InvalidUpload,
+    LeaseLost,
+    ModelNotFound,
+    NotFound,
+    PredictionQuotaExceeded,
+    ServiceError,
+    StorageUnavailable,
+    TooLarge,
+)
+from chalicelib.formats.texts.batch_file import asked_line, read_lines
+from chalicelib.stores.jobs.batch_files import result_name
+from chalicelib.stores.jobs.heartbeats import Heartbeat
+from chalicelib.stores.jobs.queues import EMBED
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+AnswerTexts = Callable[[ServedModel, list[str], str, int | None], list[Ranked]]
+"""Answers texts with a model of a type of data, so many labels each."""
+WriteLines = Callable[[str, list[AnsweredLine]], bytes]
+"""Writes lines of a result in its format, as single calls are answered."""
+NOT_COVERED = LineError(
+    PredictionQuotaExceeded.code, "No prediction of this month was left for this line."
+)
+"""What is said of lines beyond those that a partial batch has predictions for."""
+CSV_HEAD = b"row,id,label,probability,code,message\r\n"
+"""Names of the columns of a result."""
+_DOWNLOAD_SECONDS = 600.0
+_REFUSALS = (DownloadFailed, InvalidUpload, PredictionQuotaExceeded, TooLarge)
+
+
+class BatchRunService:
+    """Runs the jobs of batches."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        allowances: BatchAllowances,
+        answer_texts: AnswerTexts,
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        self._stores = stores
+        self._batches = stores.batches
+        self._files = stores.batch_files
+        self._allowances = allowances
+        self._answer_texts = answer_texts
+        self._clock = clock
+        self._settings = settings
+
+    def run(self, job: Job, write_lines: WriteLines, delivery: int = 1) -> None:
+        """Do a part of a batch, or the step that is next.
+
+        Args:
+            job: as made by `batch_job`.
+            write_lines: writes the result of a part.
+            delivery: how often the queue has brought this message.
+        """
+        batch = self._batches.find(str(job["account_id"]), str(job["batch_id"]))
+        if batch is None:
+            return
+        if not batch.is_over and batch.expires_at <= self._clock():
+            self._fail(batch, "It was not answered before it expired.")
+        elif "part" in job:
+            self._run_part(batch, int(str(job["part"])), write_lines, delivery)
+        else:
+            self._go_on(batch)
+
+    def prepare(self, batch: Batch) -> None:
+        """Write the parts of a batch, reserve its predictions, and let it begin in its turn.
+
+        Raises:
+            InvalidUpload, DownloadFailed, TooLarge: the input cannot be read, or holds nothing.
+            PredictionQuotaExceeded: not enough predictions are left.
+            LeaseLost: another worker has it, or it is over.
+        """
+        with self._owned(batch) as (owned, check):
+            total = self._write_parts(owned, check)
+            month = owned.month or self._allowances.month()
+            self._batches.count(owned, total, month)
+            self._reserve(replace(owned, total=total, month=month))
+        self._start_next(batch.account_id)
+
+    def settle(self, batch: Batch) -> None:
+        """End a batch that is over: give back what is left, clear away, let the next one begin."""
+        seconds = (batch.lease_until - to_milliseconds(self._clock())) / 1000
+        if seconds > 0:
+            # Whoever prepares it may be about to reserve: it is settled when that is over.
+            self._send(batch, delay_seconds=min(900, math.ceil(seconds)))
+            return
+        result, size = batch.result, batch.size_bytes
+        if batch.status == CANCELLED and batch.parts_done and batch.is_open:
+            result = result_name(batch, "cancelled")
+            size = self._put_result(batch, result, lambda: None)
+        self._allowances.settle(batch, batch.counted)
+        self._files.delete_work(batch, result)
+        self._delete_upload(batch)
+        self._batches.close(batch, result, size)
+        failed = batch.total - batch.counted
+        journal.batch_done(batch.batch_id, batch.status, batch.counted, failed)
+        self._start_next(batch.account_id)
+
+    def _go_on(self, batch: Batch) -> None:
+        """Take the step that is next."""
+        if batch.is_over:
+            if batch.is_open:
+                self.settle(batch)
+        elif not batch.is_prepared:
+            self._attempt(batch, self.prepare)
+        elif batch.status == QUEUED:
+            self._start_next(batch.account_id)
+        elif batch.is_answered:
+            self._attempt(batch, self._finish)
+        else:
+            self._resume(batch)
+
+    def _attempt(self, batch: Batch, step: Callable[[Batch], None]) -> None:
+        """Take a step; what refuses it ends the batch, and so does one attempt too many."""
+        if batch.attempts >= self._settings.max_attempts:
+            self._give_up(batch)
+            return
+        try:
+            step(batch)
+        except LeaseLost:
+            log.warning("batch_lease_lost", batch=batch.batch_id)
+        except _REFUSALS as refusal:
+            self._fail(batch, str(refusal))
+
+    @contextmanager
+    def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
+        """Own a step while the block runs; when it fails, another may take it up at once.
+
+        Yields:
+            The batch, and what raises once the step is lost.
+
+        Raises:
+            LeaseLost: another worker has it, or it is over.
+        """
+        found = self._batches.find(batch.account_id, batch.batch_id)
+        owned = None if found is None else self._batches.acquire(found)
+        if owned is None:
+            raise LeaseLost
+        try:
+            lease = Heartbeat(lambda: self._batches.renew(owned), self._settings.lease_seconds)
+            with lease:
+                yield owned, lease.check
+        except ServiceError:
+            with suppress(LeaseLost, StorageUnavailable):
+                self._batches.release(owned)
+            raise
+
+    def _reserve(self, owned: Batch) -> None:
+        """Reserve predictions, and note it; what is reserved for a batch that is over goes back.
+
+        Raises:
+            PredictionQuotaExceeded: not enough are left.
+            LeaseLost: another worker has it, or it is over.
+        """
+        account = self._stores.accounts.get(owned.account_id)
+        if account is None:
+            raise LeaseLost
+        covered = self._allowances.reserve(account, owned)
+        try:
+            self._batches.prepared(owned, covered)
+        except LeaseLost:
+            found = self._batches.find(owned.account_id, owned.batch_id)
+            if found is None or found.is_over:
+                self._allowances.settle(owned, 0)
+            raise
+
+    def _write_parts(self, batch: Batch, check: Callable[[], None]) -> int:
+        """Cut the input into parts; return how many lines it has."""
+        total = 0
+        with tempfile.TemporaryFile() as file:
+            lines = self._lines(batch, file, check)
+            for number in range(10**9):
+                part = list(islice(lines, PART_LINES))
+                if not part:
+                    break
+                check()
+                self._files.put_part(batch, number, part)
+                total += len(part)
+        if not total:
+            raise InvalidUpload("The input holds no line to answer.")
+        return total
+
+    def _lines(
+        self, batch: Batch, file: BinaryIO, check: Callable[[], None]
+    ) -> Iterator[BatchLine]:
+        """Read the input, wherever it is.
+
+        Raises:
+            InvalidUpload, DownloadFailed, TooLarge: it cannot be read, or holds nothing.
+        """
+        source = batch.source
+        if "dataset" in source:
+            return self._dataset_lines(batch, int(str(source["dataset"])))
+        if "raw" in source:
+            if not self._files.read_input(batch, file):
+                raise StorageUnavailable
+        elif uploaded := self._uploaded(batch):
+            self._stores.uploaded_files.read(uploaded, file, check=check)
+        else:
+            url, most = str(source["path"]), MAX_BATCH_BYTES
+            self._stores.downloads.fetch(url, file, most, _DOWNLOAD_SECONDS, "the file", check)
+        return read_lines(file, str(source.get("column", "")), check)
+
+    def _dataset_lines(self, batch: Batch, dataset_id: int) -> Iterator[BatchLine]:
+        """Read the uploaded texts of a dataset in the order of lists; their ids come back."""
+        stores = self._stores
+        dataset = stores.datasets.find(batch.account_id, batch.family, dataset_id)
+        if dataset is None or dataset.status == DELETION_PENDING:
+            raise InvalidUpload(f"Dataset {dataset_id} was deleted before the batch began.")
+        found = stores.examples.read_all(dataset_id, UPLOAD, dataset.counts)
+        for row, example in enumerate(found, 1):
+            yield asked_line(row, str(example.example_id), example.name)
+
+    def _start_next(self, account_id: str) -> None:
+        """Let the account's next batch begin, unless one of them runs."""
+        waiting = [b for b in self._batches.of_account(account_id) if not b.is_over]
+        if any(batch.status == RUNNING for batch in waiting):
+            return
+        for batch in reversed(waiting):
+            started = self._batches.start(batch) if batch.is_prepared else None
+            if started is not None:
+                with suppress(StorageUnavailable):  # The sweep announces it again.
+                    self._send_heads(started)
+                return
+
+    def _resume(self, batch: Batch) -> None:
+        """Announce the parts again: a message of theirs was lost, or they fail each time."""
+        if batch.stalls >= self._settings.max_attempts:
+            self._give_up(batch)
+            return
+        stalled = self._batches.stall(batch)
+        if stalled is not None:
+            self._send_heads(stalled)
+
+    def _send_heads(self, batch: Batch) -> None:
+        """Announce the first part of each chain that is not answered."""
+        for first in range(min(PARTS_AT_ONCE, batch.parts)):
+            chain = range(first, batch.parts, PARTS_AT_ONCE)
+            head = next((number for number in chain if number not in batch.numbers_done), None)
+            if head is not None:
+                self._send(batch, head)
+
+    def _run_part(self, batch: Batch, number: int, write_lines: WriteLines, delivery: int) -> None:
+        """Answer a part, and send the next one of its chain."""
+        if batch.status != RUNNING:
+            return
+        if number in batch.numbers_done:
+            self._pass_on(batch, number, delivery)
+            return
+        try:
+            lines = self._answer(batch, number)
+        except (NotFound, Conflict) as refusal:
+            self._fail(batch, _cause(batch, refusal))
+            return
+        self._files.put_answers(batch, number, write_lines(batch.format, lines))
+        failed = sum(line.error is not None for line in lines)
+        after = self._batches.done(batch, number, failed)
+        if after is None:
+            self._drop_or_pass_on(batch, number, delivery)
+        elif after.is_answered:
+            self._attempt(after, self._finish)
+        else:
+            self._send_after(after, number)
+
+    def _answer(self, batch: Batch, number: int) -> list[AnsweredLine]:
+        """Answer the lines of a part with the version of the batch's start."""
+        lines = self._files.part(batch, number)
+        if lines is None:
+            raise StorageUnavailable
+        found = self._stores.served_models.find(batch.account_id, batch.model_id)
+        model = replace(found, version=batch.model_version)
+        covered = batch.covered - number * PART_LINES
+        asked = [line.text for line in lines[: max(0, covered)] if line.error is None]
+        answers: Iterator[Ranked] = iter(())
+        if asked:
+            made = self._answer_texts(model, asked, TEXT_KINDS[batch.kind], batch.count)
+            answers = iter(made)
+        return [
+            AnsweredLine(line, (), line.error or NOT_COVERED)
+            if line.error is not None or place >= covered
+            else AnsweredLine(line, next(answers))
+            for place, line in enumerate(lines)
+        ]
+
+    def _drop_or_pass_on(self, batch: Batch, number: int, delivery: int) -> None:
+        """Look why a part does not count: another was quicker, or the batch is over."""
+        found = self._batches.find(batch.account_id, batch.batch_id)
+        if found is None or found.status != RUNNING:
+            if found is None or not found.is_open:
+                self._files.delete_answers(batch, number)
+        else:
+            self._pass_on(found, number, delivery)
+
+    def _pass_on(self, batch: Batch, number: int, delivery: int) -> None:
+        """Go on behind a part that is answered, where its worker may have died before it did.
+
+        A message that comes for the first time is one too many: its chain goes on elsewhere.
+        """
+        if delivery > 1:
+            if batch.is_answered:
+                self._attempt(batch, self._finish)
+            else:
+                self._send_after(batch, number)
+
+    def _send_after(self, batch: Batch, number: int) -> None:
+        following = number + PARTS_AT_ONCE
+        if following < batch.parts and following not in batch.numbers_done:
+            self._send(batch, following)
+
+    def _finish(self, batch: Batch) -> None:
+        """Put the result together, show it, and settle.
+
+        Raises:
+            LeaseLost: another worker has it, or it is over.
+        """
+        with self._owned(batch) as (owned, check):
+            name = result_name(owned, owned.fence)
+            try:
+                size = self._put_result(owned, name, check)
+                check()
+                ended = self._batches.succeed(owned, name, size)
+            except LeaseLost:
+                self._files.delete_result(owned, name)
+                raise
+        self.settle(ended)
+
+    def _put_result(self, batch: Batch, name: str, check: Callable[[], None]) -> int:
+        head = CSV_HEAD if batch.format == CSV else b""
+        return self._files.put_result(batch, name, head, check)
+
+    def _fail(self, batch: Batch, message: str) -> None:
+        """End a batch as FAILED, unless it is over."""
+        failed = self._batches.fail(batch, message)
+        if failed is not None:
+            self.settle(failed)
+
+    def _give_up(self, batch: Batch) -> None:
+        tries = self._settings.max_attempts
+        self._fail(batch, f"The batch was broken off {tries} times. Send it again later.")
+        journal.job_given_up("batch", batch.batch_id)
+
+    def _send(self, batch: Batch, part: int | None = None, delay_seconds: int = 0) -> None:
+        job = batch_job(batch.account_id, batch.batch_id, part)
+        self._stores.queues.send(EMBED, job, delay_seconds)
+
+    def _uploaded(self, batch: Batch) -> UploadedFile | None:
+        path, etag = str(batch.source.get("path", "")), str(batch.source.get("etag", ""))
+        return claimed_file(batch.account_id, path, etag)
+
+    def _delete_upload(self, batch: Batch) -> None:
+        """Delete an uploaded file that was the input."""
+        if uploaded := self._uploaded(batch):
+            self._stores.uploaded_files.delete(uploaded)
+
+
+def _cause(batch: Batch, refusal: ServiceError) -> str:
+    """Say why no part can be answered any more."""
+    if isinstance(refusal, ModelNotFound):
+        return f"Model {batch.model_id} was deleted before the batch was answered."
+    return str(refusal)

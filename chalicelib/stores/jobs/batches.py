@@ -1,0 +1,271 @@
+"""Batches: their rows, moved forward by single conditional writes.
+
+The row is the one commit point. A part counts once it stands in `parts_done`, which is written
+after its result; nothing is added there once the status has become final.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.jobs.batch import (
+    CANCELLED,
+    FAILED,
+    QUEUED,
+    RUNNING,
+    SUCCEEDED,
+    Batch,
+    part_entry,
+)
+from chalicelib.errors import LeaseLost
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.tables import BatchRow
+from chalicelib.stores.jobs.exports import ENDED, OPEN
+
+KIND = "batch"
+"""What the rows of batches bear, in the table of exports."""
+# The sweep deletes rows with their files; the table's own expiry is for what it never reached.
+_ROW_KEPT_SECONDS = 24 * 3600
+
+
+@translate_errors
+class BatchStore:
+    """Reads batches and moves them forward."""
+
+    def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
+        clients.bind_tables()
+        self._clock = clock
+        self._milliseconds = round(settings.lease_seconds * 1000)
+
+    def create(self, batch: Batch) -> None:
+        """Write a new batch as QUEUED."""
+        now, until = to_milliseconds(batch.created_at), to_milliseconds(batch.expires_at)
+        row = BatchRow(
+            batch.account_id,
+            batch.batch_id,
+            kind=KIND,
+            family=batch.family,
+            name=batch.name,
+            model_id=batch.model_id,
+            model_version=batch.model_version,
+            request={
+                "kind": batch.kind,
+                "format": batch.format,
+                "count": batch.count,
+                "partial": batch.is_partial,
+            },
+            source=dict(batch.source),
+            status=QUEUED,
+            created_at=now,
+            updated_at=now,
+            due_at=until,
+            nudged_at=now,
+            expires_at=until // 1000 + _ROW_KEPT_SECONDS,
+            open=OPEN,
+        )
+        # The id is random, so a refusal means that a repeated call met its own first write.
+        try_write(lambda: row.save(condition=BatchRow.batch_id.does_not_exist()))
+
+    def find(self, account_id: str, batch_id: str) -> Batch | None:
+        """Find a batch, also one whose time is over."""
+        try:
+            row = BatchRow.get(account_id, batch_id, consistent_read=True)
+        except BatchRow.DoesNotExist:
+            return None
+        return _load(row) if row.kind == KIND else None
+
+    def of_account(self, account_id: str) -> list[Batch]:
+        """List the batches of an account whose time is not over, the newest first."""
+        now = to_milliseconds(self._clock())
+        rows = BatchRow.query(
+            account_id, consistent_read=True, filter_condition=BatchRow.kind == KIND
+        )
+        found = [_load(row) for row in rows if row.due_at > now]
+        return sorted(found, key=lambda batch: (batch.created_at, batch.batch_id), reverse=True)
+
+    def acquire(self, batch: Batch) -> Batch | None:
+        """Own the step before or after the parts; None when it is over or owned by another."""
+        now, owner = to_milliseconds(self._clock()), secrets.token_hex(8)
+        free = (BatchRow.lease_until < now) & (BatchRow.fence == batch.fence)
+        actions: list[Action] = [
+            BatchRow.lease_until.set(now + self._milliseconds),
+            BatchRow.lease_owner.set(owner),
+            # Set, not added: a repeated call writes the same again.
+            BatchRow.attempts.set(batch.attempts + 1),
+            BatchRow.fence.set(batch.fence + 1),
+        ]
+        mine = free | (BatchRow.lease_owner == owner)
+        return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING) & mine)
+
+    def renew(self, batch: Batch) -> None:
+        """Keep such a step for another lease.
+
+        Raises:
+            LeaseLost: another owns it, or the batch is over.
+        """
+        until = to_milliseconds(self._clock()) + self._milliseconds
+        self._own(batch, [BatchRow.lease_until.set(until)])
+
+    def release(self, batch: Batch) -> None:
+        """Let another take such a step up."""
+        self._own(batch, [BatchRow.lease_until.set(0)])
+
+    def count(self, batch: Batch, total: int, month: str) -> None:
+        """Note how many lines there are, and in which month their predictions are counted.
+
+        Raises:
+            LeaseLost: another owns the step, or the batch is over.
+        """
+        self._own(batch, [BatchRow.total.set(total), BatchRow.month.set(month)])
+
+    def prepared(self, batch: Batch, covered: int) -> None:
+        """Note that the parts are written and predictions reserved.
+
+        Raises:
+            LeaseLost: another owns the step, or the batch is over.
+        """
+        actions = [BatchRow.is_prepared.set(True), BatchRow.covered.set(covered)]
+        self._own(batch, [*actions, *self._rested()])
+
+    def start(self, batch: Batch) -> Batch | None:
+        """Let the parts of a prepared batch begin; None when they have, or it is over."""
+        actions = [BatchRow.status.set(RUNNING), *self._progress()]
+        is_ready = (BatchRow.status == QUEUED) & (BatchRow.is_prepared == True)  # noqa: E712 - a condition
+        return self._moved(batch, actions, is_ready)
+
+    def done(self, batch: Batch, number: int, failed: int) -> Batch | None:
+        """Count a part as answered; None when it was counted before, or the batch is over.
+
+        Args:
+            batch: which it is part of.
+            number: of the part, from 0.
+            failed: lines of it that have no answer.
+        """
+        entry, token = part_entry(number, failed), secrets.token_hex(8)
+        actions = [
+            BatchRow.parts_done.add({entry}),
+            BatchRow.done_by.set(token),
+            BatchRow.stalls.set(0),
+            *self._progress(),
+        ]
+        # A repeated call meets its own first write.
+        is_new = ~BatchRow.parts_done.contains(entry) | (BatchRow.done_by == token)
+        return self._moved(batch, actions, (BatchRow.status == RUNNING) & is_new)
+
+    def stall(self, batch: Batch) -> Batch | None:
+        """Count that the parts had to be announced again; None when the batch is over."""
+        actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
+        return self._moved(batch, actions, BatchRow.status == RUNNING)
+
+    def succeed(self, batch: Batch, result: str, size_bytes: int) -> Batch:
+        """End it as SUCCEEDED: from now on its result can be fetched.
+
+        Raises:
+            LeaseLost: another owns the step, or the batch is over.
+        """
+        actions = [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]
+        self._own(batch, [*actions, *self._over(SUCCEEDED)], SUCCEEDED)
+        ended = self.find(batch.account_id, batch.batch_id)
+        if ended is None:
+            raise LeaseLost
+        return ended
+
+    def fail(self, batch: Batch, message: str) -> Batch | None:
+        """End it as FAILED, whoever works on it; None when it was over before."""
+        actions = [BatchRow.message.set(message), *self._over(FAILED)]
+        return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
+
+    def cancel(self, batch: Batch) -> Batch | None:
+        """End it as CANCELLED; None when it was over before."""
+        # The lease stays: who prepares it may be about to reserve its predictions.
+        actions = self._over(CANCELLED, keeps_lease=True)
+        return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
+
+    def close(self, batch: Batch, result: str = "", size_bytes: int = 0) -> None:
+        """Note that nothing is left to do; a result that was written meanwhile is shown."""
+        actions: list[Action] = [BatchRow.open.set(ENDED), BatchRow.lease_until.set(0)]
+        if result:
+            actions += [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]
+        try_update(_row(batch), actions, BatchRow.open == OPEN)
+
+    def delete(self, batch: Batch) -> None:
+        """Delete the row; a missing one is fine."""
+        _row(batch).delete()
+
+    def _progress(self) -> list[Action]:
+        now = to_milliseconds(self._clock())
+        return [BatchRow.updated_at.set(now), BatchRow.nudged_at.set(now)]
+
+    def _rested(self) -> list[Action]:
+        """Nobody owns it, and the parts are to be done: the sweep gives them its longer time."""
+        return [BatchRow.lease_until.set(0), BatchRow.attempts.set(0), *self._progress()]
+
+    def _over(self, status: str, *, keeps_lease: bool = False) -> list[Action]:
+        """Say how it ended; where nobody clears away, the sweep finds it as one that died."""
+        ended: list[Action] = [
+            BatchRow.status.set(status),
+            BatchRow.attempts.set(1),
+            *self._progress(),
+        ]
+        return ended if keeps_lease else [*ended, BatchRow.lease_until.set(0)]
+
+    def _own(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
+        """Write what the owner of a step says; an end may be written again, but not another.
+
+        Raises:
+            LeaseLost: another owns it, or the batch is over.
+        """
+        mine = (BatchRow.fence == batch.fence) & BatchRow.status.is_in(QUEUED, RUNNING, ended)
+        if self._moved(batch, actions, mine) is None:
+            raise LeaseLost
+
+    def _moved(self, batch: Batch, actions: Iterable[Action], condition: Condition) -> Batch | None:
+        """Write under a condition; return what the row holds then, None when it was refused."""
+        row = _row(batch)
+        return _load(row) if try_update(row, list(actions), condition) else None
+
+
+def _row(batch: Batch) -> BatchRow:
+    return BatchRow(batch.account_id, batch.batch_id)
+
+
+def _load(row: BatchRow) -> Batch:
+    """Make the domain batch of a row."""
+    request = row.request
+    return Batch(
+        batch_id=row.batch_id,
+        account_id=row.account_id,
+        family=row.family,
+        name=row.name,
+        model_id=row.model_id,
+        model_version=row.model_version,
+        kind=request["kind"],
+        format=request["format"],
+        count=request["count"],
+        is_partial=request["partial"],
+        source=row.source,
+        created_at=from_milliseconds(row.created_at),
+        updated_at=from_milliseconds(row.updated_at),
+        expires_at=from_milliseconds(row.due_at),
+        status=row.status,
+        is_prepared=bool(row.is_prepared),
+        is_open=row.open == OPEN,
+        total=int(row.total),
+        covered=int(row.covered),
+        month=row.month or "",
+        parts_done=frozenset(row.parts_done or ()),
+        size_bytes=int(row.size_bytes),
+        result=row.result or "",
+        message=row.message or "",
+        fence=int(row.fence),
+        attempts=int(row.attempts),
+        stalls=int(row.stalls),
+        lease_until=int(row.lease_until),
+    )

@@ -1,0 +1,129 @@
+"""Batches through the gateway."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.api.prepared import ALBUM_ID, DATASET_ID, IMAGE_MODEL_ID, MODEL_ID, USED
+
+URL = "/v2/language/batches"
+FILE = ("data", b"id,text\na,where is it\nb,money back\n", "t.csv")
+MODEL = ("modelId", MODEL_ID.encode(), None)
+
+
+def test_a_batch_is_asked_for_and_fetched(call, world):
+    """A record that runs, then one with a result of 30 minutes that holds what single calls say."""
+    made = call.form("POST", URL, FILE, MODEL).json
+    assert list(made) == [
+        "id", "name", "modelId", "kind", "format", "status", "progress", "counts", "createdAt",
+        "updatedAt", "expiresAt", "object",
+    ]  # fmt: skip
+    assert (made["status"], made["kind"], made["object"]) == ("RUNNING", "intent", "batch")
+    assert made["counts"] == {"total": 2, "done": 0, "failed": 0}
+    assert call("GET", "/v2/apiusage").json["data"][0]["predictionsUsed"] == USED + 2
+    world.work()
+
+    found = call("GET", f"{URL}/{made['id']}").json
+    assert (found["status"], found["progress"], found["counts"]["done"]) == ("SUCCEEDED", 1, 2)
+    assert "X-Amz-Expires=1800" in found["resultUrl"]
+    assert f"batch-{made['id']}.jsonl" in found["resultUrl"]
+    listed = call("GET", URL).json["data"]
+    assert [one["id"] for one in listed] == [made["id"]]
+    [key] = world.objects(f"batches/{made['id']}/")
+    content = world.stores.artifacts.get(key)
+    assert len(content) == found["resultBytes"]
+    single = call.json("POST", "/v2/language/intent", modelId=MODEL_ID, document="where is it")
+    first = content.splitlines()[0].decode()
+    assert (
+        first
+        == '{"id":"a","probabilities":'
+        + single.text.partition(":")[2].partition(',"object"')[0]
+        + "}"
+    )
+
+    gone = call("DELETE", f"{URL}/{made['id']}")
+    assert (gone.status, gone.json["status"]) == (200, "SUCCEEDED")
+    assert call("GET", f"{URL}/{made['id']}").status == 404
+    assert world.objects("batches/") == []
+
+
+def test_a_dataset_is_answered(call, world):
+    """The uploaded texts of a dataset, named in a body of JSON."""
+    made = call.json("POST", URL, modelId=MODEL_ID, datasetId=DATASET_ID, numResults=1).json
+    world.work()
+    found = call("GET", f"{URL}/{made['id']}").json
+
+    assert (made["status"], found["status"]) == ("QUEUED", "SUCCEEDED")
+    assert found["counts"] == {"total": 12, "done": 12, "failed": 0}
+
+
+def test_a_file_behind_an_address_is_answered(call, world):
+    """Read in the background; a file that is none ends the batch with its cause."""
+    asked = {"modelId": MODEL_ID, "path": world.tricks.url("/honest.csv")}
+    ids = [call.json("POST", URL, **asked, **more).json["id"] for more in ({"textColumn": 1}, {})]
+    world.work()
+    good, bad = (call("GET", f"{URL}/{one}").json for one in ids)
+
+    assert (good["status"], good["name"]) == ("SUCCEEDED", "honest")
+    assert (bad["status"], "names no column 'text'" in bad["failureMsg"]) == ("FAILED", True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "text"),
+    [
+        ({}, 400, "'modelId'"),
+        ({"modelId": MODEL_ID}, 400, "One of data, path, datasetId is required"),
+        ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "path": "http://x/"}, 400, "exactly one"),
+        ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "kind": "detect"}, 400, "'kind'"),
+        ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "kind": "sentiment"}, 400, "text-intent"),
+        ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "format": "xlsx"}, 400, "'format'"),
+        ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "numResults": 0}, 400, "'numResults'"),
+        ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "name": "x" * 181}, 400, "'name'"),
+        ({"modelId": MODEL_ID, "datasetId": DATASET_ID, "textColumn": 0}, 400, "from 1"),
+        ({"modelId": IMAGE_MODEL_ID, "datasetId": DATASET_ID}, 400, "of type image"),
+        ({"modelId": "A" * 26, "datasetId": DATASET_ID}, 404, "Unable to find model"),
+        ({"modelId": MODEL_ID, "datasetId": ALBUM_ID}, 404, "Unable to find dataset"),
+        ({"modelId": MODEL_ID, "path": "presage:upload/" + "A" * 26}, 400, "Failed to download"),
+        ({"modelId": MODEL_ID, "path": "http://169.254.169.254/x"}, 400, "Failed to download"),
+    ],
+)
+def test_wrong_batches(call, world, fields, status, text):
+    """What is missing, not allowed or not there is refused by name, and nothing is left."""
+    answer = call.json("POST", URL, **fields)
+
+    assert (answer.status, text in answer.text) == (status, True), answer.text
+    assert world.objects("batches/") == []
+    assert call("GET", "/v2/apiusage").json["data"][0]["predictionsUsed"] == USED
+
+
+def test_unknown_batches(call):
+    """Unknown ids are a 404, and there are none of pictures."""
+    for method in ("GET", "DELETE"):
+        for batch_id in ("A" * 26, "%00", "x"):
+            assert call(method, f"{URL}/{batch_id}").status == 404
+    assert call("GET", "/v2/vision/batches").status == 404
+
+
+def test_a_batch_that_is_cancelled(call, world):
+    """CANCELLED at once; what was not answered is given back."""
+    made = call.form("POST", URL, FILE, MODEL).json
+    assert call("DELETE", f"{URL}/{made['id']}").json["status"] == "CANCELLED"
+    world.work()
+
+    found = call("GET", f"{URL}/{made['id']}").json
+    assert (found["status"], "resultUrl" in found) == ("CANCELLED", False)
+    assert call("GET", "/v2/apiusage").json["data"][0]["predictionsUsed"] == USED
+
+
+def test_too_few_predictions_are_a_429(call, world):
+    """Both numbers, when to come again, and what would do."""
+    limit = call("GET", "/v2/apiusage").json["data"][0]["predictionsMax"]
+    lines = "\n".join(json.dumps({"text": "a"}) for _ in range(limit - USED + 1)).encode()
+    refused = call.form("POST", URL, ("data", lines, "t.jsonl"), MODEL)
+
+    assert refused.status == 429
+    assert f"has {limit - USED + 1} lines, and {limit - USED} of" in refused.json["message"]
+    assert "partial=true" in refused.json["message"]
+    assert int(refused.headers["Retry-After"]) > 0

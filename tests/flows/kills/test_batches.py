@@ -1,0 +1,50 @@
+"""Workers die in the middle of batches."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import urllib.request
+
+import pytest
+
+from tests.flows.client import LANGUAGE
+from tests.flows.kills.conftest import ROUNDS
+from tests.flows.kills.killing import kill, wait
+from tests.flows.world import World, csv_file, made_rows
+from tests.local_stack import LocalStack
+
+LINES = 3_500
+
+
+@pytest.mark.timeout(300 + 60 * ROUNDS)
+def test_every_line_is_answered_once_however_often_a_worker_dies(
+    stack: LocalStack, world: World
+) -> None:
+    """One line a line in the order of the input, and as many predictions as answers."""
+    chance, client = random.Random(20), world.caller("GOLD", example_calls=1_000_000)
+    dataset_id = int(client.dataset(csv_file(made_rows(60)))["id"])
+    model_id = client.model(dataset_id)
+    before = client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
+    sent = b"".join(
+        json.dumps({"text": "" if n % 1_000 == 7 else f"number {n}", "id": f"n{n}"}).encode()
+        + b"\n"
+        for n in range(LINES)
+    )
+    path, files = f"{LANGUAGE}/batches", {"data": ("lines.jsonl", sent)}
+    made = client.multipart("POST", path, {"modelId": model_id, "numResults": 1}, files).ok
+    for _ in range(ROUNDS):
+        time.sleep(chance.uniform(0.2, 2.0))
+        kill(stack, "ingest")
+    place, over = f"{path}/{made['id']}", ("SUCCEEDED", "FAILED")
+    done = client.wait(place, lambda seen: seen["status"] in over, 300)[-1]
+    assert (done["status"], done["counts"]) == (
+        "SUCCEEDED",
+        {"total": LINES, "done": LINES, "failed": 4},
+    )
+    with urllib.request.urlopen(done["resultUrl"], timeout=30) as answer:  # noqa: S310 - our own
+        lines = [json.loads(line) for line in answer.read().splitlines()]
+    assert [line["id"] for line in lines] == [f"n{n}" for n in range(LINES)]
+    assert ["error" in line for line in lines] == [n % 1_000 == 7 for n in range(LINES)]
+    wait(lambda: client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] == before + LINES - 4)

@@ -1,0 +1,99 @@
+"""A service with a trained model, and what tests ask of its batches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import month_key
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.jobs import batch as rules
+from chalicelib.domain.jobs.batch import Batch
+from chalicelib.domain.models.model import Model
+from chalicelib.services.batches import runs
+from chalicelib.services.batches.requests import BatchOptions
+from chalicelib.stores.aws.objects import batch_prefix
+from chalicelib.stores.aws.tables import QuotaRow
+from tests.builders import World, some_rows
+
+
+class Batches:
+    """Sends batches of a world's account and reads what becomes of them."""
+
+    def __init__(self, world: World, model: Model, view: DatasetView) -> None:
+        self.world, self.model, self.view = world, model, view
+
+    def send(
+        self,
+        content: bytes | Sequence[str],
+        *,
+        account: Account | None = None,
+        name: str = "lines.jsonl",
+        **options: Any,
+    ) -> Batch:
+        """Send a file, or texts as JSON lines."""
+        if not isinstance(content, bytes):
+            content = "\n".join(json.dumps({"text": text}) for text in content).encode()
+        source = UploadSource(content=content, file_name=name)
+        return self.create(source, account, **options)
+
+    def create(
+        self,
+        source: UploadSource | DatasetView,
+        account: Account | None = None,
+        model_id: str = "",
+        **options: Any,
+    ) -> Batch:
+        """Ask for a batch."""
+        container = self.world.container
+        asks = account or self.world.account
+        model = container.served_models.find(asks.account_id, model_id or self.model.model_id)
+        return container.batches.create(asks, model, source, BatchOptions(**options))
+
+    def get(self, batch: Batch) -> Batch:
+        """Read a batch again."""
+        found = self.world.stores.batches.find(batch.account_id, batch.batch_id)
+        assert found is not None
+        return found
+
+    def content(self, batch: Batch) -> bytes:
+        """Read the result of a batch."""
+        key = batch_prefix(batch.batch_id) + self.get(batch).result
+        content = self.world.stores.artifacts.get(key)
+        assert content is not None
+        return content
+
+    def lines(self, batch: Batch) -> list[dict[str, Any]]:
+        """Read the lines of a result."""
+        return [json.loads(line) for line in self.content(batch).splitlines()]
+
+    def used(self, account: Account | None = None) -> int:
+        """Read the predictions that are counted this month."""
+        usage = self.world.container.allowances.predictions(account or self.world.account)
+        return usage.used
+
+    def use(self, count: int, account: Account | None = None) -> None:
+        """Count predictions, so that few are left."""
+        asks = (account or self.world.account).account_id
+        QuotaRow(asks, f"predictions#{month_key(self.world.clock())}", used=count).save()
+
+
+@pytest.fixture
+def batches(world: World, monkeypatch: pytest.MonkeyPatch) -> Batches:
+    """Parts of ten lines, three at once."""
+    for module in (rules, runs):
+        monkeypatch.setattr(module, "PART_LINES", 10)
+        if hasattr(module, "PARTS_AT_ONCE"):
+            monkeypatch.setattr(module, "PARTS_AT_ONCE", 3)
+    view = world.dataset(some_rows({"book": 9, "cancel": 9}))
+    return Batches(world, world.model(view), view)
+
+
+def texts(count: int) -> list[str]:
+    """Make that many different texts."""
+    return [f"book or cancel number {number} please" for number in range(count)]
