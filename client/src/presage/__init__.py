@@ -9,11 +9,13 @@ Example:
     print(model.predict("Where is my parcel?").label)
 """
 
+from presage._async.batches import AsyncBatch
 from presage._async.client import AsyncPresage
 from presage._async.datasets import AsyncDataset
 from presage._async.exports import AsyncExport
 from presage._async.models import AsyncModel
 from presage._async.pages import AsyncPages
+from presage._sync.batches import Batch
 from presage._sync.client import Presage
 from presage._sync.datasets import Dataset
 from presage._sync.exports import Export
@@ -45,6 +47,7 @@ from presage.results import FormResult, OcrResult, Prediction
 
 __all__ = [
     "ApiError",
+    "AsyncBatch",
     "AsyncDataset",
     "AsyncExport",
     "AsyncModel",
@@ -52,6 +55,7 @@ __all__ = [
     "AsyncPresage",
     "AuthenticationError",
     "BadRequestError",
+    "Batch",
     "ConfigurationError",
     "ConflictError",
     "Dataset",

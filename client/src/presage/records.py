@@ -362,6 +362,34 @@ class Export(Record, kw_only=True):
     object: str = "export"
 
 
+class BatchCounts(Record, kw_only=True):
+    """How many lines of a batch there are."""
+
+    total: int
+    done: int
+    failed: int
+
+
+class Batch(Record, kw_only=True):
+    """A batch of predictions, whose result can be fetched once it SUCCEEDED."""
+
+    id: str
+    name: str
+    model_id: str
+    kind: str
+    format: str
+    status: str
+    progress: float
+    counts: BatchCounts
+    created_at: str
+    updated_at: str
+    expires_at: str
+    result_url: str | None = None
+    result_bytes: int | None = None
+    failure_msg: str | None = None
+    object: str = "batch"
+
+
 class Plan(Record, kw_only=True):
     """A plan of an account."""
 

@@ -23,6 +23,7 @@ async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
     model_id = await tell_models(client, data, seen)
     await tell_mending(client)
     await tell_sentiment(client)
+    await tell_batches(client, model_id, folder)
     seen["bytes"] = await tell_exports(client, data, folder)
     await tell_pictures(client, folder)
     await tell_documents(client, folder)
@@ -106,6 +107,20 @@ async def tell_sentiment(client: AsyncPresage) -> None:
     data = await client.language.datasets.upload("\n".join(rows).encode(), type="text-sentiment")
     model = await (await client.language.models.train(data.id, "moods", epochs=3)).wait()
     assert (await client.language.sentiment("lovely!", model.model_id)).label
+
+
+async def tell_batches(client: AsyncPresage, model_id: str, folder: Path) -> None:
+    """Batches of texts, run, fetched and removed."""
+    batches = client.language.batches
+    made = await batches.create(model_id, b"id,text\n7,Will it rain?\n", num_results=1)
+    done = await made.wait()
+    assert (done.status, done.counts.done) == ("SUCCEEDED", 1)
+    assert (await batches.get(done.id)).result_bytes == await done.save(folder / "answers.jsonl")
+    [line] = await done.results()
+    assert (line["id"], len(line["probabilities"])) == ("7", 1)
+    assert (await batches.list().first()).id == done.id
+    await done.cancel()
+    assert done.id not in [one.id async for one in batches.list()]
 
 
 async def tell_exports(client: AsyncPresage, data: AsyncDataset, folder: Path) -> int:

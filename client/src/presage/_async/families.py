@@ -6,6 +6,7 @@ import json
 from typing import Any, TypeVar
 
 from presage import records
+from presage._async.batches import AsyncBatches
 from presage._async.datasets import AsyncDatasets, AsyncExamples, AsyncFeedback
 from presage._async.exports import AsyncExports
 from presage._async.models import AsyncModels
@@ -58,6 +59,10 @@ class AsyncLanguage(AsyncFamily):
     """`/v2/language`: texts."""
 
     path = "/v2/language"
+
+    def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
+        super().__init__(transport, uploads)
+        self.batches = AsyncBatches(self)
 
     async def intent(
         self,

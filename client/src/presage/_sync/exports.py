@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-import httpx
-
 from presage import records
+from presage._sync.fetching import save
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
-from presage._progress import Bar
-from presage._requests import ATTEMPTS, LONGEST_PAUSE, Request, unreachable
-from presage.errors import FileError, JobFailedError, PresageError, UnreachableError
+from presage._requests import Request
+from presage.errors import JobFailedError, PresageError
 
 if TYPE_CHECKING:
     from presage._sync.families import Family
@@ -68,19 +65,9 @@ class Export(records.Export):
             FileError: the file cannot be written.
         """
         ended = self.wait(progress=progress)
-        if not isinstance(file, (str, os.PathLike)):
-            return self.family.exports.fetch(ended, file, progress)
-        place = Path(file).expanduser()
-        draft = place.with_name(f"{place.name}.part")
-        try:
-            with draft.open("wb") as stream:
-                size = self.family.exports.fetch(ended, stream, progress)
-            draft.replace(place)
-        except OSError as error:
-            raise FileError(f"{place} cannot be written: {error.strerror or error}.") from error
-        finally:
-            draft.unlink(missing_ok=True)
-        return size
+        if ended.url is None:
+            raise PresageError(f"The export {self.id} has no file: it is {ended.status}.")
+        return save(self.family.transport, ended.url, ended.bytes or 0, file, progress)
 
 
 class Exports:
@@ -110,40 +97,6 @@ class Exports:
         """Fetch how far an export is, and where its file can be fetched."""
         request = Request("GET", f"{self._base}/{dataset_id}/exports/{export_id}")
         return self._bound(self._transport.record(request, Export))
-
-    def fetch(
-        self, export: records.Export, stream: BinaryIO, progress: bool | None = None
-    ) -> int:
-        """Fetch the file of an export that SUCCEEDED; a repeat begins at its beginning.
-
-        Raises:
-            UnreachableError: the connection broke, again and again.
-        """
-        import stamina
-
-        if export.url is None:
-            raise PresageError(f"The export {export.id} has no file: it is {export.status}.")
-        for attempt in stamina.retry_context(
-            on=UnreachableError, attempts=ATTEMPTS, timeout=None, wait_max=LONGEST_PAUSE
-        ):
-            with attempt, Bar("Fetching", progress, export.bytes or 1) as bar:
-                stream.seek(0)
-                stream.truncate()
-                self._download(export.url, stream, bar)
-        return stream.tell()
-
-    def _download(self, url: str, stream: BinaryIO, bar: Bar) -> None:
-        try:
-            with self._transport.http.stream("GET", url) as response:
-                if response.status_code >= 500:
-                    raise UnreachableError(f"The bucket answered {response.status_code}.")
-                if not response.is_success:
-                    raise PresageError(f"The bucket refused with {response.status_code}.")
-                for part in response.iter_bytes(1 << 16):
-                    stream.write(part)
-                    bar.show(stream.tell())
-        except httpx.RequestError as error:
-            raise unreachable(error, url.partition("?")[0]) from error
 
     def _bound(self, export: Export) -> Export:
         export.__dict__["family_of"] = self._family

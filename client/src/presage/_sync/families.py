@@ -7,6 +7,7 @@ import json
 from typing import Any, TypeVar
 
 from presage import records
+from presage._sync.batches import Batches
 from presage._sync.datasets import Datasets, Examples, Feedback
 from presage._sync.exports import Exports
 from presage._sync.models import Models
@@ -59,6 +60,10 @@ class Language(Family):
     """`/v2/language`: texts."""
 
     path = "/v2/language"
+
+    def __init__(self, transport: Transport, uploads: Uploads) -> None:
+        super().__init__(transport, uploads)
+        self.batches = Batches(self)
 
     def intent(
         self,

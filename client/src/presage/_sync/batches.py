@@ -1,0 +1,159 @@
+# Written by client/tools/write_sync.py from presage._async: do not edit.
+"""Batches: many texts answered in the background."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from presage import records
+from presage._sync.fetching import save
+from presage._sync.pages import Pages
+from presage._sync.transport import Transport
+from presage._sync.waiting import wait
+from presage._files import File
+from presage._records import decode
+from presage._requests import Request
+from presage.errors import JobFailedError, PresageError
+
+if TYPE_CHECKING:
+    from presage._sync.families import Language
+
+
+class Batch(records.Batch):
+    """A batch: its record, and what can be done with it."""
+
+    @property
+    def family(self) -> Language:
+        """The family it belongs to."""
+        found: Language = self.__dict__["family_of"]
+        return found
+
+    def refresh(self) -> Batch:
+        """Fetch its present state; `result_url` is a new one each time."""
+        return self.family.batches.get(self.id)
+
+    def wait(
+        self, *, timeout: float | None = None, progress: bool | None = None
+    ) -> Batch:
+        """Wait until every line is answered.
+
+        Raises:
+            JobFailedError: it failed, or was cancelled.
+            WaitTimeoutError: it goes on after `timeout` seconds.
+        """
+        ended = wait(
+            self.refresh,
+            lambda seen: seen.status not in ("QUEUED", "RUNNING"),
+            title=f"Answering {self.name}",
+            share=lambda seen: float(seen.progress),
+            timeout=timeout,
+            progress=progress,
+        )
+        if ended.status != "SUCCEEDED":
+            raise JobFailedError(ended.failure_msg or f"The batch {self.id} is {ended.status}.")
+        return ended
+
+    def save(
+        self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
+    ) -> int:
+        """Fetch its result in bounded memory; returns its bytes.
+
+        Args:
+            file: a path, which is replaced once the whole file is there, or a seekable open file.
+            progress: whether to show a bar; None shows it on a terminal.
+
+        Raises:
+            PresageError: there is no result.
+            FileError: the file cannot be written.
+        """
+        now = self.refresh()
+        if now.result_url is None:
+            raise PresageError(f"The batch {self.id} has no result: it is {now.status}.")
+        transport = self.family.transport
+        return save(transport, now.result_url, now.result_bytes or 0, file, progress)
+
+    def results(self) -> list[dict[str, Any]]:
+        """Fetch its result of JSON lines as a list: of batches that fit into memory."""
+        if self.format != "jsonl":
+            raise PresageError(f"The result of the batch {self.id} is {self.format}: save it.")
+        stream = io.BytesIO()
+        self.save(stream, progress=False)
+        return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+    def cancel(self) -> Batch:
+        """Cancel it, or remove it with its result when it has ended."""
+        return self.family.batches.cancel(self.id)
+
+
+class Batches:
+    """`/v2/language/batches`."""
+
+    def __init__(self, family: Language) -> None:
+        self._family = family
+        self._transport: Transport = family.transport
+        self._base = f"{family.path}/batches"
+
+    def create(
+        self,
+        model_id: str,
+        file: File | None = None,
+        *,
+        dataset_id: int | None = None,
+        kind: str | None = None,
+        num_results: int | None = None,
+        name: str | None = None,
+        format: str | None = None,
+        partial: bool | None = None,
+        text_column: str | int | None = None,
+        progress: bool | None = None,
+    ) -> Batch:
+        """Have many texts answered; a prediction is reserved for each.
+
+        Args:
+            model_id: what answers.
+            file: texts as csv, tsv, xlsx or JSON lines: a path, an address, bytes or open file.
+            dataset_id: a dataset whose uploaded texts are answered, in place of a file.
+            kind: `intent` or `sentiment`; the model's type decides where it is missing.
+            num_results: most labels of an answer.
+            name: of the batch; that of the file where it is missing.
+            format: of the result, `jsonl` or `csv`.
+            partial: whether as many lines are answered as predictions are left.
+            text_column: column of the texts, by name or by position from 1 without header.
+            progress: whether to show bars; None shows them on a terminal.
+        """
+        fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
+        fields |= {"numResults": num_results, "name": name, "format": format}
+        fields |= {"partial": partial, "textColumn": text_column}
+        if file is None:
+            return self._create(Request("POST", self._base, fields=fields))
+        with self._family.uploads.attached(file, "data", "path", progress) as part:
+            sent = {**fields, **part.fields}
+            return self._create(Request("POST", self._base, fields=sent, files=part.files))
+
+    def get(self, batch_id: str) -> Batch:
+        """Fetch how far a batch is, and where its result can be fetched."""
+        request = Request("GET", f"{self._base}/{batch_id}")
+        return self._bound(self._transport.record(request, Batch))
+
+    def list(self) -> Pages[Batch]:
+        """List the batches, the newest first."""
+        return Pages(
+            self._transport,
+            Request("GET", self._base),
+            lambda item: self._bound(decode(item, Batch)),
+        )
+
+    def cancel(self, batch_id: str) -> Batch:
+        """Cancel a batch, or remove one that has ended with its result."""
+        request = Request("DELETE", f"{self._base}/{batch_id}")
+        return self._bound(self._transport.record(request, Batch))
+
+    def _create(self, request: Request) -> Batch:
+        return self._bound(self._transport.record(request, Batch))
+
+    def _bound(self, batch: Batch) -> Batch:
+        batch.__dict__["family_of"] = self._family
+        return batch

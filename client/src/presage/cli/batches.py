@@ -1,0 +1,126 @@
+"""`presage batch`: run, list, show, cancel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from presage import Batch, PresageError
+from presage.cli.context import Id, Json, Quiet, client, pairs, shows_progress
+from presage.cli.output import print_json, say, show, table
+
+app = typer.Typer(no_args_is_help=True, help="Batches: many texts answered at once.")
+
+BatchId = Annotated[str, typer.Argument(help="Id of a batch.", show_default=False)]
+
+
+@app.command()
+def run(
+    file: Annotated[str, typer.Argument(help="Texts as csv, tsv, xlsx or JSON lines, or an URL.")],
+    model: Annotated[str, typer.Option(help="Id of the model that answers.", show_default=False)],
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--output", "-o", help="File to write; named by the batch without it."),
+    ] = None,
+    options: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--set",
+            help="text-column=Subject, num-results=3, name=…, kind=intent or format=csv; may be "
+            "repeated.",
+        ),
+    ] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Answer as many as predictions are left.")
+    ] = False,
+    wait: Annotated[bool, typer.Option(help="Wait for the result and fetch it.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    quiet: Quiet = False,
+    as_id: Id = False,
+    as_json: Json = False,
+) -> None:
+    """Have the texts of a file answered, and fetch the answers."""
+    progress = shows_progress(quiet)
+    if output is not None and output.exists() and not force:
+        raise PresageError(f"{output} is there already: --force replaces it.")
+    with client() as service:
+        made = service.language.batches.create(
+            model,
+            file,
+            partial=partial or None,
+            **pairs(options, "--set"),
+            progress=progress,
+        )
+        lines = [f"batch {made.id} is {made.status}"]
+        if wait:
+            place = output or Path(f"batch-{made.id}.{made.format}")
+            made = made.wait(progress=progress)
+            size = made.save(place, progress=progress)
+            failed = f", {made.counts.failed} without an answer" if made.counts.failed else ""
+            lines = [f"{made.counts.done} lines{failed}, {size:,} bytes: {place}"]
+    show(made, [made.id] if as_id else lines, as_json=as_json)
+
+
+@app.command("list")
+def list_batches(as_json: Json = False) -> None:
+    """List your batches, the newest first."""
+    with client() as service:
+        found = service.language.batches.list().list()
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (one.id, one.status, f"{one.counts.done}/{one.counts.total}", one.created_at, one.name)
+        for one in found
+    ]
+    for line in table(("id", "status", "lines", "created", "name"), rows):
+        say(line)
+
+
+@app.command("show")
+def show_batch(batch_id: BatchId, as_json: Json = False) -> None:
+    """Show how far a batch is."""
+    with client() as service:
+        found = service.language.batches.get(batch_id)
+    show(found, [_line(found)], as_json=as_json)
+
+
+@app.command()
+def fetch(
+    batch_id: BatchId,
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--output", "-o", help="File to write; named by the batch without it."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Wait for a batch and fetch its result."""
+    progress = shows_progress(quiet)
+    with client() as service:
+        found = service.language.batches.get(batch_id).wait(progress=progress)
+        place = output or Path(f"batch-{found.id}.{found.format}")
+        if place.exists() and not force:
+            raise PresageError(f"{place} is there already: --force replaces it.")
+        size = found.save(place, progress=progress)
+    show(found, [f"{found.counts.done} lines, {size:,} bytes: {place}"], as_json=as_json)
+
+
+@app.command()
+def cancel(batch_id: BatchId, as_json: Json = False) -> None:
+    """Cancel a batch, or remove one that has ended with its result."""
+    with client() as service:
+        found = service.language.batches.cancel(batch_id)
+    over = "cancelled" if found.status == "CANCELLED" else "removed"
+    show(found, [f"batch {batch_id} is {over}"], as_json=as_json)
+
+
+def _line(batch: Batch) -> str:
+    """Write a batch in a line."""
+    counts = batch.counts
+    failed = f", {counts.failed} without an answer" if counts.failed else ""
+    cause = f": {batch.failure_msg}" if batch.failure_msg else ""
+    return f"{batch.name}: {batch.status}, {counts.done} of {counts.total} lines{failed}{cause}"
