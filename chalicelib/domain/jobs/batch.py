@@ -34,6 +34,8 @@ BATCHES_PAGE = 100
 """Page size of lists of batches."""
 BATCH_KEPT = timedelta(days=30)
 """How long a batch and its result are there, from the call that asks for it."""
+MAX_STALLS = 24
+"""How often parts are announced again, four times an hour, while none of them is answered."""
 MAX_ID_CHARACTERS = 1_000
 """Longest `id` of a line that comes back."""
 

@@ -26,6 +26,7 @@ from chalicelib.domain.jobs.batch import (
     CANCELLED,
     CSV,
     MAX_BATCH_BYTES,
+    MAX_STALLS,
     PART_LINES,
     PARTS_AT_ONCE,
     QUEUED,
@@ -161,7 +162,7 @@ class BatchRunService:
     def _attempt(self, batch: Batch, step: Callable[[Batch], None]) -> None:
         """Take a step; what refuses it ends the batch, and so does one attempt too many."""
         if batch.attempts >= self._settings.max_attempts:
-            self._give_up(batch)
+            self._give_up(batch, f"was broken off {self._settings.max_attempts} times")
             return
         try:
             step(batch)
@@ -273,8 +274,8 @@ class BatchRunService:
 
     def _resume(self, batch: Batch) -> None:
         """Announce the parts again: a message of theirs was lost, or they fail each time."""
-        if batch.stalls >= self._settings.max_attempts:
-            self._give_up(batch)
+        if batch.stalls >= MAX_STALLS:
+            self._give_up(batch, f"was announced {MAX_STALLS} times, and no part was answered")
             return
         stalled = self._batches.stall(batch)
         if stalled is not None:
@@ -382,9 +383,8 @@ class BatchRunService:
         if failed is not None:
             self.settle(failed)
 
-    def _give_up(self, batch: Batch) -> None:
-        tries = self._settings.max_attempts
-        self._fail(batch, f"The batch was broken off {tries} times. Send it again later.")
+    def _give_up(self, batch: Batch, what: str) -> None:
+        self._fail(batch, f"The batch {what}. Send it again later.")
         journal.job_given_up("batch", batch.batch_id)
 
     def _send(self, batch: Batch, part: int | None = None, delay_seconds: int = 0) -> None:
