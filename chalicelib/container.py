@@ -184,7 +184,7 @@ class Container:
     @cached_property
     def receipts(self) -> ReceiptService:
         """Lists receipts."""
-        return ReceiptService(self.stores.receipts)
+        return ReceiptService(self.stores.receipts, self.stores.mend_receipts)
 
     @cached_property
     def examples(self) -> ExampleService:

@@ -21,6 +21,7 @@ from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import DatasetLeases
+from chalicelib.stores.datasets.mend_receipts import MendReceipts
 from chalicelib.stores.datasets.mends import MendStore
 from chalicelib.stores.datasets.ownership import DatasetOwnership
 from chalicelib.stores.datasets.receipts import ReceiptStore
@@ -97,6 +98,7 @@ class Stores:
         self.room = RoomStore(self.clients, self.datasets, clock, settings)
         self.appends = AppendStore(self, clock)
         self.traces = TraceStore(self.clients, clock)
+        self.mend_receipts = MendReceipts(self.clients, clock)
         self.mends = MendStore(self, settings.lease_seconds)
 
     def _add_queues(self, settings: Settings, clock: Clock) -> None:

@@ -71,6 +71,8 @@ def test_an_example_is_moved_reworded_and_removed(call, example):
         "added",
         "duplicates",
         "skipped",
+        "id",
+        "createdAt",
         "examples",
         "object",
     ]
@@ -100,6 +102,23 @@ def test_corrections_are_counted(call, example):
     assert (answer.status, counts, "examples" in answer.json) == (200, [1, 0, 0], False)
     report = call.json("POST", f"{URL}/corrections", fromReportOf=MODEL_ID)
     assert (report.status, report.json["moved"]) == (200, 0)
+
+
+def test_corrections_can_be_read_again(call, example):
+    """The newest first, a page a call; what changed nothing is none of them."""
+    url, answers = f"{URL}/corrections", []
+    for label in ("delivery", "refund"):
+        item = {"exampleId": example["id"], "label": label}
+        answers.append(call.json("POST", url, corrections=[item]).json)
+    again = call.json("POST", url, corrections=[item]).json
+    removed = call("DELETE", f"{URL}/examples/{example['id']}").json
+
+    assert ("id" in again, again["moved"]) == (False, 0)
+    listed = call("GET", url).json["data"]
+    assert listed[0] == removed
+    assert all(one in listed for one in answers if "id" in one)
+    assert call("GET", f"{url}?count=1&offset=1").json["data"] == listed[1:2]
+    assert call("GET", f"{URL[:-1]}9/corrections").status == 404
 
 
 @pytest.mark.parametrize(

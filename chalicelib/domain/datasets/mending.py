@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.example import Example
@@ -67,6 +68,10 @@ class Mended:
     """Examples that are gone because their label has an equal one now."""
     skipped: int = 0
     """Suspects that were left alone because they were mended since the training."""
+    mend_id: int = 0
+    """Fence of its owner, unique in the dataset; 0 where nothing was changed."""
+    created_at: datetime | None = None
+    """When it was done; None where nothing was changed."""
     examples: tuple[Example, ...] = ()
     """The changed examples as they are now; of equal ones the one that stays."""
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
+from chalicelib.domain.common.limits import RECEIPTS_PAGE
 from chalicelib.domain.datasets.dataset import DatasetView, Label
 from chalicelib.domain.datasets.mending import (
     MAX_CORRECTIONS,
@@ -20,6 +21,7 @@ from chalicelib.domain.models.model import Model
 from chalicelib.errors import InvalidParameter, LabelNotFound, MissingParameter, ModelNotFound
 from chalicelib.formats.texts.json_limits import is_too_deep
 from chalicelib.services.datasets.boxes import MAX_BOXES, SentBox
+from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.http.request import JSON
 from chalicelib.web.operations import locate
 from chalicelib.web.operations.fields import Document, Name
@@ -275,6 +277,14 @@ def correct_dataset(call: Call) -> records.CorrectionRecord:
     return _described(call, view, replace(done, examples=()))
 
 
+def list_corrections(call: Call) -> ListAnswer:
+    """List what changes of examples did, the newest first."""
+    view, asked = call.located, call.window
+    page = call.container.receipts.mendings(view, asked.offset, asked.count)
+    dataset_id = view.dataset.dataset_id
+    return list_answer(page, lambda done: describe.correction(dataset_id, done, ()), asked)
+
+
 def _described(call: Call, view: DatasetView, done: Mended) -> records.CorrectionRecord:
     """Describe a mending with the example that it changed."""
     shown = call.container.mending.show(view, done)
@@ -356,5 +366,17 @@ OPERATIONS = (
         answer=records.CorrectionRecord,
         takes_data=True,
         statuses=(409,),
+    ),
+    Operation(
+        name="list_corrections",
+        method="GET",
+        path="/v2/:family/datasets/{dataset_id}/corrections",
+        families=BOTH,
+        view=list_corrections,
+        locate=locate.dataset_in_path,
+        summary="List what corrections and other changes of examples did, the newest first.",
+        page_size=RECEIPTS_PAGE,
+        is_list=True,
+        answer=records.CorrectionRecord,
     ),
 )

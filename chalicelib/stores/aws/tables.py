@@ -185,7 +185,8 @@ class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source; the body lies in S3 when it is too long.
 
     Below 0 stand the layouts of sequences that were mended, by the fence of the mending. At
-    `7#places`: labels by example id; at `7#mended`: what each mending left to be cleared away.
+    `7#places`: labels by example id; at `7#mended`: what each mending left to be cleared away;
+    at `7#corrections`: what it did.
     """
 
     Meta = _meta(table_name="examples")

@@ -21,6 +21,7 @@ from chalicelib.errors import LabelNotFound, StorageUnavailable
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
+from chalicelib.stores.datasets.mend_receipts import MendReceipts
 from chalicelib.stores.datasets.ownership import DatasetOwnership
 from chalicelib.stores.datasets.traces import TraceStore
 from chalicelib.stores.examples.chunk_edits import ChunkEditor, SequenceEdit
@@ -47,6 +48,7 @@ class MendStores(Protocol):
     digests: DigestIndex
     labels: LabelStore
     traces: TraceStore
+    mend_receipts: MendReceipts
     deletions: DeletionStore
     queues: Queues
 
@@ -130,11 +132,12 @@ class MendStore:
             # Noted before the commit, or chunks that nobody names would stay after a death in
             # between.
             self._stores.traces.put(dataset, fence, work.traces())
+            created_at = self._stores.mend_receipts.put(dataset, fence, done)
             self._stores.deletions.reopen(traces_of(dataset))
             beat.check()
             gone = plan.dropped.label_id if plan.dropped else 0
             leases.commit_mending(dataset, owned.lease, addition, gone)
-        return done
+        return replace(done, mend_id=fence, created_at=created_at)
 
     def _found(self, dataset: Dataset, plan: MendPlan) -> Found:
         """Find every example that the plan names, and those of a label that goes."""
@@ -211,7 +214,9 @@ class _Work:
             self._drop(plan.dropped)
         is_shown = len(changes) == 1 or plan.added or plan.shown
         return Mended(
-            **counted,
+            moved=counted["moved"],
+            changed=counted["changed"],
+            removed=counted["removed"],
             added=len(plan.added),
             duplicates=duplicates,
             skipped=plan.skipped,

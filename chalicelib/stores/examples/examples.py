@@ -216,7 +216,7 @@ class ExampleStore:
 
     def delete_notes(self, dataset_id: int) -> None:
         """Delete what is noted of a dataset's examples beside their chunks."""
-        _delete_rows((places_key(dataset_id), mended_key(dataset_id)))
+        _delete_rows(key(dataset_id) for key in (places_key, mended_key, corrections_key))
 
     def _all_blocks(
         self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
@@ -277,6 +277,11 @@ def places_key(dataset_id: int) -> str:
 def mended_key(dataset_id: int) -> str:
     """Partition key of the rows that tell what mendings left."""
     return f"{dataset_id}#mended"
+
+
+def corrections_key(dataset_id: int) -> str:
+    """Partition key of the rows that tell what mendings did."""
+    return f"{dataset_id}#corrections"
 
 
 def _delete_rows(keys: Iterable[str]) -> None:

@@ -74,6 +74,8 @@ WORDS: Mapping[str, str] = {
     "removed": "Examples that were taken out.",
     "added": "Boxes that are new.",
     "skipped": "Suspects that were left alone, because they were mended since the training.",
+    "CorrectionRecord.id": "Its id in the list of corrections; absent where nothing was changed.",
+    "CorrectionRecord.createdAt": "When it was done; absent where nothing was changed.",
     "CorrectionRecord.examples": "The example that was named, or all boxes of its picture, as they "
     "are now.",
     "example_id": "Id of an example of the dataset.",

@@ -133,6 +133,8 @@ def correction(dataset_id: int, done: Mended, shown: Iterable[ExampleView]) -> C
         added=done.added,
         duplicates=done.duplicates,
         skipped=done.skipped,
+        id=done.mend_id or UNSET,
+        created_at=UNSET if done.created_at is None else date_text(done.created_at),
         examples=[corrected(item) for item in shown] if done.examples else UNSET,
     )
 

@@ -150,6 +150,8 @@ class CorrectionRecord(msgspec.Struct, rename="camel"):
         Meta(description="Examples that are gone because their label has an equal one now."),
     ]
     skipped: int
+    id: int | UnsetType = UNSET
+    created_at: str | UnsetType = UNSET
     examples: list[CorrectedExampleRecord] | UnsetType = UNSET
     object: Literal["correction"] = "correction"
 

@@ -101,6 +101,8 @@ class Correction(Record, kw_only=True):
     added: int
     duplicates: int
     skipped: int
+    id: int | None = None
+    created_at: str | None = None
     examples: list[CorrectedExample] | None = None
     object: str = "correction"
 

@@ -112,6 +112,7 @@ STORY: Sequence[Step] = (
     Step("change_example", L, variables={**_DATASET, "example_id": "$wrong"},
          fields={"label": "delivery-date", "document": "When will it come?"}),
     Step("remove_example", L, variables={**_DATASET, "example_id": "$odd"}),
+    Step("list_corrections", L, variables=_DATASET),
     Step("correct_dataset", L, variables=_DATASET, fields={"corrections":
          [{"exampleId": "$wrong", "label": "refund"}]}),
     Step("create_export", L, variables=_DATASET, fields={"format": "csv"},
@@ -170,6 +171,7 @@ STORY: Sequence[Step] = (
     Step("change_example", V, variables={**_SIGNS, "example_id": "$other_sign"},
          fields={"labelId": "$sign_label"}),
     Step("remove_example", V, variables={**_SIGNS, "example_id": "$blurred"}),
+    Step("list_corrections", V, variables=_SIGNS),
     Step("correct_dataset", V, variables=_SIGNS, fields={"corrections":
          [{"exampleId": "$other_sign", "remove": True}]}),
     Step("create_export", V, variables=_SIGNS, fields={"format": "zip"}, keeps={"pack": "id"}),

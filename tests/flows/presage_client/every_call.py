@@ -92,6 +92,7 @@ async def tell_mending(client: AsyncPresage) -> None:
     assert (await examples.remove(data.id, found[2])).removed == 1
     done = await data.fix({"exampleId": found[3], "labelId": first.id})
     assert done.moved == 1
+    assert (await data.corrections().first()).id == done.id
     assert (await datasets.change_label(data.id, second.id, merge_into=first.id)).moved
     assert (await datasets.remove_label(data.id, third.id)).removed == third.num_examples
     await data.delete()

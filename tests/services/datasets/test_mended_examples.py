@@ -257,3 +257,28 @@ def test_one_correction_among_many_costs_little(world: World) -> None:
 
     assert 20_000 < sum(size for _, size in moved) <= 200_000, moved
     assert [label.examples for label in world.get(view).labels] == [MANY - 1, MANY + 1]
+
+
+def test_receipts_tell_what_was_committed(world: World, view: DatasetView) -> None:
+    """A mending that died before its commit is no receipt, though a later one is committed."""
+    first, second, third = (i for i, _, _ in listed(world, view, "upload")[:3])
+    world.container.mending.remove_example(view, first)
+    leases = world.stores.dataset_leases
+    commit = leases.commit_mending
+
+    def die(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    leases.commit_mending = die  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        world.container.mending.remove_example(world.get(view), second)
+    leases.commit_mending = commit  # type: ignore[method-assign]
+    world.clock.advance(minutes=5)
+    done = world.container.mending.change_example(world.get(view), Correction(third, label="c"))
+
+    page = world.another().container.receipts.mendings(world.get(view), 0, 25)
+    assert [(one.removed, one.moved) for one in page.items] == [(0, 1), (1, 0)]
+    assert page.items[0].mend_id == done.mend_id
+    assert page.items[0].created_at == world.clock()
+    world.settle()
+    assert len(world.container.receipts.mendings(world.get(view), 0, 25).items) == 2

@@ -91,6 +91,10 @@ class AsyncDataset(records.Dataset):
         """Mend its examples, all or none; arguments as of `datasets.fix`."""
         return await self.family.datasets.fix(self.id, *corrections, **report)
 
+    def corrections(self) -> AsyncPages[records.Correction]:
+        """List what changes of its examples did, the newest first."""
+        return self.family.datasets.corrections(self.id)
+
     async def delete(self) -> records.Deletion:
         """Delete it; its models stay."""
         return await self.family.datasets.delete(self.id)
@@ -272,6 +276,11 @@ class AsyncDatasets:
         }
         request = Request("POST", f"{self._base}/{dataset_id}/corrections", fields=fields)
         return await self._transport.record(request, records.Correction)
+
+    def corrections(self, dataset_id: int) -> AsyncPages[records.Correction]:
+        """List what corrections and other changes of examples did, the newest first."""
+        request = Request("GET", f"{self._base}/{dataset_id}/corrections")
+        return AsyncPages(self._transport, request, lambda item: decode(item, records.Correction))
 
     async def delete(self, dataset_id: int) -> records.Deletion:
         """Delete a dataset; its models stay. The record returned tells how far that is."""

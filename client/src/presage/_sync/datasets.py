@@ -92,6 +92,10 @@ class Dataset(records.Dataset):
         """Mend its examples, all or none; arguments as of `datasets.fix`."""
         return self.family.datasets.fix(self.id, *corrections, **report)
 
+    def corrections(self) -> Pages[records.Correction]:
+        """List what changes of its examples did, the newest first."""
+        return self.family.datasets.corrections(self.id)
+
     def delete(self) -> records.Deletion:
         """Delete it; its models stay."""
         return self.family.datasets.delete(self.id)
@@ -273,6 +277,11 @@ class Datasets:
         }
         request = Request("POST", f"{self._base}/{dataset_id}/corrections", fields=fields)
         return self._transport.record(request, records.Correction)
+
+    def corrections(self, dataset_id: int) -> Pages[records.Correction]:
+        """List what corrections and other changes of examples did, the newest first."""
+        request = Request("GET", f"{self._base}/{dataset_id}/corrections")
+        return Pages(self._transport, request, lambda item: decode(item, records.Correction))
 
     def delete(self, dataset_id: int) -> records.Deletion:
         """Delete a dataset; its models stay. The record returned tells how far that is."""
