@@ -9,6 +9,7 @@ import pytest
 from tests.api.prepared import BOX_MODEL_ID, DATASET_ID, DELIVERY, MODEL_ID, REFUND, SCENES_ID
 
 URL = f"/v2/language/datasets/{DATASET_ID}"
+FINE = {"exampleId": 1, "labelId": DELIVERY}
 
 
 def test_a_dataset_is_renamed(call):
@@ -134,6 +135,15 @@ def test_corrections_can_be_read_again(call, example):
         ("POST", "/corrections", {"corrections": [{"exampleId": 1}] * 10_001}, 400, "10001"),
         ("POST", "/corrections", {"corrections": [{"label": "a"}]}, 400, "exampleId"),
         ("POST", "/corrections", {"corrections": "all"}, 400, "a list"),
+        ("POST", "/corrections", {"corrections": [FINE, 5]}, 400, "'corrections[1]'"),
+        ("POST", "/corrections", {"corrections": [FINE, {}]}, 400, "'corrections[1].exampleId'"),
+        (
+            "POST",
+            "/corrections",
+            {"corrections": [FINE, {"exampleId": "x", "labelId": DELIVERY}]},
+            400,
+            "'corrections[1].exampleId' parameter is not valid: expected a whole number, got 'x'",
+        ),
         ("POST", "/corrections", {"fromReportOf": "A" * 26}, 404, "Unable to find model"),
         ("POST", "/corrections", {"fromReportOf": BOX_MODEL_ID}, 400, "was trained from"),
         (

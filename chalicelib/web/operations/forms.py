@@ -97,7 +97,30 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
     try:
         return msgspec.convert(read, form, strict=False)
     except msgspec.ValidationError as problem:
+        _convert_items(read, form, prefix)
         raise _readable(str(problem), values, form, prefix) from problem
+
+
+def _convert_items(values: Mapping[str, Any], form: type[msgspec.Struct], prefix: str) -> None:
+    """Convert the objects of lists one by one, since the problem does not say which it is.
+
+    Raises:
+        BadRequest: an object cannot be converted; names its place.
+    """
+    for declared in msgspec.structs.fields(form):
+        name = declared.encode_name
+        kinds = [get_args(one)[0] for one in _kinds(declared.type) if get_origin(one) is list]
+        sent = values.get(name)
+        if kinds and isinstance(sent, list) and _is_struct(kinds[0]):
+            for place, item in enumerate(sent):
+                at = f"{prefix}{name}[{place}]"
+                if not isinstance(item, Mapping):
+                    raise InvalidParameter(at, f"expected an object, got {_shown(item, '')}.")
+                convert(item, kinds[0], f"{at}.")
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 @cache
