@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example
@@ -47,6 +47,49 @@ class SequenceEdit:
         return self.count - len(self.removed) + len(self.added)
 
 
+class _Puts:
+    """Writes chunks side by side; all are written when its block ends without an error."""
+
+    def __init__(
+        self,
+        writers: ThreadPoolExecutor,
+        put_chunk: Callable[[ExampleSequence, int, Sequence[Example]], None],
+    ) -> None:
+        self._writers = writers
+        self._put_chunk = put_chunk
+        self._waiting: list[Future[None]] = []
+
+    def __enter__(self) -> _Puts:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if error is None:
+            self.wait()
+        for one in self._waiting:
+            one.cancel()
+
+    def put(
+        self, sequence: ExampleSequence, number: int, examples: Sequence[Example]
+    ) -> list[tuple[int, int]]:
+        """Write examples as chunks of equal size; return their numbers and sizes."""
+        ordered = sorted(examples, key=lambda example: example.example_id)
+        count = -(-len(ordered) // CHUNK_EXAMPLES)
+        written: list[tuple[int, int]] = []
+        for place in range(count):
+            # Of equal size rather than full ones and a rest: all have room for what comes later.
+            part = ordered[place * len(ordered) // count : (place + 1) * len(ordered) // count]
+            put = self._writers.submit(self._put_chunk, sequence, number + place, part)
+            self._waiting.append(put)
+            written.append((number + place, len(part)))
+        return written
+
+    def wait(self) -> None:
+        """Wait for what is being written."""
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            one.result()
+
+
 class ChunkEditor:
     """Writes what edits change."""
 
@@ -62,10 +105,25 @@ class ChunkEditor:
             LeaseLost: another owner writes this dataset now.
         """
         touched = self._touched(edits)
-        with ThreadPoolExecutor(_WRITES_AT_ONCE, thread_name_prefix="mending") as writers:
-            for _ in writers.map(
-                lambda edit: self._write(edit, touched[edit.sequence], fence, check), edits
-            ):
+
+        def put_chunk(sequence: ExampleSequence, number: int, part: Sequence[Example]) -> None:
+            check()
+            self._examples.put_chunk(sequence, number, part, fence)
+
+        # Two pools: an edit waits for its chunks.
+        with (
+            ThreadPoolExecutor(_WRITES_AT_ONCE, thread_name_prefix="mending") as editors,
+            ThreadPoolExecutor(_WRITES_AT_ONCE, thread_name_prefix="chunks") as writers,
+        ):
+
+            def write(edit: SequenceEdit) -> None:
+                with _Puts(writers, put_chunk) as puts:
+                    layout = self._layout(edit, touched[edit.sequence], puts)
+                # Last: a layout is whole or not there, and names no chunk that is not written.
+                check()
+                self._examples.put_layout(edit.sequence, layout, fence)
+
+            for _ in editors.map(write, edits):
                 pass
 
     def _touched(self, edits: Sequence[SequenceEdit]) -> dict[ExampleSequence, dict[int, set[int]]]:
@@ -80,14 +138,8 @@ class ChunkEditor:
             found[one.sequence][part.number].add(one.example_id)
         return found
 
-    def _write(
-        self,
-        edit: SequenceEdit,
-        touched: dict[int, set[int]],
-        fence: int,
-        check: Callable[[], None],
-    ) -> None:
-        """Write one edit."""
+    def _layout(self, edit: SequenceEdit, touched: dict[int, set[int]], puts: _Puts) -> ChunkLayout:
+        """Write the chunks of one edit; return their layout."""
         sequence = edit.sequence
         before = self._examples.layout(sequence)
         start, number = before.tail(edit.count)
@@ -108,37 +160,15 @@ class ChunkEditor:
                 kept = [e for e in read[place] if e.example_id not in edit.removed]
                 # Where its id belongs, since examples are searched by halves of growing ids.
                 kept += [added[i] for i in touched[place[1]] if i in added]
-                chunks += self._put(sequence, free, kept, fence, check)
+                chunks += puts.put(sequence, free, kept)
                 free += -(-len(kept) // CHUNK_EXAMPLES)
+            puts.wait()
         if edit.count == 0:
-            chunks = self._put(sequence, free, edit.added, fence, check)
+            chunks = puts.put(sequence, free, edit.added)
             free += len(chunks)
         if sequence.layout:
             edit.dead.append((sequence.key, -sequence.layout))
-        # Last: a layout is whole or not there, and names no chunk that is not written.
-        layout = ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
-        check()
-        self._examples.put_layout(sequence, layout, fence)
-
-    def _put(
-        self,
-        sequence: ExampleSequence,
-        number: int,
-        examples: Sequence[Example],
-        fence: int,
-        check: Callable[[], None],
-    ) -> list[tuple[int, int]]:
-        """Write examples as chunks of equal size; return their numbers and sizes."""
-        ordered = sorted(examples, key=lambda example: example.example_id)
-        count = -(-len(ordered) // CHUNK_EXAMPLES)
-        written: list[tuple[int, int]] = []
-        for place in range(count):
-            # Of equal size rather than full ones and a rest: all have room for what comes later.
-            part = ordered[place * len(ordered) // count : (place + 1) * len(ordered) // count]
-            check()
-            self._examples.put_chunk(sequence, number + place, part, fence)
-            written.append((number + place, len(part)))
-        return written
+        return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
         """Tell what the index of digests will not know; it is made anew where that is much."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -282,3 +283,25 @@ def test_receipts_tell_what_was_committed(world: World, view: DatasetView) -> No
     assert page.items[0].created_at == world.clock()
     world.settle()
     assert len(world.container.receipts.mendings(world.get(view), 0, 25).items) == 2
+
+
+def test_chunks_of_one_label_are_written_side_by_side(world: World) -> None:
+    """Ten thousand corrections of one label end within a gateway's time, as writes overlap."""
+    view = world.dataset(some_rows({"a": 1_000, "b": 5}))
+    numbers = [i for i, _, _ in listed(world, view, "upload")[:1_000:100]]
+    under_way, most = [0], [0]
+
+    def begin(request: Any, **_: Any) -> None:
+        if "PutItem" in str(request.headers.get("X-Amz-Target")):
+            under_way[0] += 1
+            most[0] = max(most[0], under_way[0])
+            time.sleep(0.05)
+            under_way[0] -= 1
+
+    events = world.stores.clients.dynamodb.meta.events
+    events.register_first("before-send", begin)
+    world.container.mending.correct(view, [Correction(i, is_removed=True) for i in numbers])
+    events.unregister("before-send", begin)
+
+    assert most[0] >= 4
+    assert world.get(view).labels[0].examples == 990
