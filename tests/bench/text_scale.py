@@ -1,7 +1,8 @@
 """Large trainings, many models behind one process, and the same bytes on every processor.
 
-Run with `python -m tests.bench.text_scale [--data FOLDER] [--only PART ...]`. What takes memory
-runs in a process of its own, so that its peak is its own too; the last parts start local stacks.
+Run with `python -m tests.bench.text_scale [--data FOLDER] [--only PART ...] [--texts N]`. What
+takes memory runs in a process of its own, so that its peak is its own too; the last parts start
+local stacks.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from chalicelib.engines.text.fit import fit
 from tests.bench.folder_models import ask, prediction_service, served
 from tests.bench.report import Report, ceiling, say
 from tests.bench.text_data import BUILD, PROFILES, ROOT, Embedder
-from tests.bench.text_service import bench_interrupted, bench_service, bench_words
+from tests.bench.text_service import TEXTS, bench_interrupted, bench_service, bench_words
 
 DIMS = {"minilm": 384, "use": 512}
 """Encoders of the fast profile."""
@@ -221,6 +222,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / ".models")
     parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--texts", type=int, default=TEXTS, help="most texts of an upload")
     parser.add_argument("--child", choices=list(CHILDREN), help="one measurement, as JSON")
     asked = parser.parse_args()
     if asked.child:

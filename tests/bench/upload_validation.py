@@ -84,7 +84,8 @@ def _images(most: int) -> list[tuple[str, bytes]]:
     from PIL import Image
 
     images, size = [], 0
-    while size < most - _ROOM - len(images) * 2_000:
+    room = min(_ROOM, most // 8)
+    while size < most - room - len(images) * 2_000:
         pixels = Image.frombytes("RGB", (SIDE // 8, SIDE // 8), os.urandom(3 * (SIDE // 8) ** 2))
         content = encoded(pixels.resize((SIDE, SIDE)), "JPEG", quality=85)
         images.append((f"{len(images)}.jpg", content))
