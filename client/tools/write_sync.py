@@ -42,7 +42,9 @@ def synchronous(source: str) -> str:
             lines[row - 1] = line[:begin] + _renamed(token.string) + line[end:]
     text = re.sub(r"\bAwaitable\[(\w+)\]", r"\1", "".join(lines))
     text = text.replace("import Awaitable, Callable", "import Callable")
-    return HEAD + text.replace("from time import Lock", "from threading import Lock")
+    text = text.replace("from time import Lock", "from threading import Lock")
+    # What is left stands in examples of docstrings.
+    return HEAD + re.sub(r"\b(async |await |Async(?=[A-Z]))", "", text)
 
 
 def _renamed(name: str) -> str:

@@ -24,6 +24,10 @@ TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 class AsyncPresage:
     """A client of one service, as one account. Close it, or use it in a `with` statement.
 
+    Example:
+        async with AsyncPresage.from_env() as client:
+            print((await client.usage()).predictions_used)
+
     Args:
         url: address of the service; that of a local stack where it is missing.
         email: of the account.

@@ -122,6 +122,9 @@ class AsyncDatasets:
     ) -> AsyncDataset:
         """Upload a file as a dataset.
 
+        Example:
+            data = await client.language.datasets.upload("tickets.csv", type="text-intent")
+
         Args:
             file: path, address, bytes or open file; of pictures also a folder with a folder for
                 each label.
@@ -263,6 +266,10 @@ class AsyncDatasets:
     ) -> records.Correction:
         """Move or remove up to 10,000 examples, all or none, or do what a model's report suggests.
 
+        Example:
+            first = await data.browse(contains="parcel").first()
+            await data.fix({"exampleId": first.id, "label": data.labels[1].name})
+
         Args:
             dataset_id: of the dataset.
             corrections: each with `exampleId` and one of `label`, `labelId` and `remove`.
@@ -328,6 +335,10 @@ class AsyncExamples:
         contains: str | None = None,
     ) -> AsyncPages[records.BrowsedExample]:
         """Look through the examples of a dataset; does not count to the monthly limit of lists.
+
+        Example:
+            async for example in data.browse(suspects_of=model.model_id):
+                print(example.name, example.label.name, example.suggestion)
 
         Args:
             dataset_id: of the dataset.

@@ -55,6 +55,10 @@ class AsyncExport(records.Export):
     ) -> int:
         """Wait until it is written, and fetch its file in bounded memory; returns its bytes.
 
+        Example:
+            export = await data.export("csv")
+            await export.save("back.csv")
+
         Args:
             file: a path, which is replaced once the whole file is there, or a seekable open file.
             progress: whether to show bars; None shows them on a terminal.

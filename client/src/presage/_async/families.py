@@ -72,7 +72,12 @@ class AsyncLanguage(AsyncFamily):
         num_results: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the intent of a text; counts as one prediction."""
+        """Predict the intent of a text; counts as one prediction.
+
+        Example:
+            found = await client.language.intent(model.model_id, "Where is it?", num_results=3)
+            print(found.label, found.probability)
+        """
         return await self._predict("intent", model_id, document, num_results, sample_id)
 
     async def sentiment(
@@ -153,6 +158,10 @@ class AsyncVision(AsyncFamily):
         sample_id: str | None = None,
     ) -> OcrResult:
         """Read a picture or PDF; is not counted.
+
+        Example:
+            found = await client.vision.ocr("page.png", output="markdown")
+            print(found.document)
 
         Args:
             document: path, address, bytes or open file.

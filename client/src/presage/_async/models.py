@@ -102,6 +102,10 @@ class AsyncModels:
     ) -> AsyncModel:
         """Queue a training of a dataset.
 
+        Example:
+            model = await data.train("tickets", profile="fast")
+            model = await model.wait()
+
         Args:
             dataset_id: of the dataset.
             name: of the model.

@@ -13,7 +13,12 @@ T = TypeVar("T")
 
 
 class AsyncPages(Generic[T]):
-    """All records of a list; may be gone through more than once, each time anew."""
+    """All records of a list; may be gone through more than once, each time anew.
+
+    Example:
+        async for model in client.language.models.list(status="SUCCEEDED"):
+            print(model.name)
+    """
 
     def __init__(
         self, transport: AsyncTransport, request: Request, make: Callable[[dict[str, Any]], T]

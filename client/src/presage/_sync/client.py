@@ -25,6 +25,10 @@ TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 class Presage:
     """A client of one service, as one account. Close it, or use it in a `with` statement.
 
+    Example:
+        with Presage.from_env() as client:
+            print((client.usage()).predictions_used)
+
     Args:
         url: address of the service; that of a local stack where it is missing.
         email: of the account.

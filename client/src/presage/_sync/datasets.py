@@ -123,6 +123,9 @@ class Datasets:
     ) -> Dataset:
         """Upload a file as a dataset.
 
+        Example:
+            data = client.language.datasets.upload("tickets.csv", type="text-intent")
+
         Args:
             file: path, address, bytes or open file; of pictures also a folder with a folder for
                 each label.
@@ -264,6 +267,10 @@ class Datasets:
     ) -> records.Correction:
         """Move or remove up to 10,000 examples, all or none, or do what a model's report suggests.
 
+        Example:
+            first = data.browse(contains="parcel").first()
+            data.fix({"exampleId": first.id, "label": data.labels[1].name})
+
         Args:
             dataset_id: of the dataset.
             corrections: each with `exampleId` and one of `label`, `labelId` and `remove`.
@@ -329,6 +336,10 @@ class Examples:
         contains: str | None = None,
     ) -> Pages[records.BrowsedExample]:
         """Look through the examples of a dataset; does not count to the monthly limit of lists.
+
+        Example:
+            for example in data.browse(suspects_of=model.model_id):
+                print(example.name, example.label.name, example.suggestion)
 
         Args:
             dataset_id: of the dataset.

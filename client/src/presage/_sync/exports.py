@@ -56,6 +56,10 @@ class Export(records.Export):
     ) -> int:
         """Wait until it is written, and fetch its file in bounded memory; returns its bytes.
 
+        Example:
+            export = data.export("csv")
+            export.save("back.csv")
+
         Args:
             file: a path, which is replaced once the whole file is there, or a seekable open file.
             progress: whether to show bars; None shows them on a terminal.

@@ -73,7 +73,12 @@ class Language(Family):
         num_results: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the intent of a text; counts as one prediction."""
+        """Predict the intent of a text; counts as one prediction.
+
+        Example:
+            found = client.language.intent(model.model_id, "Where is it?", num_results=3)
+            print(found.label, found.probability)
+        """
         return self._predict("intent", model_id, document, num_results, sample_id)
 
     def sentiment(
@@ -154,6 +159,10 @@ class Vision(Family):
         sample_id: str | None = None,
     ) -> OcrResult:
         """Read a picture or PDF; is not counted.
+
+        Example:
+            found = client.vision.ocr("page.png", output="markdown")
+            print(found.document)
 
         Args:
             document: path, address, bytes or open file.

@@ -103,6 +103,10 @@ class Models:
     ) -> Model:
         """Queue a training of a dataset.
 
+        Example:
+            model = data.train("tickets", profile="fast")
+            model = model.wait()
+
         Args:
             dataset_id: of the dataset.
             name: of the model.

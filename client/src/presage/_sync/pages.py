@@ -14,7 +14,12 @@ T = TypeVar("T")
 
 
 class Pages(Generic[T]):
-    """All records of a list; may be gone through more than once, each time anew."""
+    """All records of a list; may be gone through more than once, each time anew.
+
+    Example:
+        for model in client.language.models.list(status="SUCCEEDED"):
+            print(model.name)
+    """
 
     def __init__(
         self, transport: Transport, request: Request, make: Callable[[dict[str, Any]], T]

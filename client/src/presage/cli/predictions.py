@@ -96,9 +96,13 @@ def ocr(
     document: str,
     task: Annotated[str, typer.Option(help="text, table, contact or form.")] = "text",
     form_type: Annotated[
-        str | None, typer.Option(help="A template of the service, such as w2.")
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A template of the service, such as w2."),
     ] = None,
-    template: Annotated[Path | None, typer.Option(help="A template of your own, as JSON.")] = None,
+    template: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A template of your own, as JSON."),
+    ] = None,
     output: Annotated[Optional[str], typer.Option(help="text or markdown: the whole text.")] = None,  # noqa: UP045
     latin: Annotated[bool, typer.Option("--latin", help="Keep accents.")] = False,
     draw: Draw = None,

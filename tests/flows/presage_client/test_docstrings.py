@@ -1,0 +1,52 @@
+"""The examples of the client's docstrings run as they stand there."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import presage as package
+import pytest
+from presage import Presage
+
+from tests.flows.presage_client import WEATHER
+from tests.papers import paper
+
+DESCRIBED = (ast.ClassDef, ast.FunctionDef)
+SOURCES = Path(package.__file__).parent / "_sync"
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Yield place and code of each example of the synchronous client."""
+    for path in sorted(SOURCES.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            text = ast.get_docstring(node) if isinstance(node, DESCRIBED) else None
+            for code in re.findall(r"^Example:\n((?: {4}.*\n?)+)", text or "", re.MULTILINE):
+                yield f"{path.stem}.{node.name}", textwrap.dedent(code)
+
+
+def test_examples_run(world, account, tmp_path, monkeypatch, capsys):
+    """Each does what it says with a client, a dataset of texts and a model of it at hand."""
+    shutil.copy(WEATHER, tmp_path / "tickets.csv")
+    paper(["Invoice 17"]).save(tmp_path / "page.png")
+    (tmp_path / "key.pem").write_text(account[1])
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("URL", world.stack.url), ("EMAIL", account[0]), ("KEY_FILE", "key.pem")):
+        monkeypatch.setenv(f"PRESAGE_{name}", value)
+    found = dict(examples())
+    with Presage.from_env() as client:
+        data = client.language.datasets.upload("tickets.csv", type="text-intent")
+        client.language.examples.add(data.id, "is the parcel wet", label=data.labels[0].name)
+        model = data.train("tickets", profile="fast").wait()
+        for place, code in found.items():
+            try:
+                exec(code, {"client": client, "data": data, "model": model, "Presage": Presage})  # noqa: S102
+            except Exception as error:  # noqa: BLE001 - the example is named
+                pytest.fail(f"{place}: {error!r}")
+    assert len(found) == 9
+    assert (tmp_path / "back.csv").stat().st_size
+    assert "Invoice 17" in capsys.readouterr().out
