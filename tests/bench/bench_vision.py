@@ -66,7 +66,7 @@ def bench_raccoon(bench: Bench) -> None:
     bench.report.add("detect, engine: p50", quantile(times, 0.5), "ms", ceiling(250))
     if bench.plots is not None:
         bench.plots.boxes("raccoon", model, files[:6])
-    vision_boxes.bench_draws(bench.report, boxes, 20, None)
+    vision_boxes.bench_draws(bench.report, boxes, 20, None, Bar(0.05))
 
 
 def bench_bccd(bench: Bench) -> None:

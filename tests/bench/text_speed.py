@@ -20,6 +20,10 @@ WARM_PREDICTIONS = 300
 WORDS = (10, 60)
 """Lengths of texts whose time is told by itself."""
 BARS = {"fast": Bar(5.0, is_ceiling=True), "accurate": Bar(20.0, is_ceiling=True)}
+FORMER = ("minilm", "use")
+"""Encoders of the fast profile before 0.3, which processor times are told against."""
+SHORT_WORDS, ROUNDS = 7, 100
+PROCESSOR_BARS = {"fast": Bar(1.15, is_ceiling=True)}
 
 
 def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
@@ -46,6 +50,27 @@ def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
                 median = np.median(_durations(Path(folder), embedder.models, profile, same, 2))
                 name = f"warm prediction, {profile}, {words} words, two threads: p50"
                 report.add(name, float(median), "ms")
+    _processor_times(report, embedder, profiles, _of_length(texts, SHORT_WORDS)[:ROUNDS])
+
+
+def _processor_times(
+    report: Report, embedder: Embedder, profiles: Sequence[str], texts: Sequence[str]
+) -> None:
+    """Processor time of the encoders for one short text, one text with each choice in turn."""
+    choices = {"former fast": FORMER} | {profile: PROFILES[profile] for profile in profiles}
+    spent: dict[str, list[float]] = {name: [] for name in choices}
+    for text in [*texts[:10], *texts]:
+        for name, encoders in choices.items():
+            start = time.process_time()
+            for encoder in encoders:
+                embedder.encoder(encoder).encode([text])
+            spent[name].append(1_000 * (time.process_time() - start))
+    medians = {name: float(np.median(times[10:])) for name, times in spent.items()}
+    for name, median in medians.items():
+        report.add(f"encoders, {name}, {SHORT_WORDS} words: processor time", median, "ms")
+    for profile in profiles:
+        ratio = medians[profile] / medians["former fast"]
+        report.add(f"encoders, {profile} over former fast", ratio, "", PROCESSOR_BARS.get(profile))
 
 
 def _of_length(texts: Sequence[str], words: int) -> list[str]:

@@ -210,7 +210,9 @@ class Boxes:
             lambda at, side: self.train.open(digests[at], side),
         )
 
-    def trained(self, data: VisionData, seed: int) -> tuple[FittedVision, TrainedVision, float]:
+    def trained(
+        self, data: VisionData, seed: int, *, has_named_epochs: bool = False
+    ) -> tuple[FittedVision, TrainedVision, float]:
         """Train; the result, the model and the seconds."""
         start = time.perf_counter()
         fitted, model, _ = run_training(
@@ -219,6 +221,7 @@ class Boxes:
             self.backbones,
             algorithm=self.algorithm,
             seed=seed,
+            has_named_epochs=has_named_epochs,
         )
         seconds = time.perf_counter() - start
         say(f"{self.name}, {len(data.pictures.pictures)} pictures: {seconds:.0f} s")
@@ -259,15 +262,25 @@ def bench_detection(report: Report, boxes: Boxes, bar: Bar) -> TrainedVision:
     return model
 
 
-def bench_draws(report: Report, boxes: Boxes, count: int, bar: Bar | None) -> None:
-    """AP50 over draws of a few pictures."""
-    scores = []
+def bench_draws(
+    report: Report, boxes: Boxes, count: int, bar: Bar | None, gain: Bar | None = None
+) -> None:
+    """AP50 over draws of a few pictures; with `gain`, against one pass an epoch."""
+    mine, before = [], []
     for seed in range(DRAWS):
-        _, model, _ = boxes.trained(boxes.drawn(count, seed), seed)
-        found, truths = boxes.asked(model)
-        scores.append(mean_precision(found, truths, boxes.train.labels, 1)[0])
+        data = boxes.drawn(count, seed)
+        for has_named_epochs, scores in ((False, mine), (True, before)):
+            if has_named_epochs and gain is None:
+                continue
+            _, model, _ = boxes.trained(data, seed, has_named_epochs=has_named_epochs)
+            found, truths = boxes.asked(model)
+            scores.append(mean_precision(found, truths, boxes.train.labels, 1)[0])
     title = f"{boxes.name}, {count} pictures: AP50"
-    report.add(title, float(np.mean(scores)), "", bar, None, spread(scores))
+    report.add(title, float(np.mean(mine)), "", bar, None, spread(mine))
+    if gain is not None:
+        gains = [new - old for new, old in zip(mine, before, strict=True)]
+        named = ("one pass an epoch", round(float(np.mean(before)), 3))
+        report.add(f"{title}, gain", float(np.mean(gains)), "", gain, named, spread(gains))
 
 
 def threshold_gap(

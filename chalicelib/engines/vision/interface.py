@@ -105,7 +105,10 @@ class VisionOptions:
     """What the caller of a training may choose."""
 
     epochs: int
-    """Passes over the training part."""
+    """Records of the learning curve at most."""
+    has_named_epochs: bool = field(default=True, kw_only=True)
+    """Whether the caller chose the epochs: then each is one pass over the training part.
+    Otherwise an engine may go over few pictures several times an epoch."""
     learning_rate: float
     """As answers show it; 0.001 is each engine's own best rate, other values scale that."""
     split_ratio: float = 0.9

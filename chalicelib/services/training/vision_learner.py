@@ -281,6 +281,7 @@ def _options(model: Model, threads: int) -> VisionOptions:
     ratio = request.param("trainSplitRatio")
     return VisionOptions(
         epochs=shown_epochs(model),
+        has_named_epochs=request.epochs is not None,
         learning_rate=request.learning_rate or DEFAULT_LEARNING_RATE,
         split_ratio=VISION_SPLIT_RATIO if ratio is None else float(str(ratio)),
         augment=request.param("augmentData") is True,

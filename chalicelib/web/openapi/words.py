@@ -168,7 +168,7 @@ WORDS: Mapping[str, str] = {
     # trainings
     "TrainForm.name": "Name of the model.",
     "learningRate": "How fast the head learns; null or absent for the service's own choice.",
-    "epochs": "Passes over the examples at most.",
+    "epochs": "Epochs at most; those that a caller names are one pass over the examples each.",
     "queuePosition": "Accepted trainings that go first; while the status is `QUEUED`.",
     "failureMsg": "Why the training failed.",
     "trainParams": "Further wishes of a training, as an object or as JSON text.",

@@ -53,6 +53,8 @@ class DenseFitOptions:
     """Chooses first weights, order and views."""
     threads: int
     """Views at a time."""
+    passes: int = 1
+    """Times that an epoch goes over the pictures."""
 
 
 class DenseFit:
@@ -86,7 +88,7 @@ class DenseFit:
     @property
     def batches(self) -> int:
         """Batches of an epoch."""
-        views = len(self._places) * self._dataset.rules.views_an_epoch
+        views = len(self._places) * self._dataset.rules.views_an_epoch * self._options.passes
         return -(-views // BATCH)
 
     @property
@@ -113,7 +115,7 @@ class DenseFit:
         with ThreadPoolExecutor(max(1, self._options.threads)) as pool:
             for number in range(self._batch, last):
                 pairs = order[number * BATCH : (number + 1) * BATCH]
-                self._learn([self._item(pair) for pair in pairs], pool)
+                self._learn([self._item(number, pair) for pair in pairs], pool)
         self._batch = last
         if last < self.batches:
             return False
@@ -145,18 +147,27 @@ class DenseFit:
         if self._drawn[0] == self.epoch:
             return self._drawn[1]
         generator = np.random.Generator(np.random.PCG64(self._seed()))
+        order: list[tuple[int, int]] = []
+        for _ in range(self._options.passes):
+            pairs = self._pass(generator)
+            order += [pairs[index] for index in generator.permutation(len(pairs))]
+        self._drawn = self.epoch, order
+        return order
+
+    def _pass(self, generator: np.random.Generator) -> list[tuple[int, int]]:
+        """Choose the views of each picture, once."""
         pairs: list[tuple[int, int]] = []
         wanted = self._dataset.rules.views_an_epoch
         for place in self._places:
             views = self._dataset.data.features.views(place)
             chosen = generator.choice(views, wanted, replace=views < wanted)
             pairs += [(place, int(view)) for view in chosen]
-        order = [pairs[index] for index in generator.permutation(len(pairs))]
-        self._drawn = self.epoch, order
-        return order
+        return pairs
 
-    def _item(self, pair: tuple[int, int]) -> DatasetItem:
-        return self._dataset.item(*pair, [*self._seed(), *pair])
+    def _item(self, number: int, pair: tuple[int, int]) -> DatasetItem:
+        """The batch's number tells the passes of an epoch apart."""
+        seed = [*self._seed(), *pair]
+        return self._dataset.item(*pair, seed if self._options.passes == 1 else [*seed, number])
 
     def _seed(self) -> list[int]:
         return [self._options.seed, 1, self.epoch]

@@ -9,7 +9,7 @@ import numpy as np
 
 from chalicelib.engines.vision.detection.algorithms import rules_of
 from chalicelib.engines.vision.detection.head.dataset import LEAST_SIDE, DetectionDataset, truth_of
-from chalicelib.engines.vision.detection.head.fit import BEST_RATE, DenseFitOptions
+from chalicelib.engines.vision.detection.head.fit import BATCH, BEST_RATE, DenseFitOptions
 from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
 from chalicelib.engines.vision.detection.views.maps import SIDE
 from chalicelib.engines.vision.detection.views.views import TILED_SIDE
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 
 _DEFAULT_RATE = 0.001
+_FEWEST_STEPS = 700
+"""Steps of the optimiser below which a head is still far from what it can learn."""
+_MOST_PASSES = 3
+"""Passes of an epoch at most, since each costs as much as an epoch did."""
 
 
 class TrainingStage(Protocol):
@@ -88,11 +92,22 @@ class DetectionContext:
         """Label names."""
         return self.data.pictures.labels
 
+    @property
+    def passes(self) -> int:
+        """Times that an epoch goes over the pictures.
+
+        Once where the caller named the epochs, or where each learns from tiles of a picture.
+        """
+        if self.options.has_named_epochs or self.rules.is_tiled:
+            return 1
+        steps = self.options.epochs * -(-len(self.trained) // BATCH)
+        return min(-(-_FEWEST_STEPS // steps), _MOST_PASSES)
+
     def fit_options(self, epochs: int) -> DenseFitOptions:
         """How a head is trained over so many epochs."""
         options = self.options
         rate = BEST_RATE * (options.learning_rate or _DEFAULT_RATE) / _DEFAULT_RATE
-        return DenseFitOptions(epochs, rate, options.seed, options.threads)
+        return DenseFitOptions(epochs, rate, options.seed, options.threads, self.passes)
 
 
 def make_context(

@@ -29,7 +29,7 @@ class DenseStage:
         self, context: DetectionContext, places: Sequence[int], epochs: int, *, has_records: bool
     ) -> None:
         self._context = context
-        self._views = len(places) * context.rules.views_an_epoch * epochs
+        self._views = len(places) * context.rules.views_an_epoch * epochs * context.passes
         self._has_records = has_records
         self.run = DenseFit(context.dataset, places, context.fit_options(epochs))
 

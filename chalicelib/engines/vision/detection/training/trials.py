@@ -44,8 +44,10 @@ class Trials:
         self._trials: list[TrialStage] = []
         self._is_calibrating = not _is_enough(context, context.tested)
         epochs = context.options.epochs
-        # To compare two ways of answering, no finished head is needed.
-        epochs = epochs if self._is_calibrating else max(1, epochs // 2)
+        # To compare two ways of answering, no finished head is needed; and of few pictures, which
+        # are gone over several times an epoch, half the epochs are more steps than once over all.
+        is_whole = self._is_calibrating and context.passes == 1
+        epochs = epochs if is_whole else max(1, epochs // 2)
         for fold in folds:
             dense = DenseStage(context, fold.learnt, min(_MOST_EPOCHS, epochs), has_records=False)
             self._trials.append(TrialStage(context, fold, dense, self._crops))

@@ -9,6 +9,7 @@ import pytest
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, TrainingPictures
 from chalicelib.engines.vision.detection.inference import detector
+from chalicelib.engines.vision.detection.training import context
 from chalicelib.engines.vision.detection.training.training import DetectionTraining
 from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionStep
 from chalicelib.errors import TrainingFailed
@@ -65,6 +66,44 @@ def test_the_number_of_threads_changes_nothing(whole):
     fitted, _ = trained(threads=1)
 
     assert whole[0].artifact == fitted.artifact
+
+
+@pytest.fixture
+def long_epochs(monkeypatch):
+    """Six passes an epoch over 8 pictures, more than one step of a training."""
+    monkeypatch.setattr(context, "_FEWEST_STEPS", 12)
+    monkeypatch.setattr(context, "_MOST_PASSES", 6)
+
+
+def gone_over(**changes: object) -> DetectionTraining:
+    """A training of one epoch over 8 of the drawn pictures."""
+    return DetectionTraining(drawn_data(8), options(epochs=1, **changes), POOL)
+
+
+def test_few_pictures_are_gone_over_several_times_an_epoch(long_epochs):
+    """Without named epochs few pictures get the steps that a head needs, in as many records."""
+    named, unnamed = (gone_over(has_named_epochs=named) for named in (True, False))
+
+    steps = [run(named), run(unnamed)]
+
+    assert [[s.record["epoch"] for s in part if s.record] for part in steps] == [[1], [1]]
+    assert len(steps[1]) > len(steps[0])
+    assert named.epochs_done == unnamed.epochs_done == 1
+
+
+def test_broken_passes_give_the_same_bytes(long_epochs):
+    """Saved and opened again within an epoch's passes, a training learns the same head."""
+    whole, broken = (gone_over(has_named_epochs=False) for _ in range(2))
+    run(broken, 1)
+    other = DetectionTraining(
+        drawn_data(8), options(epochs=1, has_named_epochs=False), POOL, broken.save()
+    )
+    assert other.epochs_done == 0
+
+    run(whole)
+    run(other)
+
+    assert whole.finish(MODEL, NOW).artifact == other.finish(MODEL, NOW).artifact
 
 
 def test_another_seed_learns_another_model():
