@@ -126,6 +126,8 @@ def test_boxes_of_a_picture_are_replaced(presage, tmp_path):
     status, out, error = presage("datasets", "fix", data["id"], "--boxes", f"{number}={file}")
     removed = data["totalExamples"]
     assert (status, out) == (0, f"1 new, {removed} removed, 0 moved\n"), error
+    assert f"0 moved, 1 new, {removed} removed" in presage("datasets", "show", data["id"])[1]
+    assert len(json.loads(presage("datasets", "show", data["id"], "--json")[1])["corrections"]) == 1
     item = f"{number}={file}"
     assert presage("datasets", "fix", data["id"], "--boxes", item, "--remove", number)[0] == 2
     assert presage("datasets", "fix", data["id"], "--boxes", "x=y")[0] == 2

@@ -74,14 +74,17 @@ def list_datasets(
 
 @app.command("show")
 def show_dataset(dataset_id: DatasetId, as_json: Json = False) -> None:
-    """Show a dataset with its labels, and what was left out of its uploads."""
+    """Show a dataset with its labels, what was left out of its uploads, and what was mended."""
     with client() as service:
         dataset = find_dataset(service, dataset_id)
-        receipts = dataset.receipts().list()
+        receipts, corrections = dataset.receipts().list(), dataset.corrections().list()
     if as_json:
-        print_json({**dataset.raw, "receipts": [item.raw for item in receipts]})
+        told = {"corrections": [item.raw for item in corrections]}
+        print_json({**dataset.raw, "receipts": [item.raw for item in receipts], **told})
         return
     _describe(dataset)
+    for done in corrections:
+        say(f"correction {done.id} of {done.created_at}: {_mended(done)}")
     for receipt in receipts:
         say(f"upload of {receipt.created_at}: {receipt.status}; {_sums(receipt)}")
         for line in map(_left_out, receipt.rejections):
@@ -282,11 +285,16 @@ def fix(
         done = find_dataset(service, dataset_id).fix(
             *items, *gone, from_report_of=report, minimum_confidence=confidence
         )
-    line = (
-        f"{done.moved} moved, {done.removed} removed, {done.duplicates} were there already, "
-        f"{done.skipped} left alone"
+    show(done, [_mended(done)], as_json=as_json)
+
+
+def _mended(done: records.Correction) -> str:
+    changed = f"{done.changed} reworded, " if done.changed else ""
+    added = f"{done.added} new, " if done.added else ""
+    return (
+        f"{done.moved} moved, {changed}{added}{done.removed} removed, "
+        f"{done.duplicates} were there already, {done.skipped} left alone"
     )
-    show(done, [line], as_json=as_json)
 
 
 def _fix_boxes(dataset_id: int, item: str, *, is_alone: bool, as_json: bool) -> None:
