@@ -163,6 +163,10 @@ def boxes(caller: Caller) -> None:
     looked_at(caller, VISION, data["id"], model)
     retrained(caller, VISION, model)
     work()
+    scenes = f"{VISION}/datasets/{data['id']}"
+    found = caller.get(f"{scenes}/browse?count=1")["data"][0]
+    moved = [{**found["box"], "x": 5, "labelId": found["label"]["id"]}]
+    caller.json("PUT", f"{scenes}/examples/{found['id']}", boxes=moved)
     mended(caller, VISION, data["id"])
 
 
