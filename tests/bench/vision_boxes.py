@@ -22,6 +22,7 @@ from chalicelib.domain.models.prediction import Detection
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.interface import FittedVision, TrainedVision, VisionData
 from chalicelib.engines.vision.registry import extractor_for
+from chalicelib.services.training.vision_learner import MOST_AUGMENTED
 from tests.bench.bench_http import ceiling
 from tests.bench.report import Bar, Report, say
 from tests.bench.vision_data import (
@@ -194,7 +195,7 @@ class Boxes:
     data: VisionData
     backbones: BackbonePool
 
-    def drawn(self, count: int, seed: int) -> VisionData:
+    def drawn(self, count: int, seed: int, *, augment: bool) -> VisionData:
         """Some of the pictures to learn from, drawn by chance; all for 0."""
         if not count:
             return self.data
@@ -204,9 +205,10 @@ class Boxes:
         digests = [picture.digest for picture in chosen]
         features = self.data.features
         assert isinstance(features, CachedFeatures)
+        plain = features.of(digests)
         return VisionData(
             replace(self.data.pictures, pictures=chosen),
-            features.of(digests),
+            plain.augmented() if augment else plain,
             lambda at, side: self.train.open(digests[at], side),
         )
 
@@ -268,10 +270,11 @@ def bench_draws(
     """AP50 over draws of a few pictures; with `gain`, against one pass an epoch."""
     mine, before = [], []
     for seed in range(DRAWS):
-        data = boxes.drawn(count, seed)
         for has_named_epochs, scores in ((False, mine), (True, before)):
             if has_named_epochs and gain is None:
                 continue
+            is_few = count <= MOST_AUGMENTED and not has_named_epochs
+            data = boxes.drawn(count, seed, augment=is_few)
             _, model, _ = boxes.trained(data, seed, has_named_epochs=has_named_epochs)
             found, truths = boxes.asked(model)
             scores.append(mean_precision(found, truths, boxes.train.labels, 1)[0])

@@ -25,6 +25,7 @@ from chalicelib.engines.vision.interface import Extractor
 from chalicelib.formats.archives.picture_scan import PictureRules, Sink, scan_pictures
 from chalicelib.formats.pictures.reading import read_picture
 from tests.bench.report import say
+from tests.engines.vision.memory_features import MemoryFeatures
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "bench"
@@ -143,6 +144,14 @@ class CachedFeatures:
         other = copy(self)
         other._digests = list(digests)
         return other
+
+    def augmented(self) -> MemoryFeatures:
+        """The features of the same pictures and of their altered copies."""
+        side = self._extractor.least_side
+        pictures = [self._source.open(digest, side) for digest in self._digests]
+        return MemoryFeatures(
+            self._extractor, pictures, self._digests, augment=True, threads=THREADS
+        )
 
     def size(self, place: int) -> tuple[int, int]:
         """Width and height of a picture, in pixels."""

@@ -21,9 +21,9 @@ from chalicelib.domain.common.limits import (
     MAX_DETECTION_IMAGE_BYTES,
     VISION_SPLIT_RATIO,
 )
-from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.datasets.dataset import DETECTION, Dataset
 from chalicelib.domain.models.learning import LearnedModel, RunControl
-from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.model import ALGORITHMS, Model
 from chalicelib.domain.models.training import shown_epochs
 from chalicelib.domain.models.training_pictures import LabelledPicture, TrainingPictures
 from chalicelib.engines.artifact import ArtifactError
@@ -52,6 +52,9 @@ SAVE_EPOCH_SECONDS = 2.0
 """An epoch that ends so long after the last saving is saved, in seconds."""
 SAVE_SECONDS = 20.0
 """Longest time between two savings, also inside an epoch, in seconds."""
+MOST_AUGMENTED = 60
+"""Up to so many pictures with boxes are learnt from as altered copies, too, unless the caller says
+otherwise; every copy costs a run of the networks."""
 SEED = 0
 """Every training draws from this seed; equal data gives equal models."""
 _FEATURES_SHARE, _STEPS_SHARE = 0.3, 0.65
@@ -129,8 +132,9 @@ class VisionLearner:
             TimedOut: the state is saved; the next function goes on.
         """
         begun_at, pictures = self._pictures(model, dataset, control)
+        options = _options(model, len(pictures.pictures), self._settings.threads)
         try:
-            features = self._collect(model, pictures, control)
+            features = self._collect(model, pictures, options, control)
         except LeaseLost:
             self._features.revert(dataset.account_id, dataset.family, dataset.dataset_id)
             raise
@@ -142,7 +146,7 @@ class VisionLearner:
                     "Upload them as a new dataset, then train that."
                 )
             data = VisionData(pictures, features, self._opener(pictures.pictures))
-            run = self._open(model, data)
+            run = self._open(model, data, options)
             self._learn(run, control)
             fitted = run.training.finish(model, self._clock())
             control.check()
@@ -180,7 +184,11 @@ class VisionLearner:
         return beginning.begun_at, stores.training_examples.pictures(model, used)
 
     def _collect(
-        self, model: Model, pictures: TrainingPictures, control: RunControl
+        self,
+        model: Model,
+        pictures: TrainingPictures,
+        options: VisionOptions,
+        control: RunControl,
     ) -> StoredFeatures:
         """Get the features, or stop in time."""
         extractor = self._extractor(model)
@@ -195,14 +203,13 @@ class VisionLearner:
         return self._features.collect(
             pictures.pictures,
             extractor,
-            augment=_options(model, 1).augment,
+            augment=options.augment,
             is_default=extractor.name == default.name,
             check=check,
         )
 
-    def _open(self, model: Model, data: VisionData) -> _OpenTraining:
+    def _open(self, model: Model, data: VisionData, options: VisionOptions) -> _OpenTraining:
         """Go on from the last saved state, or from the beginning where there is none to use."""
-        options = _options(model, self._settings.threads)
         fingerprint = fingerprint_of(data, options, self._extractor(model))
         stores = self._stores
         content = stores.checkpoints.get(model)
@@ -275,7 +282,7 @@ class VisionLearner:
         return open_picture
 
 
-def _options(model: Model, threads: int) -> VisionOptions:
+def _options(model: Model, pictures: int, threads: int) -> VisionOptions:
     """Read the choices out of the request."""
     request = model.request
     ratio = request.param("trainSplitRatio")
@@ -284,8 +291,18 @@ def _options(model: Model, threads: int) -> VisionOptions:
         has_named_epochs=request.epochs is not None,
         learning_rate=request.learning_rate or DEFAULT_LEARNING_RATE,
         split_ratio=VISION_SPLIT_RATIO if ratio is None else float(str(ratio)),
-        augment=request.param("augmentData") is True,
+        augment=_augments(model, pictures),
         algorithm=request.algorithm or "",
         seed=SEED,
         threads=threads,
     )
+
+
+def _augments(model: Model, pictures: int) -> bool:
+    """Whether altered copies are learnt from, too: few pictures with boxes gain by them."""
+    request = model.request
+    asked = request.param("augmentData")
+    if asked is not None:
+        return asked is True
+    is_whole = model.type == DETECTION and request.algorithm in (None, ALGORITHMS[DETECTION][0])
+    return is_whole and request.epochs is None and pictures <= MOST_AUGMENTED

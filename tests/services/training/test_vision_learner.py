@@ -67,6 +67,26 @@ def test_options_reach_the_engine(
     assert training.data.features.views(0) == (3 if options.augment else 1)
 
 
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        (TrainRequest(algorithm="object-detection"), True),
+        (TrainRequest(algorithm="object-detection", params={"augmentData": False}), False),
+        (TrainRequest(algorithm="object-detection", epochs=2), False),
+        (TrainRequest(algorithm="retail-execution"), False),
+    ],
+)
+def test_few_pictures_with_boxes_are_altered_unless_the_caller_chose(
+    world: World, tiny: TinyVision, request_: TrainRequest, expected: bool
+) -> None:
+    """Only whole pictures, and only where neither epochs nor the wish is named."""
+    world.model(world.pictures(detection_files(5), "image-detection"), request_)
+
+    [training] = tiny.opened
+    assert training.options.augment == expected
+    assert training.options.has_named_epochs == (request_.epochs is not None)
+
+
 def test_detection_learns_boxes_of_pictures(world: World, tiny: TinyVision) -> None:
     """A detection training learns pictures with their boxes; its sizes count pictures."""
     view = world.pictures(detection_files(5), "image-detection")

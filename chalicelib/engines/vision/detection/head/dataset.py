@@ -143,8 +143,7 @@ class DetectionDataset:
     def item(self, place: int, view: int, seed: Sequence[int]) -> DatasetItem:
         """Decide how a view is learnt from; the seed chooses what happens to it."""
         # Where one view is all there is, its maps are shifted to make others of it.
-        is_alone = self.data.features.views(place) == 1 and not self.rules.is_tiled
-        return DatasetItem(place, view, draw_map_shift(seed) if is_alone else None)
+        return DatasetItem(place, view, None if self.rules.is_tiled else draw_map_shift(seed))
 
     def maps(self, item: DatasetItem) -> Maps:
         """Maps of one view of a picture."""

@@ -1,7 +1,7 @@
 """Makes a picture look new to the head without running the networks again.
 
-Pictures that come in one view only would be learnt by heart. Their maps are moved by whole cells of
-the coarsest map, and the boxes with them.
+Pictures that are seen time and again would be learnt by heart. Their maps are moved by whole cells
+of the coarsest map, and the boxes with them.
 """
 
 from __future__ import annotations
