@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from presage import AsyncPresage, Presage, RateLimitError, UnreachableError, UnreadableAnswerError
+from presage._sync.fetching import fetch
 
 from tests.flows.presage_client import WEATHER
 from tests.flows.presage_client.bad_network import answered, dropped, passed, stalled
@@ -104,7 +105,7 @@ def test_exports_begin_again_when_the_line_breaks(presage, network, tmp_path):
     through(network, ended)
     network.faults = [dropped]
     with (tmp_path / "back.csv").open("w+b") as file:
-        size = presage.language.exports.fetch(ended, file, progress=False)
+        size = fetch(presage.language.transport, ended.url, ended.bytes, file, False)
     assert (len(network.calls), (tmp_path / "back.csv").stat().st_size) == (2, size)
 
 

@@ -212,6 +212,7 @@ def test_log_group(audit, accounts):
     others = GROUP.replace("/api", "/delete-object")
     logs.create_log_group(logGroupName=others)
     logs.create_log_stream(logGroupName=others, logStreamName="s")
+    logs.create_log_group(logGroupName=GROUP.replace("/api", "/embed-texts"))
     logs.create_log_group(logGroupName=f"{GROUP}-of-another")
     logs.create_log_group(logGroupName=GROUP)
     logs.put_retention_policy(logGroupName=GROUP, retentionInDays=30)
@@ -268,11 +269,15 @@ def test_pages_are_followed_to_the_end(stubbed):
         "nextToken": "t2",
     }
     stub.add_response("filter_log_events", {"events": [{"message": "last"}]}, wanted)
-    stub.add_response("filter_log_events", {"events": [{"message": "of others"}]})
+    for other in ("who settles", "who counts batches"):
+        stub.add_response("filter_log_events", {"events": [{"message": other}]})
 
     start, end = datetime.fromtimestamp(0, UTC), datetime.fromtimestamp(1, UTC)
 
-    assert list(group.lines(start, end, "2026-11")) == ["line 0", "line 1", "last", "of others"]
+    assert list(group.lines(start, end, "2026-11")) == [
+        *("line 0", "line 1", "last"),
+        *("who settles", "who counts batches"),
+    ]
 
 
 def test_pages_have_a_limit(stubbed, monkeypatch):
