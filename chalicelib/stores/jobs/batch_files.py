@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from chalicelib.domain.jobs.batch import Batch, BatchLine, line_of
 from chalicelib.errors import StorageUnavailable
@@ -131,7 +131,7 @@ class _Pieces(io.RawIOBase):
         """Tell that it can be read."""
         return True
 
-    def readinto(self, target: bytearray | memoryview) -> int:  # type: ignore[override]
+    def readinto(self, target: Any) -> int:
         """Fill as much of a buffer as there is; 0 at the end."""
         while not self._rest:
             piece = next(self._pieces, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -21,11 +21,11 @@ def run(
     file: Annotated[str, typer.Argument(help="Texts as csv, tsv, xlsx or JSON lines, or an URL.")],
     model: Annotated[str, typer.Option(help="Id of the model that answers.", show_default=False)],
     output: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--output", "-o", help="File to write; named by the batch without it."),
     ] = None,
     options: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             "--set",
             help="text-column=Subject, num-results=3, name=…, kind=intent or format=csv; may be "
@@ -91,7 +91,7 @@ def show_batch(batch_id: BatchId, as_json: Json = False) -> None:
 def fetch(
     batch_id: BatchId,
     output: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--output", "-o", help="File to write; named by the batch without it."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,

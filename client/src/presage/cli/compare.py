@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -55,7 +55,7 @@ def compare(
         typer.Option(help="Recorded calls: a JSON object with path, fields and answer a line."),
     ],
     model: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(help="OLD=NEW: the model that takes another one's place; may be repeated."),
     ] = None,
     quiet: Quiet = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ Id = Annotated[bool, typer.Option("--id", help="Print the id alone, for scripts.
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bars.")]
 DatasetId = Annotated[int, typer.Argument(help="Id of a dataset.", show_default=False)]
 ModelId = Annotated[str, typer.Argument(help="Id of a model.", show_default=False)]
-PngFile = Optional[Path]  # noqa: UP045 - typer reads it while Python 3.10 runs
+PngFile = Path | None
 
 
 def client() -> Presage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -29,15 +29,15 @@ app = typer.Typer(no_args_is_help=True, help="Datasets: labelled texts or pictur
 
 File = Annotated[str, typer.Argument(help="A file, a folder of pictures, or an address.")]
 Kind = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         "--type", help="text-intent, text-sentiment, image, image-multi-label, image-detection."
     ),
 ]
-Language = Annotated[Optional[str], typer.Option(help="Language of the texts.")]  # noqa: UP045
-Name = Annotated[Optional[str], typer.Option(help="Name of the dataset.")]  # noqa: UP045
+Language = Annotated[str | None, typer.Option(help="Language of the texts.")]
+Name = Annotated[str | None, typer.Option(help="Name of the dataset.")]
 Reading = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         "--set",
         help="What the file does not say, as in label-column=Category or delimiter=';'; also "
@@ -50,9 +50,9 @@ FORMATS = {"image": "zip", "image-multi-label": "zip", "image-detection": "zip"}
 
 @app.command("list")
 def list_datasets(
-    name: Annotated[Optional[str], typer.Option(help="Only with this in the name.")] = None,  # noqa: UP045
+    name: Annotated[str | None, typer.Option(help="Only with this in the name.")] = None,
     status: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(help="Only UPLOADING, SUCCEEDED, FAILED or DELETION_PENDING."),
     ] = None,
     as_json: Json = False,
@@ -214,13 +214,13 @@ def add(
 @app.command()
 def browse(
     dataset_id: DatasetId,
-    label: Annotated[Optional[str], typer.Option(help="Only of this label.")] = None,  # noqa: UP045
-    source: Annotated[Optional[str], typer.Option(help="upload, feedback or all.")] = None,  # noqa: UP045
+    label: Annotated[str | None, typer.Option(help="Only of this label.")] = None,
+    source: Annotated[str | None, typer.Option(help="upload, feedback or all.")] = None,
     suspects_of: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--suspects-of", help="A model: only examples whose labels it doubts."),
     ] = None,
-    contains: Annotated[Optional[str], typer.Option(help="Only with this in the text.")] = None,  # noqa: UP045
+    contains: Annotated[str | None, typer.Option(help="Only with this in the text.")] = None,
     most: Annotated[int, typer.Option("--limit", "-n", help="Examples at most.", min=1)] = 100,
     as_json: Json = False,
 ) -> None:
@@ -254,23 +254,23 @@ def _browsed(example: records.BrowsedExample) -> str:
 def fix(
     dataset_id: DatasetId,
     report: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(help="Id of a model: does what its last training suggests."),
     ] = None,
     confidence: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(help="Leaves what the report is less sure of alone; 0.5 if missing."),
     ] = None,
     move: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(help="EXAMPLE=LABEL: id of an example and the label it belongs to."),
     ] = None,
     remove: Annotated[
-        Optional[list[int]],  # noqa: UP045
+        list[int] | None,
         typer.Option(help="Id of an example that does not belong there."),
     ] = None,
     boxes: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(help="EXAMPLE=FILE: a JSON list of all boxes of the picture of an example."),
     ] = None,
     as_json: Json = False,
@@ -324,12 +324,12 @@ def _move(item: str) -> dict[str, str]:
 def export(
     dataset_id: DatasetId,
     format_: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--format", help="csv, jsonl; zip; of detection also coco, yolo, voc."),
     ] = None,
-    source: Annotated[Optional[str], typer.Option(help="upload, feedback or all.")] = None,  # noqa: UP045
+    source: Annotated[str | None, typer.Option(help="upload, feedback or all.")] = None,
     output: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--output", "-o", help="File to write; named by the dataset without it."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
@@ -359,7 +359,7 @@ def _file_name(name: str) -> str:
 @app.command()
 def delete(
     dataset_id: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Argument(help="Id of a dataset.", show_default=False),
     ] = None,
     failed: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -26,10 +26,10 @@ from presage.cli.output import percent, print_json, say, show, table
 app = typer.Typer(no_args_is_help=True, help="Models: trained from a dataset.")
 
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the training has ended.")]
-Algorithm = Annotated[Optional[str], typer.Option(help="How to train.")]  # noqa: UP045
-Epochs = Annotated[Optional[int], typer.Option(help="Passes over the examples.")]  # noqa: UP045
+Algorithm = Annotated[str | None, typer.Option(help="How to train.")]
+Epochs = Annotated[int | None, typer.Option(help="Passes over the examples.")]
 Param = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option("--param", help="A member of trainParams, as in profile=fast; may be repeated."),
 ]
 
@@ -37,12 +37,12 @@ Param = Annotated[
 @app.command("list")
 def list_models(
     dataset_id: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Argument(help="Id of a dataset; without it all models.", show_default=False),
     ] = None,
-    name: Annotated[Optional[str], typer.Option(help="Only with this in the name.")] = None,  # noqa: UP045
+    name: Annotated[str | None, typer.Option(help="Only with this in the name.")] = None,
     status: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(help="Only QUEUED, RUNNING, SUCCEEDED or FAILED."),
     ] = None,
     as_json: Json = False,

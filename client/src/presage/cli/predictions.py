@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -22,7 +22,7 @@ Samples = Annotated[
         help="Texts, or files of pictures; `-` reads a text a line.", show_default=False
     ),
 ]
-Results = Annotated[Optional[int], typer.Option("--results", "-n", help="Labels to show.", min=1)]  # noqa: UP045
+Results = Annotated[int | None, typer.Option("--results", "-n", help="Labels to show.", min=1)]
 Draw = Annotated[PngFile, typer.Option("--draw", help="Draw what was found into a PNG file.")]
 
 
@@ -96,14 +96,14 @@ def ocr(
     document: str,
     task: Annotated[str, typer.Option(help="text, table, contact or form.")] = "text",
     form_type: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(help="A template of the service, such as w2."),
     ] = None,
     template: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(help="A template of your own, as JSON."),
     ] = None,
-    output: Annotated[Optional[str], typer.Option(help="text or markdown: the whole text.")] = None,  # noqa: UP045
+    output: Annotated[str | None, typer.Option(help="text or markdown: the whole text.")] = None,
     latin: Annotated[bool, typer.Option("--latin", help="Keep accents.")] = False,
     draw: Draw = None,
     as_json: Json = False,
