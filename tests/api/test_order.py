@@ -89,7 +89,7 @@ def test_unsaved_data_comes_after_what_the_caller_can_mend(call, world, monkeypa
 
 
 def test_every_call_that_brings_data_says_so():
-    """Uploads, examples, corrections, feedback and forms for files are what a full disk refuses."""
+    """Uploads, examples, corrections, feedback, batches, forms: a full disk refuses them."""
     assert {operation.name for operation in app.operations if operation.takes_data} == {
         "upload_dataset",
         "upload_pictures",
@@ -104,6 +104,7 @@ def test_every_call_that_brings_data_says_so():
         "add_picture_feedback",
         "change_example",
         "correct_dataset",
+        "create_batch",
     }
 
 

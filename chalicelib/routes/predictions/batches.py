@@ -125,6 +125,7 @@ OPERATIONS = (
         cost=UPLOADS,
         summary="Have many texts answered in the background.",
         form=BatchForm,
+        takes_data=True,
         files=("data",),
         answer=records.BatchRecord,
         statuses=(409, 429),

@@ -105,7 +105,7 @@ class Operation:
     Called before the 401 is certain, so it says nothing of what is wrong with the body.
     """
     takes_data: bool = False
-    """True when it brings or corrects examples, which is refused while nothing can be saved."""
+    """True when it brings or corrects data, which is refused while nothing can be saved."""
     is_public: bool = False
     """True when no token is needed."""
     cost: str = RECORDS
