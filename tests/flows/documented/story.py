@@ -68,6 +68,8 @@ L, V = LANGUAGE, VISION
 _DATASET, _MODEL = {"dataset_id": "$data"}, {"model_id": "$model"}
 _SIGNS, _SIGN_MODEL = {"dataset_id": "$signs"}, {"model_id": "$sign_model"}
 _ENDED = ("status", "SUCCEEDED")
+# deleted; the record waits for the temporary URLs of the examples to die (30 minutes)
+_DELETED = ("status", "SUCCEEDED_WAITING_FOR_CACHE_REMOVAL")
 _READ = ("statusMsg", "SUCCEEDED")
 _TEXT = "Where is my parcel?"
 STORY: Sequence[Step] = (
@@ -195,8 +197,8 @@ STORY: Sequence[Step] = (
     Step("delete_model", V, variables=_SIGN_MODEL),
     Step("delete_dataset", V, variables=_SIGNS, keeps={"gone_signs": "id"}),
     Step("delete_dataset", L, variables=_DATASET, keeps={"gone": "id"}),
-    Step("get_deletion", V, variables={"deletion_id": "$gone_signs"}),
-    Step("get_deletion", L, variables={"deletion_id": "$gone"}),
+    Step("get_deletion", V, variables={"deletion_id": "$gone_signs"}, until=_DELETED),
+    Step("get_deletion", L, variables={"deletion_id": "$gone"}, until=_DELETED),
     Step("revoke_token", variables={"token": "$refresh"}),
 )  # fmt: skip
 UNSHOWN = {"get_root", "get_document", "get_docs", "get_docs_file", "predict_entities"}
