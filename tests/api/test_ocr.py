@@ -378,6 +378,17 @@ def test_layout_and_document_belong_to_text(call, task):
     assert answer.json == call.json("POST", URL, **fields).json
 
 
+@pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
+def test_pages_of_a_document(call, task):
+    """With `pages` every task tells how large the page is, in the pixels that boxes have."""
+    fields = {"modelId": "OCRModel", "task": task, **GOOD, "formType": "w2"}
+
+    answer = call.json("POST", URL, **fields, pages=True)
+
+    size = {"pageNumber": 1, "width": 100, "height": 60}
+    assert answer.json == {**call.json("POST", URL, **fields).json, "pages": [size]}
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [

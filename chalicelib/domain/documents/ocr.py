@@ -41,6 +41,8 @@ class OcrRequest:
     """Whether items of task TEXT tell their block, line and order, and what was not read."""
     output: str | None = None
     """One of OUTPUTS: how the whole text is written for task TEXT; None leaves it out."""
+    has_pages: bool = False
+    """Whether the sizes of the pages are told."""
 
     @property
     def needs_pixels(self) -> bool:
@@ -112,6 +114,11 @@ class PageFindings:
     """What the text is written from, when that was asked for."""
 
     @property
+    def size(self) -> PageSize:
+        """How large the page is."""
+        return PageSize(self.view.page.number, *self.view.page.answer_size)
+
+    @property
     def unread_boxes(self) -> list[UnreadBox]:
         """Where text was found but not read, from the top."""
         places = sorted(self.unread, key=lambda rect: (rect.min_y, rect.min_x))
@@ -130,6 +137,18 @@ class UnreadBox:
 
 
 @dataclass(frozen=True, slots=True)
+class PageSize:
+    """How large a page is that was read."""
+
+    number: int
+    """From 1."""
+    width: int
+    """Width as displayed, in pixels of the answer."""
+    height: int
+    """Height as displayed, in pixels of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentFindings:
     """What was found in a document."""
 
@@ -139,6 +158,8 @@ class DocumentFindings:
     """Where text was found but not read, when that was asked for."""
     text: str | None = None
     """The whole text, when that was asked for."""
+    pages: tuple[PageSize, ...] | None = None
+    """Sizes of all pages, when they were asked for."""
 
 
 def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:

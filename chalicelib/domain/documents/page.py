@@ -178,13 +178,18 @@ class Page:
 
     def answer_box(self, rect: Rect) -> PixelBox:
         """Return a rectangle in whole pixels of the page as answers name them, inside the page."""
-        width, height = round(self.width * self.scale), round(self.height * self.scale)
+        width, height = self.answer_size
         return PixelBox(
             min(max(0, round(rect.min_x * self.scale)), width),
             min(max(0, round(rect.min_y * self.scale)), height),
             min(max(0, round(rect.max_x * self.scale)), width),
             min(max(0, round(rect.max_y * self.scale)), height),
         )
+
+    @property
+    def answer_size(self) -> tuple[int, int]:
+        """Width and height of the page as displayed, in the pixels of answers."""
+        return round(self.width * self.scale), round(self.height * self.scale)
 
 
 @dataclass(frozen=True, slots=True)

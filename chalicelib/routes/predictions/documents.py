@@ -78,6 +78,10 @@ Output = Annotated[
         examples=["markdown"],
     ),
 ]
+Pages = Annotated[
+    bool,
+    Meta(description="Whether `pages` tells the size of each page that was read.", examples=[True]),
+]
 _TEMPLATE_RULES = {
     "anyOf": [
         {"properties": {"task": {"enum": ["text", "table", "contact"]}}},
@@ -108,6 +112,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
     alphabet: Alphabet = DOCUMENTED
     layout: Layout = False
     output: Output | None = None
+    pages: Pages = False
 
 
 def find_model(call: Call) -> ServedModel | None:
@@ -123,7 +128,7 @@ def run_ocr(call: Call) -> OcrRecord:
     form: OcrForm = call.form
     sample = sample_of(call)
     template = _template(call) if form.task == FORM else None
-    extras = form.link_tables, form.alphabet, form.layout, form.output
+    extras = form.link_tables, form.alphabet, form.layout, form.output, form.pages
     request = OcrRequest(form.task, template, *extras)
     findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
     return _within_limits(ocr_answer(form.task, findings, form.sample_id))

@@ -270,11 +270,12 @@ def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindi
     from chalicelib.engines.ocr.layout.writing import write
 
     findings = _named(numbered_through(pages), request)
+    sizes = tuple(page.size for page in pages) if request.has_pages else None
     if request.task != TEXT:
-        return DocumentFindings(findings)
+        return DocumentFindings(findings, pages=sizes)
     unread = tuple(box for page in pages for box in page.unread_boxes) if request.layout else None
     text = write([page.blocks for page in pages], request.output) if request.output else None
-    return DocumentFindings(findings, unread, text)
+    return DocumentFindings(findings, unread, text, sizes)
 
 
 def _named(findings: Sequence[Finding], request: OcrRequest) -> tuple[Finding, ...]:

@@ -232,6 +232,7 @@ WORDS: Mapping[str, str] = {
     "pageNumber": "Page, from 1.",
     "TextRecord.document": "The whole text in reading order, where `output` asks for it.",
     "TextRecord.probabilities": "Runs of text, in the order of the page.",
+    "pages": "Size of each page that was read, where `pages` asks for it.",
     "unread": "Where text was found but not read, where `layout` asks for it.",
     "tag": "What the text is on a business card.",
     "tableName": "Name of the table, unique in the answer.",

@@ -34,6 +34,7 @@ from chalicelib.web.records.ocr_records import (
     FormRecord,
     FormTableItem,
     OcrRecord,
+    PageRecord,
     PairAttributes,
     PairItem,
     TableAttributes,
@@ -83,6 +84,8 @@ def ocr_answer(task: str, found: DocumentFindings, sample_id: str | UnsetType = 
         _item(task, finding, blocks.get(place)) for place, finding in enumerate(found.findings)
     ]
     record: OcrRecord = _RECORDS[task](task, items, sample_id=sample_id)
+    if found.pages is not None:
+        record.pages = [PageRecord(one.number, one.width, one.height) for one in found.pages]
     if isinstance(record, TextRecord):
         record.document = UNSET if found.text is None else found.text
         record.unread = UNSET if found.unread is None else [_unread(one) for one in found.unread]

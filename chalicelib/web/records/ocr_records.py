@@ -166,6 +166,14 @@ class UnreadRecord(msgspec.Struct, rename="camel"):
     page_number: int
 
 
+class PageRecord(msgspec.Struct, rename="camel"):
+    """How large a page is as displayed; its boxes are in these pixels."""
+
+    page_number: int
+    width: int
+    height: int
+
+
 class TextRecord(msgspec.Struct, rename="camel"):
     """All text of a document; with layout what was not read, with output its whole text."""
 
@@ -173,6 +181,7 @@ class TextRecord(msgspec.Struct, rename="camel"):
     probabilities: list[TextItem]
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
+    pages: list[PageRecord] | UnsetType = UNSET
     unread: list[UnreadRecord] | UnsetType = UNSET
     document: str | UnsetType = UNSET
 
@@ -184,6 +193,7 @@ class ContactRecord(msgspec.Struct, rename="camel"):
     probabilities: list[ContactItem]
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
+    pages: list[PageRecord] | UnsetType = UNSET
 
 
 class TableRecord(msgspec.Struct, rename="camel"):
@@ -193,6 +203,7 @@ class TableRecord(msgspec.Struct, rename="camel"):
     probabilities: list[TableItem]
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
+    pages: list[PageRecord] | UnsetType = UNSET
 
 
 class FormRecord(msgspec.Struct, rename="camel"):
@@ -202,6 +213,7 @@ class FormRecord(msgspec.Struct, rename="camel"):
     probabilities: FormItems
     object: Literal["predictresponse"] = "predictresponse"
     sample_id: str | UnsetType = UNSET
+    pages: list[PageRecord] | UnsetType = UNSET
 
 
 OcrRecord = TextRecord | ContactRecord | TableRecord | FormRecord

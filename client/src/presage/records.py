@@ -577,6 +577,14 @@ class Unread(Record, kw_only=True):
     page_number: int
 
 
+class Page(Record, kw_only=True):
+    """How large a page is as displayed; its boxes are in these pixels."""
+
+    page_number: int
+    width: int
+    height: int
+
+
 class TextResult(Record, kw_only=True):
     """All text of a document; with layout what was not read, with output its whole text."""
 
@@ -584,6 +592,7 @@ class TextResult(Record, kw_only=True):
     probabilities: list[TextItem]
     object: str = "predictresponse"
     sample_id: str | None = None
+    pages: list[Page] | None = None
     unread: list[Unread] | None = None
     document: str | None = None
 
@@ -595,6 +604,7 @@ class ContactResult(Record, kw_only=True):
     probabilities: list[ContactItem]
     object: str = "predictresponse"
     sample_id: str | None = None
+    pages: list[Page] | None = None
 
 
 class TableResult(Record, kw_only=True):
@@ -604,6 +614,7 @@ class TableResult(Record, kw_only=True):
     probabilities: list[TableItem]
     object: str = "predictresponse"
     sample_id: str | None = None
+    pages: list[Page] | None = None
 
 
 class FormResult(Record, kw_only=True):
@@ -613,3 +624,4 @@ class FormResult(Record, kw_only=True):
     probabilities: list[Any]
     object: str = "predictresponse"
     sample_id: str | None = None
+    pages: list[Page] | None = None

@@ -172,6 +172,7 @@ async def tell_documents(client: AsyncPresage, folder: Path) -> None:
     """A page is read as text, and one without a table has none."""
     page = folder / "page.png"
     paper(["Invoice 17", "Total: 42.50"]).save(page)
-    found = await client.vision.ocr(page, layout=True, output="text")
+    found = await client.vision.ocr(page, layout=True, output="text", pages=True)
     assert "17" in found.document
+    assert [one.page_number for one in found.pages or ()] == [1]
     assert (await client.vision.ocr(page, task="table", model_id="tabulatev2")).task == "table"

@@ -156,6 +156,7 @@ class Vision(Family):
         output: str | None = None,
         link_tables: bool | None = None,
         alphabet: str | None = None,
+        pages: bool | None = None,
         sample_id: str | None = None,
     ) -> OcrResult:
         """Read a picture or PDF; is not counted.
@@ -174,11 +175,12 @@ class Vision(Family):
             output: `text` or `markdown`: the whole text in reading order; for task text.
             link_tables: whether parts of one table on several pages are linked.
             alphabet: `latin` keeps accents.
+            pages: whether the size of each page is told.
             sample_id: comes back in the answer.
         """
         fields: dict[str, Any] = {"modelId": model_id, "task": task, "formType": form_type}
         fields |= {"layout": layout, "output": output, "linkTables": link_tables}
-        fields |= {"alphabet": alphabet, "sampleId": sample_id}
+        fields |= {"alphabet": alphabet, "pages": pages, "sampleId": sample_id}
         fields["formTemplate"] = None if form_template is None else json.dumps(form_template)
         return self._look("ocr", document, fields, _OCR_RESULTS.get(task, records.TextResult))
 
