@@ -74,34 +74,32 @@ class AppendStore:
         if new.needs_own_name:
             # Before the lease is taken: to read many names would keep others waiting.
             self._stores.example_names.prepare(dataset)
-        if not new.content:
-            return self._when_free(dataset, new)
-        # A text is small and counted now and then; a picture file must find room.
-        self._stores.room.take(dataset.account_id, new.size_bytes)
         is_added = False
+        # A text is small and counted now and then; a picture file must find room.
+        if new.content:
+            self._stores.room.take(dataset.account_id, new.size_bytes)
         try:
-            example, grown = self._when_free(dataset, new)
-            is_added = grown.total > dataset.total
-            return example, grown
+            example, grown, is_added = self._when_free(dataset, new)
         finally:
-            if not is_added:
+            if new.content and not is_added:
                 self._stores.room.free(dataset.account_id, new.size_bytes)
+        return example, grown
 
-    def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add once nobody else changes the dataset."""
+    def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:
+        """Add once nobody else changes the dataset; False beside an equal one that is there."""
         return self._stores.ownership.while_owned(
             dataset,
             lambda owned: self._append(owned, new),
             lambda current: check_can_grow(current, has_new_label=False),
         )
 
-    def _append(self, owned: OwnedDataset, new: NewExample) -> tuple[Example, Dataset]:
+    def _append(self, owned: OwnedDataset, new: NewExample) -> tuple[Example, Dataset, bool]:
         """Add under the lease."""
         counts, label_id = self._with_label(owned, new)
         existing = self._find(owned.dataset, new, counts, label_id)
         if existing is not None:
             self._stores.dataset_leases.release(owned.dataset, owned.lease)
-            return existing, owned.dataset
+            return existing, owned.dataset, False
         # Only now: an example that is there already is an answer in a full dataset too.
         has_new_label = len(counts) > len(owned.dataset.counts)
         check_can_grow(owned.dataset, has_new_label=has_new_label)
@@ -118,7 +116,7 @@ class AppendStore:
         except LeaseLost:
             self._clear_up(owned.dataset, label_id)
             raise
-        return example, replace(owned.dataset, counts=counts)
+        return example, replace(owned.dataset, counts=counts), True
 
     def _clear_up(self, dataset: Dataset, label_id: int) -> None:
         if self._find_dataset(dataset) is None:

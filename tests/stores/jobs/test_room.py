@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.datasets.open_upload import OpenUpload
 from chalicelib.errors import ServiceError, StorageUnavailable, TooManyOpen
 from chalicelib.stores.aws.tables import AccountRow, DatasetRow
@@ -81,6 +82,26 @@ def test_bytes_are_those_of_the_datasets(world: World) -> None:
     assert int(_row(world).stored_bytes) == stored - view.dataset.bytes
     assert not _row(world).uploads
     assert pictures.dataset.bytes > 0
+
+
+@pytest.mark.parametrize("meanwhile", ["another is added", "one is removed"])
+def test_picture_that_is_there_already_takes_no_room(world: World, meanwhile: str) -> None:
+    """Whatever happened to the dataset meanwhile, its bytes are counted as they are."""
+    view = world.pictures({f"cat/{n}.png": draw(salt=n) for n in range(3)})
+    world.work()
+    examples, account = world.container.examples, world.account
+    equal, other = (PictureFile(draw(salt=n), f"new{n}.png") for n in (0, 7))
+    if meanwhile == "another is added":
+        examples.add_picture(account, view, other, None, "cat")
+    else:
+        page = examples.list_dataset(account, view, "upload", 0, 9).items
+        world.container.mending.remove_example(view, page[1].example.example_id)
+        equal = other
+    examples.add_picture(account, view, equal, None, "cat")
+    world.work()
+
+    stored = sum(int(row.size_bytes) for row in world.rows(DatasetRow))
+    assert int(_row(world).stored_bytes) == stored
 
 
 def test_upload_that_broke_off_is_counted_no_more(world: World) -> None:
