@@ -44,6 +44,9 @@ from chalicelib.stores.jobs.queues import EMBED
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
 
+_PAUSE_SECONDS = 0.1
+"""Between two looks at an upload that a worker owns."""
+
 
 class Reader(Protocol):
     """Knows the files of one family."""
@@ -122,27 +125,37 @@ class IngestService:
                 self._queue.remind(job)
 
     def run_now(self, job: Job, remaining_seconds: float) -> None:
-        """Read one upload within a call; one that is owned by a worker is left alone.
+        """Read one upload within a call, or wait for the worker that owns it.
+
+        A worker that came for another upload may have found this one waiting.
 
         Args:
             job: as made by `ingest_job`.
             remaining_seconds: stop without harm after this time.
         """
-        owned = self._queue.own(job)
-        if owned is not None:
-            self._attempt(owned, remaining_seconds)
+        ends_at = time.monotonic() + remaining_seconds
+        while not self._queue.is_over(job) and (left := ends_at - time.monotonic()) > 0:
+            owned = self._queue.own(job)
+            if owned is not None and self._attempt(owned, left):
+                return
+            time.sleep(min(_PAUSE_SECONDS, left))
 
-    def _attempt(self, owned: OwnedDataset, remaining_seconds: float = 0.0) -> None:
-        """Read an upload and end it, or leave it to another attempt; 0 s means no limit."""
+    def _attempt(self, owned: OwnedDataset, remaining_seconds: float = 0.0) -> bool:
+        """Read an upload and end it, or leave it to another attempt; 0 s means no limit.
+
+        Returns:
+            False when another worker owns it by now.
+        """
         if owned.lease.attempts > self._settings.max_attempts:
             self._give_up(owned, owned.lease.last_error)
-            return
+            return True
         scans: list[UploadScan | None] = [None]
         try:
             self._read(owned, remaining_seconds, scans.append)
         except LeaseLost:
             log.warning("ingest_lease_lost", dataset=owned.dataset.dataset_id)
             self._stores.dataset_leases.discount(owned)
+            return False
         except TimedOut:
             self._stores.dataset_leases.put_back(owned)
         except StorageUnavailable as error:
@@ -153,6 +166,7 @@ class IngestService:
         except Exception as error:
             self._retry(owned, error)
             raise
+        return True
 
     def _read(
         self,

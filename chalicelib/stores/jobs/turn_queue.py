@@ -86,6 +86,10 @@ class TurnQueue(ABC, Generic[Waiting, Owned]):
         own = self._waiting(job)
         return None if own is None else self._own(own)
 
+    def is_over(self, job: Job) -> bool:
+        """Tell whether the job of a message has ended, or what it was for is gone."""
+        return self._find(job) is None
+
     def remind(self, job: Job) -> None:
         """Announce the job of a message that was not what ran for it, if it still waits."""
         try:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from threading import Event, Thread
+from typing import BinaryIO
 
 import pytest
 
@@ -10,6 +13,7 @@ from chalicelib.domain.common.limits import MAX_DATASET_BYTES, MAX_TEXT_FILE_BYT
 from chalicelib.domain.datasets import growth
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.jobs.messages import Job
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
@@ -23,6 +27,7 @@ from chalicelib.errors import (
 )
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import DatasetRow
+from chalicelib.stores.datasets.leases import OwnedDataset
 from tests.builders import World, a_model, a_source, some_rows
 
 ROWS = some_rows({"book": 5, "cancel": 5})
@@ -306,3 +311,36 @@ def test_label_of_before_is_found_in_both_spellings(world: World) -> None:
 
     [kept] = other.get(view).labels
     assert (kept.label_id, kept.name, kept.examples) == (label.label_id, "cafe\u0301", 2)
+
+
+def test_synchronous_upload_that_a_worker_was_quicker_to_take(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that came for another upload takes it first: the call waits until it is read."""
+    world.one_call_at_a_time()
+    world.upload(ROWS)
+    [message] = world.messages()
+    worker, is_taken = Thread(target=world.deliver, args=(message,)), Event()
+    own, fetch = world.stores.ingest_queue.own, world.stores.artifacts.get_file
+
+    def fetch_slowly(key: str, file: BinaryIO) -> bool:
+        """Keep the call waiting."""
+        is_taken.set()
+        time.sleep(0.5)
+        return fetch(key, file)
+
+    def own_too_late(job: Job) -> OwnedDataset | None:
+        """Let the worker, whose next turn this is, come first."""
+        if not worker.ident:
+            worker.start()
+            is_taken.wait(5)
+        return own(job)
+
+    monkeypatch.setattr(world.stores.artifacts, "get_file", fetch_slowly)
+    monkeypatch.setattr(world.stores.ingest_queue, "own", own_too_late)
+    paid = world.new_account("paid@example.com", "GOLD")
+    view = world.container.uploads.create_sync(paid, LANGUAGE, a_source(ROWS), FIELDS, 25)
+    worker.join(5)
+
+    assert (view.dataset.status_message, view.dataset.total) == ("SUCCEEDED", 10)
+    assert [queue for queue, _ in world.messages() if queue == "ingest"] == ["ingest"]
