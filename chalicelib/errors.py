@@ -20,10 +20,12 @@ class ServiceError(Exception):
     code: str = "internal_error"
     detail: str = ""
     """More than a documented text may say; a member of its own in the answer."""
+    text: str = ""
+    """What an error says that always says the same; others are given a message."""
 
-    def __init__(self, message: str, code: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, message: str | None = None, code: str | None = None) -> None:
+        self.message = self.text if message is None else message
+        super().__init__(self.message)
         if code is not None:
             self.code = code
 
@@ -77,11 +79,7 @@ class DatasetNotYetAvailable(BadRequest):
     """Data cannot be added while an upload is going on."""
 
     code = "dataset_busy"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The dataset is not yet available for update, try again once the dataset is ready."
-        )
+    text = "The dataset is not yet available for update, try again once the dataset is ready."
 
 
 class TooFewExamples(BadRequest):
@@ -115,27 +113,21 @@ class InvalidToken(Unauthorized):
     """The token is unknown, expired, revoked or of the wrong kind; one text for all."""
 
     code = "invalid_token"
-
-    def __init__(self) -> None:
-        super().__init__("Invalid access token")
+    text = "Invalid access token"
 
 
 class InvalidScheme(Unauthorized):
     """The Authorization header is missing or is no well-formed Bearer."""
 
     code = "invalid_authentication_scheme"
-
-    def __init__(self) -> None:
-        super().__init__("Invalid authentication scheme")
+    text = "Invalid authentication scheme"
 
 
 class InvalidGrant(Unauthorized):
     """The token endpoint refuses an assertion or refresh token; one text for all reasons."""
 
     code = "invalid_grant"
-
-    def __init__(self) -> None:
-        super().__init__("Invalid authorization grant")
+    text = "Invalid authorization grant"
 
 
 class NotFound(ServiceError):
@@ -149,21 +141,17 @@ class RouteNotFound(NotFound):
     """No operation has this path."""
 
     code = "route_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("There is no such path; GET /v2/docs lists the operations.")
+    text = "There is no such path; GET /v2/docs lists the operations."
 
 
 class EntitiesNotOffered(NotFound):
     """The old service had a beta of named entities."""
 
     code = "not_offered"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Named entities are not offered. Texts are classified by POST /v2/language/intent and "
-            "POST /v2/language/sentiment."
-        )
+    text = (
+        "Named entities are not offered. Texts are classified by POST /v2/language/intent and "
+        "POST /v2/language/sentiment."
+    )
 
 
 class ObjectNotFound(NotFound):
@@ -239,9 +227,7 @@ class TokenNotFound(NotFound):
     """No refresh token of the caller is this one."""
 
     code = "token_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("Unable to find this refresh token.")
+    text = "Unable to find this refresh token."
 
 
 class MethodNotAllowed(ServiceError):

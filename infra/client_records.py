@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import types
 import typing
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from chalicelib.web.records import ocr_records, records
+from chalicelib.web.records.declared import declared
+from chalicelib.web.records.ocr_records import OcrRecord
 
 FILE = Path(__file__).parents[1] / "client" / "src" / "presage" / "records.py"
 _HEAD = '''"""The records of the interface. Written by python -m infra.docs: do not edit."""
@@ -29,20 +29,12 @@ from presage._records import Record
 
 def source() -> str:
     """Return the text of the client's file of records."""
-    classes = [item for module in (records, ocr_records) for item in _structs(module)]
-    return _HEAD + "".join(_class(item) for item in classes)
-
-
-def _structs(module: Any) -> Iterator[type[msgspec.Struct]]:
-    """Yield the records that a module declares, in its order."""
-    for item in vars(module).values():
-        if isinstance(item, type) and item.__module__ == module.__name__:
-            yield item
+    return _HEAD + "".join(_class(item) for item in declared())
 
 
 def name_of(record: type[msgspec.Struct]) -> str:
     """Name a record as the client does: without the word, and OCR's answers as results."""
-    is_answer = record in typing.get_args(ocr_records.OcrRecord)
+    is_answer = record in typing.get_args(OcrRecord)
     return record.__name__.replace("Record", "Result" if is_answer else "")
 
 

@@ -33,7 +33,7 @@ from chalicelib.services.accounts.usage import UsageFacts
 from chalicelib.web.http.paging import Window, list_answer
 from chalicelib.web.http.responses import ErrorRecord, error_response, rate_limit_headers
 from chalicelib.web.operations.files import NO_SOURCE
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import describe, model_records, service_records
 
 EXAMPLES = Path(__file__).parent / "examples"
 DAY = datetime(2024, 3, 4, tzinfo=UTC)
@@ -211,9 +211,9 @@ def test_stored_records_fit_their_declaration(name):
     """Records that are stored whole fit the type that the description promises."""
     expected = json.loads((EXAMPLES / f"{name}.json").read_text())
     kinds = {
-        "learningcurve_intent": records.LearningCurveRecord,
-        "card_intent": records.CardRecord,
-        "health": records.HealthRecord,
+        "learningcurve_intent": model_records.LearningCurveRecord,
+        "card_intent": model_records.CardRecord,
+        "health": service_records.HealthRecord,
     }
 
     for record in expected.get("data", [expected]):
@@ -324,7 +324,7 @@ def test_usage_and_headers():
 )
 def test_tokens(name, refresh, seconds):
     """Exactly the members named, and the refresh token only where it was asked for."""
-    same(name, records.TokenRecord("<JWT>", refresh, "Bearer", seconds))
+    same(name, service_records.TokenRecord("<JWT>", refresh, "Bearer", seconds))
 
 
 @pytest.mark.parametrize(

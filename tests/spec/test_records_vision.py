@@ -19,7 +19,7 @@ from chalicelib.errors import TooLarge, UnsupportedType
 from chalicelib.formats.pictures.rules import require_kind
 from chalicelib.web.http.paging import Window, list_answer
 from chalicelib.web.http.responses import error_response
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import describe, model_records
 from tests.spec.test_records import EXAMPLES, INTENT, at, dataset, pairs, same
 
 IMAGE = replace(
@@ -125,7 +125,7 @@ def test_metrics(kind):
 def test_curves_fit_their_declaration(kind):
     """Stored curves fit the type that the description promises."""
     for record in loaded(f"learningcurve_{kind}")["data"]:
-        read = msgspec.convert(record, records.LearningCurveRecord)
+        read = msgspec.convert(record, model_records.LearningCurveRecord)
         assert msgspec.to_builtins(read) == record
 
 

@@ -11,7 +11,7 @@ from chalicelib.errors import MissingParameter
 from chalicelib.services.accounts.tokens import Granted
 from chalicelib.web.operations.fields import Filled
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records import records
+from chalicelib.web.records import service_records
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 REFRESH = "refresh_token"
@@ -36,10 +36,10 @@ class TokenForm(msgspec.Struct):
     valid_for: int | str | None = None
 
 
-def create_token(call: Call) -> records.TokenRecord:
+def create_token(call: Call) -> service_records.TokenRecord:
     """Give an access token for an assertion or a refresh token. Spec: Authentication."""
     granted = _grant(call, call.form)
-    return records.TokenRecord(
+    return service_records.TokenRecord(
         granted.access_token, granted.refresh_token or UNSET, "Bearer", granted.expires_in
     )
 
@@ -74,7 +74,7 @@ OPERATIONS = (
         view=create_token,
         summary="Get an access token for a signed assertion or a refresh token.",
         form=TokenForm,
-        answer=records.TokenRecord,
+        answer=service_records.TokenRecord,
         is_public=True,
         takes_urlencoded=True,
         statuses=(401, 429),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import describe, service_records
 
 
 def list_usage(call: Call) -> ListAnswer:
@@ -21,7 +21,7 @@ OPERATIONS = (
         path="/v2/apiusage",
         view=list_usage,
         summary="Plan, and predictions of the present month.",
-        answer=records.UsageRecord,
+        answer=service_records.UsageRecord,
         is_list=True,
     ),
 )

@@ -14,7 +14,7 @@ from chalicelib.services.datasets.browsing import BrowsedList
 from chalicelib.web.http.paging import ListAnswer, scan_answer
 from chalicelib.web.operations import locate
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import dataset_records, describe
 
 NEXT_OFFSET = {
     "nextOffset": {
@@ -96,7 +96,7 @@ OPERATIONS = (
         page_size=EXAMPLES_PAGE,
         is_list=True,
         list_members=NEXT_OFFSET,
-        answer=records.BrowsedExampleRecord,
+        answer=dataset_records.BrowsedExampleRecord,
         statuses=(409, 429),
     ),
 )

@@ -14,7 +14,7 @@ from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.fields import AnyType, Filled, Language, Name, NamePart
 from chalicelib.web.operations.locate import dataset_id_in_path, dataset_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import dataset_records, describe, service_records
 
 
 class DatasetsQuery(msgspec.Struct):
@@ -59,19 +59,19 @@ def list_datasets(call: Call) -> ListAnswer:
     return list_answer(page, describe.dataset, asked)
 
 
-def create_dataset(call: Call) -> records.DatasetRecord:
+def create_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Create a dataset with empty labels. Spec: Other operations."""
     form: NewDatasetForm = call.form
     fields = NewDataset(form.name, form.type, form.language, form.labels)
     return describe.dataset(call.container.datasets.create(call.account, call.family, fields))
 
 
-def get_dataset(call: Call) -> records.DatasetRecord:
+def get_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Show one dataset. Spec: Dataset."""
     return describe.dataset(call.located)
 
 
-def delete_dataset(call: Call) -> records.DeletionRecord:
+def delete_dataset(call: Call) -> service_records.DeletionRecord:
     """Delete a dataset in the background; its models stay. Spec: Deletion behaviour."""
     deletions, dataset_id = call.container.deletions, dataset_id_in_path(call)
     return describe.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))
@@ -96,7 +96,7 @@ OPERATIONS = (
         query=DatasetsQuery,
         page_size=DATASETS_PAGE,
         is_list=True,
-        answer=records.DatasetRecord,
+        answer=dataset_records.DatasetRecord,
     ),
     Operation(
         name="create_dataset",
@@ -106,7 +106,7 @@ OPERATIONS = (
         view=create_dataset,
         summary="Create a dataset without examples.",
         form=NewDatasetForm,
-        answer=records.DatasetRecord,
+        answer=dataset_records.DatasetRecord,
     ),
     Operation(
         name="get_dataset",
@@ -116,7 +116,7 @@ OPERATIONS = (
         view=get_dataset,
         locate=dataset_in_path,
         summary="Show a dataset with its labels.",
-        answer=records.DatasetRecord,
+        answer=dataset_records.DatasetRecord,
     ),
     Operation(
         name="delete_dataset",
@@ -125,7 +125,7 @@ OPERATIONS = (
         families=BOTH,
         view=delete_dataset,
         summary="Delete a dataset; its models stay.",
-        answer=records.DeletionRecord,
+        answer=service_records.DeletionRecord,
         statuses=(404, 409),
     ),
     Operation(
@@ -137,6 +137,6 @@ OPERATIONS = (
         summary="Delete the datasets whose first upload failed, at most 100 a call.",
         query=FailedDatasetsQuery,
         is_list=True,
-        answer=records.DeletionRecord,
+        answer=service_records.DeletionRecord,
     ),
 )

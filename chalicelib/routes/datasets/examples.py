@@ -23,7 +23,7 @@ from chalicelib.web.operations.fields import Document, Filled, Name
 from chalicelib.web.operations.files import sent_picture
 from chalicelib.web.operations.locate import dataset_in_path, readable_dataset
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import dataset_records, describe
 
 DEPRECATED = {
     "Deprecation": "@1606953600",  # 3 December 2020, as RFC 9745 writes dates
@@ -118,7 +118,7 @@ def _label_page(call: Call, headers: dict[str, str]) -> ListAnswer:
     return list_answer(page, describe.example, asked, headers)
 
 
-def add_example(call: Call) -> records.ExampleRecord:
+def add_example(call: Call) -> dataset_records.ExampleRecord:
     """Add a single text to a dataset. Spec: Main concepts 1."""
     form: NewExampleForm = call.form
     examples = call.container.examples
@@ -127,7 +127,7 @@ def add_example(call: Call) -> records.ExampleRecord:
     )
 
 
-def add_picture(call: Call) -> records.ExampleRecord:
+def add_picture(call: Call) -> dataset_records.ExampleRecord:
     """Add a single picture to a dataset. Spec: Main concepts 1."""
     form: NewPictureForm = call.form
     file, examples = sent_picture(call, form.name), call.container.examples
@@ -148,7 +148,7 @@ OPERATIONS = (
         query=ExamplesQuery,
         page_size=EXAMPLES_PAGE,
         is_list=True,
-        answer=records.ExampleRecord,
+        answer=dataset_records.ExampleRecord,
         statuses=(429,),
     ),
     Operation(
@@ -161,7 +161,7 @@ OPERATIONS = (
         summary="Add a single text to a dataset.",
         form=NewExampleForm,
         takes_data=True,
-        answer=records.ExampleRecord,
+        answer=dataset_records.ExampleRecord,
         statuses=(409, 429),
     ),
     Operation(
@@ -176,7 +176,7 @@ OPERATIONS = (
         form=NewPictureForm,
         takes_data=True,
         files=("data",),
-        answer=records.ExampleRecord,
+        answer=dataset_records.ExampleRecord,
         statuses=(409, 429),
     ),
     Operation(
@@ -189,7 +189,7 @@ OPERATIONS = (
         summary="List the examples of a label; counts to the monthly limit of such calls.",
         page_size=EXAMPLES_PAGE,
         is_list=True,
-        answer=records.ExampleRecord,
+        answer=dataset_records.ExampleRecord,
         statuses=(429,),
     ),
     Operation(
@@ -203,7 +203,7 @@ OPERATIONS = (
         query=LabelQuery,
         page_size=EXAMPLES_PAGE,
         is_list=True,
-        answer=records.ExampleRecord,
+        answer=dataset_records.ExampleRecord,
         statuses=(429,),
         headers=DEPRECATED,
         is_deprecated=True,

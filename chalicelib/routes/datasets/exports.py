@@ -11,7 +11,7 @@ from chalicelib.domain.jobs.export import Export
 from chalicelib.errors import ExportNotFound
 from chalicelib.web.operations.locate import dataset_in_path, text_id
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import dataset_records, describe
 
 
 class ExportForm(msgspec.Struct):
@@ -25,7 +25,7 @@ class ExportForm(msgspec.Struct):
     )
 
 
-def create_export(call: Call) -> records.ExportRecord:
+def create_export(call: Call) -> dataset_records.ExportRecord:
     """Have the examples of a dataset written as a file, in the background."""
     form: ExportForm = call.form
     exports = call.container.exports
@@ -39,7 +39,7 @@ def locate_export(call: Call) -> tuple[DatasetView, Export]:
     return view, call.container.exports.get(view, export_id)
 
 
-def get_export(call: Call) -> records.ExportRecord:
+def get_export(call: Call) -> dataset_records.ExportRecord:
     """Show how far an export is, and where its file can be fetched."""
     view, export = call.located
     return describe.export(export, call.container.exports.url(view, export))
@@ -55,7 +55,7 @@ OPERATIONS = (
         locate=dataset_in_path,
         summary="Write the examples of a dataset as a file that uploads again.",
         form=ExportForm,
-        answer=records.ExportRecord,
+        answer=dataset_records.ExportRecord,
         statuses=(409, 429),
     ),
     Operation(
@@ -66,6 +66,6 @@ OPERATIONS = (
         view=get_export,
         locate=locate_export,
         summary="Show how far an export is, and where its file can be fetched.",
-        answer=records.ExportRecord,
+        answer=dataset_records.ExportRecord,
     ),
 )

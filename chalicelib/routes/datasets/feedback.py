@@ -14,7 +14,7 @@ from chalicelib.web.operations.fields import Document, Filled, ModelId, Name, Ur
 from chalicelib.web.operations.files import sent_picture, upload_source
 from chalicelib.web.operations.locate import model_in_body
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import dataset_records, describe
 
 
 class FeedbackForm(msgspec.Struct, rename="camel"):
@@ -53,7 +53,7 @@ class BulkFeedbackForm(msgspec.Struct, rename="camel"):
     path: Url | None = None
 
 
-def add_feedback(call: Call) -> records.ExampleRecord:
+def add_feedback(call: Call) -> dataset_records.ExampleRecord:
     """Add a text to the model's dataset as feedback. Spec: Main concepts 2."""
     form: FeedbackForm = call.form
     feedback = call.container.feedback
@@ -62,7 +62,7 @@ def add_feedback(call: Call) -> records.ExampleRecord:
     )
 
 
-def add_picture_feedback(call: Call) -> records.ExampleRecord:
+def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
     """Add a picture to the model's dataset as feedback. Spec: Main concepts 2."""
     form: PictureFeedbackForm = call.form
     file, feedback = sent_picture(call, form.name), call.container.feedback
@@ -71,7 +71,7 @@ def add_picture_feedback(call: Call) -> records.ExampleRecord:
     )
 
 
-def add_bulk_feedback(call: Call) -> records.DatasetRecord:
+def add_bulk_feedback(call: Call) -> dataset_records.DatasetRecord:
     """Accept an archive whose boxes become feedback of the model's dataset. Spec: Concepts."""
     source = upload_source(call)
     uploads = call.container.uploads
@@ -89,7 +89,7 @@ OPERATIONS = (
         summary="Add a misclassified text with its right label to the model's dataset.",
         form=FeedbackForm,
         takes_data=True,
-        answer=records.ExampleRecord,
+        answer=dataset_records.ExampleRecord,
         statuses=(409, 429),
     ),
     Operation(
@@ -104,7 +104,7 @@ OPERATIONS = (
         form=PictureFeedbackForm,
         takes_data=True,
         files=("data",),
-        answer=records.ExampleRecord,
+        answer=dataset_records.ExampleRecord,
         statuses=(409, 429),
     ),
     Operation(
@@ -119,7 +119,7 @@ OPERATIONS = (
         form=BulkFeedbackForm,
         takes_data=True,
         files=("data",),
-        answer=records.DatasetRecord,
+        answer=dataset_records.DatasetRecord,
         statuses=(409, 429),
     ),
 )

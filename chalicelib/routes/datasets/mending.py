@@ -27,7 +27,7 @@ from chalicelib.web.operations import locate
 from chalicelib.web.operations.fields import Document, Name
 from chalicelib.web.operations.forms import convert
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import dataset_records, describe
 
 
 class DatasetChangesForm(msgspec.Struct):
@@ -178,7 +178,7 @@ def label_in_path(call: Call) -> tuple[DatasetView, Label]:
     return view, label
 
 
-def rename_dataset(call: Call) -> records.DatasetRecord:
+def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Give a dataset another name."""
     return describe.dataset(call.container.mending.rename_dataset(call.located, call.form.name))
 
@@ -193,7 +193,7 @@ def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
     return view, label, heir
 
 
-def change_label(call: Call) -> records.ChangedLabelRecord:
+def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
     """Give a label another name, or put its examples under another label."""
     (view, label, heir), mending = call.located, call.container.mending
     if heir is None:
@@ -203,7 +203,7 @@ def change_label(call: Call) -> records.ChangedLabelRecord:
     return describe.changed_label(left.label(heir.label_id) or heir, done)
 
 
-def remove_label(call: Call) -> records.CorrectionRecord:
+def remove_label(call: Call) -> dataset_records.CorrectionRecord:
     """Remove a label with its examples."""
     view, label = call.located
     return _described(call, view, call.container.mending.remove_label(view, label))
@@ -217,7 +217,7 @@ def example_in_path(call: Call) -> tuple[DatasetView, int]:
     return view, example_id
 
 
-def change_example(call: Call) -> records.CorrectionRecord:
+def change_example(call: Call) -> dataset_records.CorrectionRecord:
     """Give an example another label or text, or its picture other boxes."""
     (view, example_id), form = call.located, call.form
     if form.boxes is not None:
@@ -246,7 +246,7 @@ def _sent_box(item: BoxItem) -> SentBox:
     return SentBox(box, item.label_id, item.label)
 
 
-def remove_example(call: Call) -> records.CorrectionRecord:
+def remove_example(call: Call) -> dataset_records.CorrectionRecord:
     """Take an example out of a dataset."""
     view, example_id = call.located
     return _described(call, view, call.container.mending.remove_example(view, example_id))
@@ -262,7 +262,7 @@ def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
     return view, call.container.models.get(call.account.account_id, model_id)
 
 
-def correct_dataset(call: Call) -> records.CorrectionRecord:
+def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
     """Move or remove many examples, all or none."""
     (view, model), mending = call.located, call.container.mending
     form: CorrectionsForm = call.form
@@ -285,7 +285,7 @@ def list_corrections(call: Call) -> ListAnswer:
     return list_answer(page, lambda done: describe.correction(dataset_id, done, ()), asked)
 
 
-def _described(call: Call, view: DatasetView, done: Mended) -> records.CorrectionRecord:
+def _described(call: Call, view: DatasetView, done: Mended) -> dataset_records.CorrectionRecord:
     """Describe a mending with the example that it changed."""
     shown = call.container.mending.show(view, done)
     return describe.correction(view.dataset.dataset_id, done, shown)
@@ -301,7 +301,7 @@ OPERATIONS = (
         locate=locate.readable_dataset,
         summary="Give a dataset another name.",
         form=DatasetChangesForm,
-        answer=records.DatasetRecord,
+        answer=dataset_records.DatasetRecord,
         statuses=(409,),
     ),
     Operation(
@@ -314,7 +314,7 @@ OPERATIONS = (
         summary="Give a label another name, or put its examples under another label; models keep "
         "the names that they learnt, and what comes with an old one goes to the label.",
         form=LabelChangesForm,
-        answer=records.ChangedLabelRecord,
+        answer=dataset_records.ChangedLabelRecord,
         statuses=(409,),
     ),
     Operation(
@@ -325,7 +325,7 @@ OPERATIONS = (
         view=remove_label,
         locate=label_in_path,
         summary="Remove a label with its examples.",
-        answer=records.CorrectionRecord,
+        answer=dataset_records.CorrectionRecord,
         statuses=(400, 409),
     ),
     Operation(
@@ -338,7 +338,7 @@ OPERATIONS = (
         summary="Give an example another label, or a text another wording; its id stays. Or give "
         "the picture of a box other boxes.",
         form=ExampleChangesForm,
-        answer=records.CorrectionRecord,
+        answer=dataset_records.CorrectionRecord,
         takes_data=True,
         statuses=(409,),
     ),
@@ -350,7 +350,7 @@ OPERATIONS = (
         view=remove_example,
         locate=example_in_path,
         summary="Take an example out of a dataset.",
-        answer=records.CorrectionRecord,
+        answer=dataset_records.CorrectionRecord,
         statuses=(400, 409),
     ),
     Operation(
@@ -363,7 +363,7 @@ OPERATIONS = (
         summary="Move or remove up to 10,000 examples, all or none, or do what the report of a "
         "model suggests.",
         form=CorrectionsForm,
-        answer=records.CorrectionRecord,
+        answer=dataset_records.CorrectionRecord,
         takes_data=True,
         statuses=(409,),
     ),
@@ -377,6 +377,6 @@ OPERATIONS = (
         summary="List what corrections and other changes of examples did, the newest first.",
         page_size=RECEIPTS_PAGE,
         is_list=True,
-        answer=records.CorrectionRecord,
+        answer=dataset_records.CorrectionRecord,
     ),
 )

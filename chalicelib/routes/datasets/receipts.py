@@ -6,7 +6,7 @@ from chalicelib.domain.common.limits import RECEIPTS_PAGE
 from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.operations.locate import dataset_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import dataset_records, describe
 
 
 def list_receipts(call: Call) -> ListAnswer:
@@ -27,6 +27,6 @@ OPERATIONS = (
         summary="List what became of the rows of each upload of a dataset.",
         page_size=RECEIPTS_PAGE,
         is_list=True,
-        answer=records.ReceiptRecord,
+        answer=dataset_records.ReceiptRecord,
     ),
 )

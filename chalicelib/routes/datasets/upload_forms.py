@@ -8,7 +8,7 @@ from chalicelib.domain.accounts.rates import UPLOADS
 from chalicelib.domain.common.clock import date_text
 from chalicelib.web.operations.fields import Name
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records import records
+from chalicelib.web.records import dataset_records
 
 
 class IssueForm(msgspec.Struct):
@@ -17,11 +17,11 @@ class IssueForm(msgspec.Struct):
     name: Name | None = None
 
 
-def issue_upload(call: Call) -> records.UploadRecord:
+def issue_upload(call: Call) -> dataset_records.UploadRecord:
     """Issue a presigned form; its `path` is given as `path` or `sampleLocation` afterwards."""
     form: IssueForm = call.form
     issued = call.container.upload_forms.issue(call.account, form.name)
-    return records.UploadRecord(
+    return dataset_records.UploadRecord(
         url=issued.url,
         fields=issued.fields,
         path=issued.path,
@@ -40,6 +40,6 @@ OPERATIONS = (
         summary="Get a form that takes a file too large for a call, up to 2 GB.",
         form=IssueForm,
         takes_data=True,
-        answer=records.UploadRecord,
+        answer=dataset_records.UploadRecord,
     ),
 )

@@ -24,7 +24,7 @@ from chalicelib.web.operations.fields import (
 from chalicelib.web.operations.files import upload_source
 from chalicelib.web.operations.locate import dataset_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import dataset_records, describe
 
 QUEUED = "/v2/:family/datasets/upload"
 SYNC = f"{QUEUED}/sync"
@@ -82,43 +82,43 @@ class AddForm(msgspec.Struct, rename="camel"):
     shrink: bool = False
 
 
-def upload_dataset(call: Call) -> records.DatasetRecord:
+def upload_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Accept a file of texts as a dataset, to be read in the background."""
     return _created(call, UploadFields(call.form.name, call.form.type, call.form.language))
 
 
-def upload_pictures(call: Call) -> records.DatasetRecord:
+def upload_pictures(call: Call) -> dataset_records.DatasetRecord:
     """Accept an archive of pictures as a dataset, to be read in the background."""
     return _created(call, UploadFields(call.form.name, call.form.type))
 
 
-def upload_dataset_sync(call: Call) -> records.DatasetRecord:
+def upload_dataset_sync(call: Call) -> dataset_records.DatasetRecord:
     """Accept a file of texts as a dataset and read it within the call."""
     return _finished(call, UploadFields(call.form.name, call.form.type, call.form.language))
 
 
-def upload_pictures_sync(call: Call) -> records.DatasetRecord:
+def upload_pictures_sync(call: Call) -> dataset_records.DatasetRecord:
     """Accept an archive of pictures as a dataset and read it within the call."""
     return _finished(call, UploadFields(call.form.name, call.form.type))
 
 
-def validate_dataset(call: Call) -> records.ValidationRecord:
+def validate_dataset(call: Call) -> dataset_records.ValidationRecord:
     """Tell what an upload of texts would become. beyond.md, section 1."""
     return _validated(call, UploadFields(call.form.name, call.form.type, call.form.language))
 
 
-def validate_pictures(call: Call) -> records.ValidationRecord:
+def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
     """Tell what an upload of an archive would become. beyond.md, section 1."""
     return _validated(call, UploadFields(call.form.name, call.form.type))
 
 
-def add_to_dataset(call: Call) -> records.DatasetRecord:
+def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Accept a file whose examples are added to a dataset. Spec: Other operations."""
     source = upload_source(call)
     return describe.dataset(call.container.uploads.add(call.account, call.located, source))
 
 
-def _created(call: Call, fields: UploadFields) -> records.DatasetRecord:
+def _created(call: Call, fields: UploadFields) -> dataset_records.DatasetRecord:
     """Accept a file. Spec: Other operations."""
     source = upload_source(call)
     return describe.dataset(
@@ -126,7 +126,7 @@ def _created(call: Call, fields: UploadFields) -> records.DatasetRecord:
     )
 
 
-def _finished(call: Call, fields: UploadFields) -> records.DatasetRecord:
+def _finished(call: Call, fields: UploadFields) -> dataset_records.DatasetRecord:
     """Accept a file and read it, as far as time allows. Spec: Other operations."""
     source = upload_source(call)
     view = call.container.uploads.create_sync(
@@ -135,7 +135,7 @@ def _finished(call: Call, fields: UploadFields) -> records.DatasetRecord:
     return describe.dataset(view)
 
 
-def _validated(call: Call, fields: UploadFields) -> records.ValidationRecord:
+def _validated(call: Call, fields: UploadFields) -> dataset_records.ValidationRecord:
     """Look a file through, and keep nothing."""
     source = upload_source(call)
     return describe.validation(
@@ -160,7 +160,7 @@ def _operation(
         form=UploadForm if family == LANGUAGE else PictureUploadForm,
         takes_data=keeps,
         files=("data",),
-        answer=records.DatasetRecord if keeps else records.ValidationRecord,
+        answer=dataset_records.DatasetRecord if keeps else dataset_records.ValidationRecord,
         statuses=(429,) if keeps else (429, 504),
     )
 
@@ -222,7 +222,7 @@ OPERATIONS = (
         form=AddForm,
         takes_data=True,
         files=("data",),
-        answer=records.DatasetRecord,
+        answer=dataset_records.DatasetRecord,
         statuses=(409, 429),
     ),
 )

@@ -12,7 +12,7 @@ from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.operations.fields import NamePart
 from chalicelib.web.operations.locate import dataset_in_path, model_id_in_path, model_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import describe, model_records, service_records
 
 
 class ModelsQuery(msgspec.Struct):
@@ -22,7 +22,7 @@ class ModelsQuery(msgspec.Struct):
     status: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED"] | None = None
 
 
-def get_metrics(call: Call) -> records.MetricsRecord:
+def get_metrics(call: Call) -> model_records.MetricsRecord:
     """Show how well a model does. Spec: metricsData."""
     found = call.container.models.metrics(call.located)
     return describe.metrics(found.model, found.created_at, found.data)
@@ -63,7 +63,7 @@ def list_models(call: Call) -> ListAnswer:
     return list_answer(page, describe.model, asked)
 
 
-def delete_model(call: Call) -> records.DeletionRecord:
+def delete_model(call: Call) -> service_records.DeletionRecord:
     """Delete a model. Spec: Deletion behaviour."""
     deletions = call.container.deletions
     return describe.deletion(deletions.delete_model(call.account, model_id_in_path(call)))
@@ -78,7 +78,7 @@ OPERATIONS = (
         view=get_metrics,
         locate=model_in_path,
         summary="Show the metrics of a model.",
-        answer=records.MetricsRecord,
+        answer=model_records.MetricsRecord,
     ),
     Operation(
         name="list_learning_curve",
@@ -90,7 +90,7 @@ OPERATIONS = (
         summary="List the figures of a model after each epoch.",
         page_size=EPOCHS_PAGE,
         is_list=True,
-        answer=records.LearningCurveRecord,
+        answer=model_records.LearningCurveRecord,
     ),
     Operation(
         name="get_card",
@@ -100,7 +100,7 @@ OPERATIONS = (
         view=get_card,
         locate=load_card,
         summary="Show what a model was made from, how it was measured, and its limits.",
-        answer=records.CardRecord,
+        answer=model_records.CardRecord,
     ),
     Operation(
         name="list_account_models",
@@ -112,7 +112,7 @@ OPERATIONS = (
         query=ModelsQuery,
         page_size=MODELS_PAGE,
         is_list=True,
-        answer=records.ModelRecord,
+        answer=model_records.ModelRecord,
     ),
     Operation(
         name="list_models",
@@ -124,7 +124,7 @@ OPERATIONS = (
         summary="List the models of a dataset.",
         page_size=MODELS_PAGE,
         is_list=True,
-        answer=records.ModelRecord,
+        answer=model_records.ModelRecord,
     ),
     Operation(
         name="delete_model",
@@ -133,7 +133,7 @@ OPERATIONS = (
         families=BOTH,
         view=delete_model,
         summary="Delete a model.",
-        answer=records.DeletionRecord,
+        answer=service_records.DeletionRecord,
         statuses=(404, 409),
     ),
 )

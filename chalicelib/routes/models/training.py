@@ -14,7 +14,7 @@ from chalicelib.web.operations.fields import Algorithm, Epochs, LearningRate, Mo
 from chalicelib.web.operations.forms import convert
 from chalicelib.web.operations.locate import dataset_in_body, model_in_body, model_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import describe, model_records
 
 
 class TrainParams(msgspec.Struct, rename="camel"):
@@ -56,7 +56,7 @@ class RetrainForm(msgspec.Struct, rename="camel"):
     train_params: ParamsObject | ParamsText | None = None
 
 
-def train(call: Call) -> records.TrainingRecord:
+def train(call: Call) -> model_records.TrainingRecord:
     """Queue a training of a dataset. Spec: Other operations, train."""
     form: TrainForm = call.form
     request = _request(form)
@@ -65,13 +65,13 @@ def train(call: Call) -> records.TrainingRecord:
     )
 
 
-def retrain(call: Call) -> records.TrainingRecord:
+def retrain(call: Call) -> model_records.TrainingRecord:
     """Queue another training of a model; its id stays. Spec: Other operations, retrain."""
     request = _request(call.form)
     return describe.training(call.container.training.retrain(call.account, call.located, request))
 
 
-def get_training(call: Call) -> records.TrainingRecord:
+def get_training(call: Call) -> model_records.TrainingRecord:
     """Show the latest training of a model. Spec: Model training status."""
     return describe.training(call.container.training.view(call.located))
 
@@ -120,7 +120,7 @@ OPERATIONS = (
         locate=dataset_in_body,
         summary="Queue a training of a dataset.",
         form=TrainForm,
-        answer=records.TrainingRecord,
+        answer=model_records.TrainingRecord,
         statuses=(409, 429),
     ),
     Operation(
@@ -133,7 +133,7 @@ OPERATIONS = (
         locate=model_in_body,
         summary="Queue another training of a model; it keeps its id and predicts meanwhile.",
         form=RetrainForm,
-        answer=records.TrainingRecord,
+        answer=model_records.TrainingRecord,
         statuses=(409, 429),
     ),
     Operation(
@@ -144,6 +144,6 @@ OPERATIONS = (
         view=get_training,
         locate=model_in_path,
         summary="Show the latest training of a model.",
-        answer=records.TrainingRecord,
+        answer=model_records.TrainingRecord,
     ),
 )

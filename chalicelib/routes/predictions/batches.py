@@ -18,7 +18,7 @@ from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.operations.fields import Column, Count, ModelId, Name, Url
 from chalicelib.web.operations.locate import dataset_in_body, served_in_body, text_id
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import describe, model_records
 
 _SOURCES = ("data", "path", "datasetId")
 
@@ -48,7 +48,7 @@ def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
     return served_in_body(call), view
 
 
-def create_batch(call: Call) -> records.BatchRecord:
+def create_batch(call: Call) -> model_records.BatchRecord:
     """Have many texts answered in the background."""
     form: BatchForm = call.form
     model, view = call.located
@@ -100,17 +100,17 @@ def locate_batch(call: Call) -> Batch:
     return call.container.batches.get(call.account, call.family, batch_id)
 
 
-def get_batch(call: Call) -> records.BatchRecord:
+def get_batch(call: Call) -> model_records.BatchRecord:
     """Show how far a batch is, and where its result can be fetched."""
     return _described(call, call.located)
 
 
-def delete_batch(call: Call) -> records.BatchRecord:
+def delete_batch(call: Call) -> model_records.BatchRecord:
     """Cancel a batch, or remove one that has ended with its result."""
     return describe.batch(call.container.batches.delete(call.located))
 
 
-def _described(call: Call, batch: Batch) -> records.BatchRecord:
+def _described(call: Call, batch: Batch) -> model_records.BatchRecord:
     return describe.batch(batch, call.container.batches.url(batch))
 
 
@@ -127,7 +127,7 @@ OPERATIONS = (
         form=BatchForm,
         takes_data=True,
         files=("data",),
-        answer=records.BatchRecord,
+        answer=model_records.BatchRecord,
         statuses=(409, 429),
     ),
     Operation(
@@ -137,7 +137,7 @@ OPERATIONS = (
         families=(LANGUAGE,),
         view=list_batches,
         summary="List the batches of the account, the newest first.",
-        answer=records.BatchRecord,
+        answer=model_records.BatchRecord,
         page_size=BATCHES_PAGE,
         is_list=True,
     ),
@@ -149,7 +149,7 @@ OPERATIONS = (
         view=get_batch,
         locate=locate_batch,
         summary="Show how far a batch is, and where its result can be fetched.",
-        answer=records.BatchRecord,
+        answer=model_records.BatchRecord,
     ),
     Operation(
         name="delete_batch",
@@ -159,6 +159,6 @@ OPERATIONS = (
         view=delete_batch,
         locate=locate_batch,
         summary="Cancel a batch, or remove one that has ended with its result.",
-        answer=records.BatchRecord,
+        answer=model_records.BatchRecord,
     ),
 )

@@ -13,7 +13,7 @@ from chalicelib.web.operations.fields import Base64, Count, ModelId, Url
 from chalicelib.web.operations.files import FORM_RULES, JSON_RULES, sample_of
 from chalicelib.web.operations.locate import named_in_body, served_in_body
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import describe, model_records
 
 
 class PictureForm(msgspec.Struct, rename="camel"):
@@ -29,7 +29,7 @@ class PictureForm(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
 
 
-def predict_image(call: Call) -> records.PredictionRecord:
+def predict_image(call: Call) -> model_records.PredictionRecord:
     """Predict the labels of a picture. Spec: Main concepts 3."""
     form: PictureForm = call.form
     prediction = call.container.picture_predictions.classify(
@@ -39,7 +39,7 @@ def predict_image(call: Call) -> records.PredictionRecord:
     return describe.prediction(prediction.items, form.sample_id)
 
 
-def detect_objects(call: Call) -> records.DetectionRecord:
+def detect_objects(call: Call) -> model_records.DetectionRecord:
     """Find objects in a picture. Spec: Detection response."""
     form: PictureForm = call.form
     prediction = call.container.picture_predictions.detect(
@@ -75,13 +75,13 @@ OPERATIONS = (
         "/v2/:family/predict",
         predict_image,
         "Predict the labels of a picture.",
-        records.PredictionRecord,
+        model_records.PredictionRecord,
     ),
     _operation(
         "detect_objects",
         "/v2/:family/detect",
         detect_objects,
         "Find the objects in a picture.",
-        records.DetectionRecord,
+        model_records.DetectionRecord,
     ),
 )

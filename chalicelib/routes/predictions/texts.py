@@ -14,7 +14,7 @@ from chalicelib.errors import EntitiesNotOffered
 from chalicelib.web.operations.fields import Count, Document, ModelId
 from chalicelib.web.operations.locate import named_in_body, served_in_body
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import describe, model_records
 
 
 class TextForm(msgspec.Struct, rename="camel"):
@@ -30,12 +30,12 @@ class TextForm(msgspec.Struct, rename="camel"):
         checked_text(self.document)
 
 
-def predict_intent(call: Call) -> records.PredictionRecord:
+def predict_intent(call: Call) -> model_records.PredictionRecord:
     """Predict the intent of a text. Spec: POST /v2/language/intent."""
     return _predict(call, "text-intent")
 
 
-def predict_sentiment(call: Call) -> records.PredictionRecord:
+def predict_sentiment(call: Call) -> model_records.PredictionRecord:
     """Predict the sentiment of a text. Spec: POST /v2/language/sentiment."""
     return _predict(call, "text-sentiment")
 
@@ -45,7 +45,7 @@ def predict_entities(call: Call) -> NoReturn:
     raise EntitiesNotOffered
 
 
-def _predict(call: Call, kind: str) -> records.PredictionRecord:
+def _predict(call: Call, kind: str) -> model_records.PredictionRecord:
     form: TextForm = call.form
     prediction = call.container.predictions.answer(
         call.account, call.located, form.document, dataset_type=kind, count=form.num_results
@@ -66,7 +66,7 @@ OPERATIONS = (
         cost=TEXTS,
         summary="Predict the intent of a text.",
         form=TextForm,
-        answer=records.PredictionRecord,
+        answer=model_records.PredictionRecord,
         is_metered=True,
         statuses=(409, 429),
     ),
@@ -81,7 +81,7 @@ OPERATIONS = (
         cost=TEXTS,
         summary="Predict the sentiment of a text.",
         form=TextForm,
-        answer=records.PredictionRecord,
+        answer=model_records.PredictionRecord,
         is_metered=True,
         statuses=(409, 429),
     ),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from chalicelib.errors import DeletionNotFound
 from chalicelib.web.operations import locate
 from chalicelib.web.operations.operation import BOTH, Call, Operation
-from chalicelib.web.records import describe, records
+from chalicelib.web.records import describe, service_records
 
 
-def get_deletion(call: Call) -> records.DeletionRecord:
+def get_deletion(call: Call) -> service_records.DeletionRecord:
     """Show how far a deletion is. Spec: Deletion status."""
     deletion_id = locate.text_id(call.request.parameters["deletion_id"], DeletionNotFound)
     deletions = call.container.deletions
@@ -23,7 +23,7 @@ OPERATIONS = (
         families=BOTH,
         view=get_deletion,
         summary="Show how far the deletion of a dataset or model is.",
-        answer=records.DeletionRecord,
+        answer=service_records.DeletionRecord,
         statuses=(404,),
     ),
 )

@@ -12,23 +12,23 @@ from chalicelib.errors import RouteNotFound
 from chalicelib.web.openapi.document import document
 from chalicelib.web.openapi.page import HEADERS, TYPES, page, text_of
 from chalicelib.web.operations.operation import Call, Operation, TextAnswer
-from chalicelib.web.records import records
+from chalicelib.web.records import service_records
 
 DOCS = "/v2/docs"
 HTML = "text/html; charset=utf-8"
 
 
-def get_health(call: Call) -> records.HealthRecord:
+def get_health(call: Call) -> service_records.HealthRecord:
     """Tell that the service runs, and which engines are installed. Contract section 5."""
     container = call.container
     parts = [
-        records.EnginePartRecord(part.name, part.state, part.title, part.sha256)
+        service_records.EnginePartRecord(part.name, part.state, part.title, part.sha256)
         for part in container.health.parts()
     ]
-    record = records.HealthRecord("ok", __version__, container.engines(), parts)
+    record = service_records.HealthRecord("ok", __version__, container.engines(), parts)
     if found := container.unsaved():
         since = date_text(found.since)
-        record.unsaved = records.UnsavedRecord(since, found.datasets, found.models)
+        record.unsaved = service_records.UnsavedRecord(since, found.datasets, found.models)
     return record
 
 
@@ -74,7 +74,7 @@ OPERATIONS = (
         path="/v2/health",
         view=get_health,
         summary="Whether the service runs, the state of its engines, and what cannot be saved.",
-        answer=records.HealthRecord,
+        answer=service_records.HealthRecord,
         is_public=True,
     ),
     Operation(

@@ -21,7 +21,7 @@ from chalicelib.web.openapi import words
 from chalicelib.web.openapi.examples import example, refusal
 from chalicelib.web.openapi.page import TYPES
 from chalicelib.web.operations.operation import FAMILY, GROUPS, Operation
-from chalicelib.web.records import ocr_records, records
+from chalicelib.web.records.declared import declared
 
 Schema = dict[str, Any]
 
@@ -114,8 +114,8 @@ class _Schemas:
         # A copy in which nothing is shared, so that each member can have words of its own.
         self.components = json.loads(json.dumps(self.components))
         self._refs = dict(zip(self._types, found, strict=True))
-        for record in (*vars(records).values(), *vars(ocr_records).values()):
-            if isinstance(record, type) and record.__name__ in self.components:
+        for record in declared():
+            if record.__name__ in self.components:
                 self.components[record.__name__]["required"] = _always(record)
         words.describe(self.components)
 

@@ -42,7 +42,7 @@ from chalicelib.web.http.responses import (
     response,
 )
 from chalicelib.web.operations.forms import convert
-from chalicelib.web.records.records import members_since_2
+from chalicelib.web.records.members import members_since_2
 
 if TYPE_CHECKING:
     from chalicelib.container import Container

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.jobs.batch import CSV, AnsweredLine
 from chalicelib.web.records import describe
-from chalicelib.web.records.records import ProbabilityRecord
+from chalicelib.web.records.model_records import ProbabilityRecord
 
 
 class LineErrorRecord(msgspec.Struct):

@@ -25,39 +25,39 @@ from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.domain.models.training import shown_epochs, shown_learning_rate
 from chalicelib.services.accounts.usage import UsageFacts
 from chalicelib.services.datasets.browsing import BrowsedExample
-from chalicelib.web.records.records import (
-    BatchCountsRecord,
-    BatchRecord,
-    BoundingBoxRecord,
+from chalicelib.web.records.dataset_records import (
     BoxRecord,
     BrowsedExampleRecord,
     ChangedLabelRecord,
     CorrectedExampleRecord,
     CorrectionRecord,
     DatasetRecord,
-    DeletionRecord,
-    DetectedRecord,
-    DetectionRecord,
     ExampleRecord,
     ExportRecord,
     FormatRecord,
     FoundLabelRecord,
     LabelRecord,
     LabelSummary,
-    MetricsRecord,
-    ModelRecord,
-    Number,
-    PlanRecord,
-    PredictionRecord,
-    ProbabilityRecord,
     ReceiptRecord,
     RejectionRecord,
-    TrainingRecord,
-    TrainStatsRecord,
-    UsageRecord,
     ValidationRecord,
     WarningRecord,
 )
+from chalicelib.web.records.members import Number
+from chalicelib.web.records.model_records import (
+    BatchCountsRecord,
+    BatchRecord,
+    BoundingBoxRecord,
+    DetectedRecord,
+    DetectionRecord,
+    MetricsRecord,
+    ModelRecord,
+    PredictionRecord,
+    ProbabilityRecord,
+    TrainingRecord,
+    TrainStatsRecord,
+)
+from chalicelib.web.records.service_records import DeletionRecord, PlanRecord, UsageRecord
 
 
 def duration(seconds: float) -> str:

@@ -23,6 +23,7 @@ from chalicelib.domain.documents.ocr import (
 )
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 from chalicelib.domain.documents.picture import PixelBox
+from chalicelib.web.records.model_records import BoundingBoxRecord
 from chalicelib.web.records.ocr_records import (
     CellLine,
     CellPlace,
@@ -45,7 +46,6 @@ from chalicelib.web.records.ocr_records import (
     TextRecord,
     UnreadRecord,
 )
-from chalicelib.web.records.records import BoundingBoxRecord
 
 LANGUAGE: Final = "English"
 """The only language that is read."""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.documents.findings import CELL_KINDS, CONTACT_TAGS
-from chalicelib.web.records.records import BoundingBoxRecord
+from chalicelib.web.records.model_records import BoundingBoxRecord
 
 Tag = Annotated[str, Meta(extra_json_schema={"enum": [*CONTACT_TAGS]})]
 """What a text on a business card is."""

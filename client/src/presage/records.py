@@ -118,6 +118,102 @@ class ChangedLabel(Record, kw_only=True):
     duplicates: int = 0
 
 
+class Upload(Record, kw_only=True):
+    """A presigned form."""
+
+    url: str
+    fields: dict[str, str]
+    path: str
+    expires_at: str
+    max_bytes: int
+    object: str = "upload"
+
+
+class Rejection(Record, kw_only=True):
+    """A row or file that was left out."""
+
+    row: int | None = None
+    file: str | None = None
+    reason: str
+
+
+class Warning(Record, kw_only=True):
+    """Something that looks odd in a file, with the first places where it was met."""
+
+    code: str
+    message: str
+    count: int
+    places: list[str]
+
+
+class Receipt(Record, kw_only=True):
+    """What became of every row or file of an upload."""
+
+    id: str
+    created_at: str
+    status: str
+    message: str | None
+    seen: int
+    kept: int
+    duplicates: int
+    rejected: int
+    rejections: list[Rejection]
+    warnings: list[Warning]
+    object: str = "receipt"
+
+
+class Format(Record, kw_only=True):
+    """How a file was read; null where a file of the kind has no such thing."""
+
+    kind: str
+    encoding: str | None
+    delimiter: str | None
+    header: bool | None
+    text_column: int | str | None
+    label_column: int | str | None
+
+
+class FoundLabel(Record, kw_only=True):
+    """A label of a file that was looked at."""
+
+    name: str
+    num_examples: int
+
+
+class Validation(Record, kw_only=True):
+    """What an upload of a file would become; nothing of it is kept."""
+
+    format: Format
+    seen: int
+    kept: int
+    duplicates: int
+    rejected: int
+    rejections: list[Rejection]
+    warnings: list[Warning]
+    labels: list[FoundLabel]
+    is_trainable: bool
+    reasons: list[str]
+    object: str = "validation"
+
+
+class Export(Record, kw_only=True):
+    """An export of a dataset, as a file to fetch once it SUCCEEDED."""
+
+    id: str
+    dataset_id: int
+    format: str
+    source: str
+    status: str
+    created_at: str
+    updated_at: str
+    expires_at: str
+    examples: int | None = None
+    bytes: int | None = None
+    url: str | None = None
+    failure_msg: str | None = None
+    object: str = "export"
+
+
 class TrainStats(Record, kw_only=True):
     """What a finished training did; durations as HH:MM:SS:mmm."""
 
@@ -255,115 +351,6 @@ class Detection(Record, kw_only=True):
     sample_id: str | None = None
 
 
-class Deletion(Record, kw_only=True):
-    """A removal that goes on in the background."""
-
-    id: str
-    organization_id: str
-    type: str
-    status: str
-    progress: float
-    message: str | None
-    object: str
-    deleted_object_id: str
-
-
-class Upload(Record, kw_only=True):
-    """A presigned form."""
-
-    url: str
-    fields: dict[str, str]
-    path: str
-    expires_at: str
-    max_bytes: int
-    object: str = "upload"
-
-
-class Rejection(Record, kw_only=True):
-    """A row or file that was left out."""
-
-    row: int | None = None
-    file: str | None = None
-    reason: str
-
-
-class Warning(Record, kw_only=True):
-    """Something that looks odd in a file, with the first places where it was met."""
-
-    code: str
-    message: str
-    count: int
-    places: list[str]
-
-
-class Receipt(Record, kw_only=True):
-    """What became of every row or file of an upload."""
-
-    id: str
-    created_at: str
-    status: str
-    message: str | None
-    seen: int
-    kept: int
-    duplicates: int
-    rejected: int
-    rejections: list[Rejection]
-    warnings: list[Warning]
-    object: str = "receipt"
-
-
-class Format(Record, kw_only=True):
-    """How a file was read; null where a file of the kind has no such thing."""
-
-    kind: str
-    encoding: str | None
-    delimiter: str | None
-    header: bool | None
-    text_column: int | str | None
-    label_column: int | str | None
-
-
-class FoundLabel(Record, kw_only=True):
-    """A label of a file that was looked at."""
-
-    name: str
-    num_examples: int
-
-
-class Validation(Record, kw_only=True):
-    """What an upload of a file would become; nothing of it is kept."""
-
-    format: Format
-    seen: int
-    kept: int
-    duplicates: int
-    rejected: int
-    rejections: list[Rejection]
-    warnings: list[Warning]
-    labels: list[FoundLabel]
-    is_trainable: bool
-    reasons: list[str]
-    object: str = "validation"
-
-
-class Export(Record, kw_only=True):
-    """An export of a dataset, as a file to fetch once it SUCCEEDED."""
-
-    id: str
-    dataset_id: int
-    format: str
-    source: str
-    status: str
-    created_at: str
-    updated_at: str
-    expires_at: str
-    examples: int | None = None
-    bytes: int | None = None
-    url: str | None = None
-    failure_msg: str | None = None
-    object: str = "export"
-
-
 class BatchCounts(Record, kw_only=True):
     """How many lines of a batch there are."""
 
@@ -390,6 +377,19 @@ class Batch(Record, kw_only=True):
     result_bytes: int | None = None
     failure_msg: str | None = None
     object: str = "batch"
+
+
+class Deletion(Record, kw_only=True):
+    """A removal that goes on in the background."""
+
+    id: str
+    organization_id: str
+    type: str
+    status: str
+    progress: float
+    message: str | None
+    object: str
+    deleted_object_id: str
 
 
 class Plan(Record, kw_only=True):

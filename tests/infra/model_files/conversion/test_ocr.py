@@ -19,7 +19,7 @@ from chalicelib.domain.documents.characters import (
 )
 from chalicelib.domain.models.model import OCR, PREBUILT
 from chalicelib.engines.ocr.pool import OcrPool
-from chalicelib.web.records.records import CardRecord
+from chalicelib.web.records.model_records import CardRecord
 from infra.model_files.conversion import convert_ppocr, convert_slanet
 from infra.model_files.errors import BrokenFile, WrongOutputs
 from infra.model_files.manifest import FAST, MODELS

@@ -11,7 +11,7 @@ from chalicelib.domain.models.model import PREBUILT
 from chalicelib.engines import artifact
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.registry import PREBUILT_KIND
-from chalicelib.web.records.records import CardRecord
+from chalicelib.web.records.model_records import CardRecord
 from infra.model_files.conversion.backbones import COCO, imagenet_names
 from infra.model_files.errors import BrokenFile, WrongOutputs
 from infra.model_files.manifest import FAST, MODELS

@@ -1,0 +1,236 @@
+"""The records of datasets: labels, examples, uploads and what became of them, exports.
+
+Filled by describe.py beside it. Contract section 4; each is compared with the contract's
+examples by tests/spec/test_records.py.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from chalicelib.domain.datasets.upload_format import PICTURE_KINDS, TEXT_KINDS
+from chalicelib.domain.jobs.export import FORMATS, STATUSES
+from chalicelib.domain.models.suspects import EXTRA_LABEL, MISSING_LABEL, OTHER_LABEL
+from chalicelib.web.records.members import SINCE_2, Number
+
+ALL_FORMATS = tuple(dict.fromkeys(name for names in FORMATS.values() for name in names))
+
+
+class LabelRecord(msgspec.Struct, rename="camel"):
+    """A label of a dataset."""
+
+    id: int
+    dataset_id: int
+    name: str
+    num_examples: int
+
+
+class LabelSummary(msgspec.Struct):
+    """All labels of a dataset, in order of first appearance."""
+
+    labels: list[LabelRecord]
+
+
+class DatasetRecord(msgspec.Struct, rename="camel"):
+    """A dataset."""
+
+    id: int
+    name: str
+    created_at: str
+    updated_at: str
+    label_summary: LabelSummary
+    total_examples: int
+    total_labels: int
+    available: bool
+    status_msg: str
+    type: str
+    language: Annotated[str, SINCE_2]
+    num_of_duplicates: Annotated[int, SINCE_2]
+    object: Literal["dataset"] = "dataset"
+
+
+class ExampleRecord(msgspec.Struct, rename="camel"):
+    """An example with its label; of a text, `name` and `location` both hold it."""
+
+    id: int
+    name: str
+    location: str
+    created_at: str
+    label: LabelRecord
+    object: Literal["example"] = "example"
+
+
+class BoxRecord(msgspec.Struct):
+    """Where an object is, as annotations have it: pixels from the top left of the picture."""
+
+    x: Number
+    y: Number
+    width: Number
+    height: Number
+
+
+Suggestion = Annotated[
+    str,
+    Meta(
+        description="The label that it probably has; of a picture with several labels "
+        "`<label>_positive` where one is missing, `<label>_negative` where one is too many.",
+        examples=["billing"],
+    ),
+]
+Confidence = Annotated[float, Meta(description="Probability of the suggestion.", examples=[0.93])]
+SuspectReason = Annotated[
+    str, Meta(extra_json_schema={"enum": [OTHER_LABEL, EXTRA_LABEL, MISSING_LABEL]})
+]
+
+
+class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
+    """An example for review; `box` of a detection dataset, the last three of suspects."""
+
+    id: int
+    name: str
+    location: str
+    created_at: str
+    label: LabelRecord
+    source: Annotated[str, Meta(extra_json_schema={"enum": ["upload", "feedback"]})]
+    box: BoxRecord | UnsetType = UNSET
+    suggestion: Suggestion | UnsetType = UNSET
+    confidence: Confidence | UnsetType = UNSET
+    reason: SuspectReason | UnsetType = UNSET
+    object: Literal["browsedexample"] = "browsedexample"
+
+
+class CorrectedExampleRecord(ExampleRecord, rename="camel"):
+    """An example after a mending; a box with its place."""
+
+    box: BoxRecord | UnsetType = UNSET
+
+
+class CorrectionRecord(msgspec.Struct, rename="camel"):
+    """What a mending has done.
+
+    `examples` where one example was named: as it is now, or all boxes of its picture.
+    """
+
+    dataset_id: int
+    moved: int
+    changed: int
+    removed: int
+    added: int
+    duplicates: Annotated[
+        int,
+        Meta(description="Examples that are gone because their label has an equal one now."),
+    ]
+    skipped: int
+    id: int | UnsetType = UNSET
+    created_at: str | UnsetType = UNSET
+    examples: list[CorrectedExampleRecord] | UnsetType = UNSET
+    object: Literal["correction"] = "correction"
+
+
+class ChangedLabelRecord(LabelRecord, rename="camel"):
+    """A label after a change; of a merge the one that is left."""
+
+    moved: int = 0
+    duplicates: Annotated[
+        int,
+        Meta(description="Examples that are gone because their label has an equal one now."),
+    ] = 0
+
+
+class UploadRecord(msgspec.Struct, rename="camel"):
+    """A presigned form."""
+
+    url: str
+    fields: dict[str, str]
+    path: str
+    expires_at: str
+    max_bytes: int
+    object: Literal["upload"] = "upload"
+
+
+class RejectionRecord(msgspec.Struct):
+    """A row or file that was left out."""
+
+    row: int | UnsetType
+    file: str | UnsetType
+    reason: str
+
+
+class WarningRecord(msgspec.Struct):
+    """Something that looks odd in a file, with the first places where it was met."""
+
+    code: str
+    message: str
+    count: int
+    places: list[str]
+
+
+class ReceiptRecord(msgspec.Struct, rename="camel"):
+    """What became of every row or file of an upload."""
+
+    id: str
+    created_at: str
+    status: str
+    message: str | None
+    seen: int
+    kept: int
+    duplicates: int
+    rejected: int
+    rejections: list[RejectionRecord]
+    warnings: list[WarningRecord]
+    object: Literal["receipt"] = "receipt"
+
+
+class FormatRecord(msgspec.Struct, rename="camel"):
+    """How a file was read; null where a file of the kind has no such thing."""
+
+    kind: Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
+    encoding: str | None
+    delimiter: str | None
+    header: bool | None
+    text_column: int | str | None
+    label_column: int | str | None
+
+
+class FoundLabelRecord(msgspec.Struct, rename="camel"):
+    """A label of a file that was looked at."""
+
+    name: str
+    num_examples: int
+
+
+class ValidationRecord(msgspec.Struct, rename="camel"):
+    """What an upload of a file would become; nothing of it is kept."""
+
+    format: FormatRecord
+    seen: int
+    kept: int
+    duplicates: int
+    rejected: int
+    rejections: list[RejectionRecord]
+    warnings: list[WarningRecord]
+    labels: list[FoundLabelRecord]
+    is_trainable: bool
+    reasons: list[str]
+    object: Literal["validation"] = "validation"
+
+
+class ExportRecord(msgspec.Struct, rename="camel"):
+    """An export of a dataset, as a file to fetch once it SUCCEEDED."""
+
+    id: str
+    dataset_id: int
+    format: Annotated[str, Meta(extra_json_schema={"enum": [*ALL_FORMATS]})]
+    source: Annotated[str, Meta(extra_json_schema={"enum": ["upload", "feedback", "all"]})]
+    status: Annotated[str, Meta(extra_json_schema={"enum": [*STATUSES]})]
+    created_at: str
+    updated_at: str
+    expires_at: str
+    examples: int | UnsetType
+    bytes: int | UnsetType
+    url: str | UnsetType
+    failure_msg: str | UnsetType
+    object: Literal["export"] = "export"

@@ -1,0 +1,93 @@
+"""The records of the service: deletions, plans and predictions of a month, tokens, health.
+
+Filled by describe.py beside it. Contract section 4; each is compared with the contract's
+examples by tests/spec/test_records.py.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
+from chalicelib.domain.models.model_files import STATES
+from chalicelib.web.records.members import Number
+
+DeletionType = Annotated[str, Meta(extra_json_schema={"enum": [DATASET, MODEL]})]
+DeletionStatus = Annotated[
+    str, Meta(extra_json_schema={"enum": [QUEUED, RUNNING, SUCCEEDED, WAITING]})
+]
+
+
+class DeletionRecord(msgspec.Struct, rename="camel"):
+    """A removal that goes on in the background."""
+
+    id: str
+    organization_id: str
+    type: DeletionType
+    status: DeletionStatus
+    progress: Number
+    message: str | None
+    object: Literal["deletion"]
+    deleted_object_id: str
+
+
+class PlanRecord(msgspec.Struct):
+    """A plan of an account."""
+
+    plan: str
+    amount: int
+    source: str
+
+
+class UsageRecord(msgspec.Struct, rename="camel"):
+    """The predictions of a calendar month."""
+
+    id: str
+    organization_id: str
+    starts_at: str
+    ends_at: str
+    plan_data: list[PlanRecord]
+    license_id: str
+    object: Literal["apiusage"]
+    predictions_remaining: int
+    predictions_used: int
+    predictions_max: int
+
+
+class TokenRecord(msgspec.Struct):
+    """An access token, and a refresh token where one was asked for."""
+
+    access_token: str
+    refresh_token: str | UnsetType
+    token_type: Literal["Bearer"]
+    expires_in: int
+
+
+class EnginePartRecord(msgspec.Struct):
+    """A network that an engine is made of; title and digest are null while it is not here."""
+
+    name: str
+    state: Annotated[str, Meta(extra_json_schema={"enum": [*STATES]})]
+    title: str | None
+    sha256: str | None
+
+
+class UnsavedRecord(msgspec.Struct, rename="camel"):
+    """What would be lost if the service stopped now, because nothing can be saved."""
+
+    since: str
+    datasets: int
+    models: int
+
+
+class HealthRecord(msgspec.Struct, rename="camel"):
+    """That the service runs, and which engines it has, made of which parts."""
+
+    status: Literal["ok"]
+    version: str
+    engines: dict[str, str]
+    engine_parts: list[EnginePartRecord] | UnsetType = UNSET
+    unsaved: UnsavedRecord | UnsetType = UNSET
