@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.domain.documents.sample import Sample
+from chalicelib.formats.pdf import frames
+from chalicelib.formats.pdf.process import PdfProcess
 from tests.api.prepared import MODEL_ID, PREDICTIONS, raising
+from tests.pdfs import text_pdf
 from tests.pictures import draw
 
 URL = "/v2/vision/ocr"
@@ -268,6 +273,32 @@ def test_busy_storage(call, world, storage_down, monkeypatch):
     answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=ENCODED)
 
     assert (answer.status, answer.headers["Retry-After"]) == (503, "2")
+
+
+@pytest.mark.parametrize(
+    ("processor", "clock", "status", "code", "retry_after"),
+    [(0, 1000, 503, "machine_busy", "10"), (1000, 1000, 400, "document_too_slow", None)],
+)
+def test_pages_limit_counts_processor_time(
+    call, monkeypatch, processor, clock, status, code, retry_after
+):
+    """A PDF that found no processor is told to come again, one that used its time up is not."""
+    passed = {"processor": 0, "clock": 0}
+
+    def processor_seconds(process):
+        """The process has begun: from now on each look finds so much later."""
+        passed["clock"] += clock
+        passed["processor"] += processor
+        return passed["processor"]
+
+    now = SimpleNamespace(monotonic=lambda: time.monotonic() + passed["clock"])
+    monkeypatch.setattr(PdfProcess, "processor_seconds", processor_seconds)
+    monkeypatch.setattr(frames, "time", now)
+    sample = base64.b64encode(text_pdf(["a line"])).decode()
+    answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=sample)
+
+    assert (answer.status, answer.json["code"]) == (status, code)
+    assert answer.headers.get("Retry-After") == retry_after
 
 
 def test_failed_download(call, world):
