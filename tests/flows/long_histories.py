@@ -31,6 +31,7 @@ def test_long_histories_are_as_specified(world: World) -> None:
         for number, _ in enumerate(threads.map(History.run, histories), 1):
             minutes = (time.monotonic() - began) / 60
             say(f"{number} of {len(histories)} histories without divergence, {minutes:.1f} minutes")
+    say(f"{sum(history.refusals for history in histories)} calls were refused by a busy machine")
 
 
 def say(text: str) -> None:

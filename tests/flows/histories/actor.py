@@ -22,6 +22,8 @@ SETTLE_SECONDS = 120.0
 """Longest wait for what goes on in the background."""
 UNSEEN_SECONDS = 10.0
 """After so long, a call whose reply was lost and that shows no effect was not received."""
+MOST_REFUSALS = 3
+"""How often an account of a history may be told that the machine is busy."""
 Path = str
 
 
@@ -110,6 +112,8 @@ class Actor:
     refreshes: list[Refresh] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
     """Access tokens that live."""
+    refusals: int = 0
+    """Calls that a busy machine refused."""
     _made: int = 0
 
     def new_name(self) -> str:
@@ -118,11 +122,24 @@ class Actor:
         return f"{self.name} {self._made}"
 
     def send(self, request: Request) -> Answer:
-        """Make a call with one of the living tokens."""
+        """Make a call with one of the living tokens; again where the machine was busy."""
         self.client.token = self.random.choice(self.tokens)
         answer = self.client.send(request.method, request.path, request.body, request.headers)
         self.note(request, outcome(answer))
-        return answer
+        return self.send(request) if self.is_refused(answer) else answer
+
+    def is_refused(self, answer: Answer) -> bool:
+        """Tell whether a call is to be made again, and wait until then.
+
+        A 503 is no answer of the specification's, but of a crowded machine: seldom, and nothing
+        came of the call, as whatever is compared later shows.
+        """
+        if answer.status != 503:
+            return False
+        self.refusals += 1
+        expect("few calls are refused", True, self.refusals <= MOST_REFUSALS)
+        time.sleep(float(answer.headers["retry-after"]))
+        return True
 
     def call(self, request: Request, statuses: Iterable[int]) -> Answer:
         """Make a call that must have one of some statuses.

@@ -112,6 +112,11 @@ class History:
         made.tokens.append(str(client.token))
         return made
 
+    @property
+    def refusals(self) -> int:
+        """Calls that a busy machine refused."""
+        return self.rich.refusals + self.poor.refusals + self.third.refusals
+
     def run(self) -> None:
         """Make all operations, then compare all there is.
 

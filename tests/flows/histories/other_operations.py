@@ -299,7 +299,10 @@ def at_once(actor: Actor, requests: Sequence[Request]) -> list[Answer]:
     answers = [shares[n % THREADS][n // THREADS] for n in range(len(requests))]
     for request, answer in zip(requests, answers, strict=True):
         actor.note(request, f"{outcome(answer)}, in a burst")
-    return answers
+    return [
+        actor.send(request) if actor.is_refused(answer) else answer
+        for request, answer in zip(requests, answers, strict=True)
+    ]
 
 
 def burst_of_examples(actor: Actor, dataset: Dataset) -> None:
