@@ -21,10 +21,15 @@ def sheet(rows: Iterable[Sequence[object]], more: str = "") -> str:
     return f"<sheetData>{''.join(written)}</sheetData>{more}"
 
 
-def workbook(sheets: Mapping[str, str], extra: Mapping[str, bytes] | None = None) -> bytes:
-    """Pack sheets, by name, and further parts."""
+def workbook(
+    sheets: Mapping[str, str], extra: Mapping[str, bytes] | None = None, hidden: str = ""
+) -> bytes:
+    """Pack sheets, by name, and further parts; one of the sheets may be hidden."""
     ids = [(number, name) for number, name in enumerate(sheets, 1)]
-    listed = "".join(f'<sheet name="{n}" sheetId="{i}" r:id="rId{i}"/>' for i, n in ids)
+    states = {hidden: " state='hidden'"}
+    listed = "".join(
+        f'<sheet name="{n}" sheetId="{i}" r:id="rId{i}"{states.get(n, "")}/>' for i, n in ids
+    )
     links = "".join(
         f'<Relationship Id="rId{i}" Type="{_OFFICE}/worksheet" Target="worksheets/sheet{i}.xml"/>'
         for i, _ in ids

@@ -214,6 +214,27 @@ YOLO_FILES = [
         "yolo",
         rejected=2,
     ),
+    _ok(
+        "YOLO of Ultralytics, whose list is called as the data set",
+        {
+            **{f"coco8/{path}": one for path, one in {**_IMAGES, **yolo_texts()}.items()},
+            "coco8/coco8.yaml": b"path: coco8\ntest: # none\nnames:\n  0: circle\n  1: square\n",
+            "coco8/args.yaml": b"epochs: 3\n",
+        },
+        "yolo",
+    ),
+    _no(
+        "YOLO that counts from 1",
+        {
+            **_IMAGES,
+            **_YAML,
+            **{
+                path: one.replace(b"\n1 ", b"\n2 ").replace(b"0 ", b"1 ", 1)
+                for path, one in yolo_texts().items()
+            },
+        },
+        "seem to count from 1",
+    ),
     _no("YOLO without classes", {**_IMAGES, **yolo_texts()}, "no list of their classes"),
     _no(
         "YOLO in pixels",
@@ -290,6 +311,11 @@ VOC_FILES = [
         "VOC that is cut off",
         {"images/a.jpg": draw(), "Annotations/a.xml": b"<annotation><object>"},
         "no valid XML",
+    ),
+    _no(
+        "VOC with entities beside the pictures",
+        {"p/a.jpg": draw(), "p/a.xml": _ENTITIES},
+        "p/a.xml is no Pascal VOC: the document declares entities",
     ),
     _no("XML of another tool", {"a.jpg": draw(), "a.xml": b"<annotations/>"}, "no annotations.csv"),
 ]

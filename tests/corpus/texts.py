@@ -74,6 +74,25 @@ DELIMITED = [
         warnings=frozenset({"delimiterGuessed"}),
     ),
     _ok("semicolons named by sep=", b"sep=;\n" + _csv(PAIRS, ";")),
+    _ok("semicolons named by sep= in quotes", b'"sep=;"\r\n' + _csv(PAIRS, ";")),
+    _ok("a title above the header", b"Tickets of May\n\n" + _csv(_HEADED), warnings=LONE),
+    _ok(
+        "a title above a documented header",
+        _csv([("Tickets of May", ""), ("text", "label"), *PAIRS]),
+        warnings=LONE,
+    ),
+    _ok(
+        "a row without label above what may be an example",
+        _csv([("Subject", ""), ("A text", "of a kind"), *PAIRS]),
+        labels={"of a kind": 1, **LABELS},
+        warnings=frozenset({"fewExamples"}),
+        rejected=1,
+    ),
+    _no(
+        "two columns of one name",
+        _csv([("text", "text", "label"), *((text, text, label) for text, label in PAIRS)]),
+        "1, 'text', or 2, 'text'",
+    ),
     _ok("tabs", _csv(PAIRS, "\t"), kind="tsv"),
     _ok("vertical bars", _csv(_PLAIN, "|")),
     _ok("delimiter inside quotes", _csv([(f"a,{text}", label) for text, label in PAIRS])),
@@ -164,6 +183,40 @@ _FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
 _BOOK = {"xlsx": workbook({"Tickets": sheet([("Message", "Topic"), *PAIRS])})}
 WORKBOOKS = [
     _ok("workbook", _BOOK["xlsx"], kind="xlsx", warnings=LONE),
+    _ok(
+        "workbook with a title",
+        workbook({"Tickets": sheet([("Tickets of May",), (), ("Message", "Topic"), *PAIRS])}),
+        kind="xlsx",
+        warnings=LONE,
+    ),
+    _ok(
+        "workbook of which a hidden sheet comes first",
+        workbook({"Lists": sheet([("x", "y")]), "Tickets": sheet(PAIRS)}, hidden="Lists"),
+        kind="xlsx",
+    ),
+    _ok(
+        "workbook of two sheets",
+        workbook({"May": sheet(PAIRS), "June": sheet(PAIRS)}),
+        kind="xlsx",
+        warnings=frozenset({"sheetGuessed"}),
+    ),
+    _no(
+        "a cover before the sheet",
+        workbook({"Cover": sheet([("Read me",)]), "Tickets": sheet(PAIRS)}),
+        "there is also 'Tickets'",
+    ),
+    _no(
+        "an empty sheet before the sheet",
+        workbook({"Sheet1": sheet([]), "Tickets": sheet(PAIRS)}),
+        "The sheet 'Sheet1' is empty. Only the sheet 'Sheet1' was read.",
+    ),
+    _no(
+        "formulas whose results were not saved",
+        workbook(
+            {"a": sheet((text,) for text, _ in PAIRS).replace("</row>", "<c><f>A1</f></c></row>")}
+        ),
+        "formulas whose results were not saved",
+    ),
     _ok(
         "workbook with a formula",
         workbook(

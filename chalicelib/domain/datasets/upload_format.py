@@ -22,6 +22,7 @@ FAMILY_KINDS = {LANGUAGE: TEXT_KINDS, VISION: PICTURE_KINDS}
 HEADER_GUESSED = "headerGuessed"
 COLUMNS_SWAPPED = "columnsSwapped"
 DELIMITER_GUESSED = "delimiterGuessed"
+SHEET_GUESSED = "sheetGuessed"
 ENCODING_GUESSED = "encodingGuessed"
 LABELS_ALMOST_EQUAL = "labelsAlmostEqual"
 LABEL_PER_TEXT = "labelPerText"

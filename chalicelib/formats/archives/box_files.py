@@ -79,6 +79,7 @@ class SignsOfBoxes:
         self.tables: list[ZipMember] = []
         self.documents: list[ZipMember] = []
         self.class_lists: list[ZipMember] = []
+        self.other_lists: list[ZipMember] = []
         self.label_texts: list[ZipMember] = []
         self.markup: list[ZipMember] = []
         self.misnamed = ""
@@ -92,6 +93,8 @@ class SignsOfBoxes:
             self.misnamed = member.path
         elif member.name in CLASS_LISTS:
             self.class_lists.append(member)
+        elif suffix in (".yaml", ".yml"):
+            _note_first(self.other_lists, member)
         elif suffix == ".json":
             self.documents.append(member)
         elif is_label_text(member):

@@ -89,7 +89,7 @@ def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
     if wanted:
         return wanted, []
     if not kinds:
-        raise _missing(files.signs)
+        raise _missing(files)
     if ANNOTATIONS in kinds:
         return ANNOTATIONS, [kind for kind in kinds if kind != ANNOTATIONS]
     if len(kinds) > 1:
@@ -163,14 +163,17 @@ def _several(found: list[ZipMember]) -> InvalidUpload:
     )
 
 
-def _missing(signs: SignsOfBoxes) -> InvalidUpload:
+def _missing(files: BoxFiles) -> InvalidUpload:
     """Make the refusal of an archive without boxes."""
+    signs = files.signs
     hint = f" Rename {show_path(signs.misnamed)}: small letters only." if signs.misnamed else ""
     if signs.documents:
         hint += (
             f" {show_path(signs.documents[0].path)} is no COCO: it has not all of images, "
             "annotations and categories."
         )
+    if signs.markup:
+        hint += f" {shown_name(signs.markup[0])} is no Pascal VOC: {voc.fault_of(files)}"
     return InvalidUpload(
         f"The archive has no {ANNOTATIONS_NAME}. Add one with a row for each picture: its file "
         "name, then a cell for each box, a JSON object of label, x, y, width and height."

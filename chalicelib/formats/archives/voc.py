@@ -43,6 +43,15 @@ def has_annotations(files: BoxFiles) -> bool:
     return any(_is_annotation(files, member) for member in files.signs.markup)
 
 
+def fault_of(files: BoxFiles) -> str:
+    """Say why the first XML document of an archive is none of Pascal VOC."""
+    try:
+        _parse(files, files.signs.markup[0])
+    except (DocumentFault, MemberProblem) as fault:
+        return str(fault)
+    return ""
+
+
 def read_voc(files: BoxFiles) -> Annotations:
     """Read the boxes of all pictures.
 

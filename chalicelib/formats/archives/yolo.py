@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 
 from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.domain.documents.picture import Box
@@ -40,6 +41,7 @@ class ClassList:
         self.file_name = file_name
         self.names = names
         self.has_keypoints = has_keypoints
+        self._used: set[int] = set()
 
     def label_of(self, written: str) -> str:
         """Return the label of a class number.
@@ -48,12 +50,27 @@ class ClassList:
             CellFault: there is no such class.
         """
         number = int(written) if written.isdecimal() and len(written) < 7 else -1
+        self._used.add(number)
         if number not in self.names:
             raise CellFault(
                 f"the class {written[:20]!r} is unknown: {self.file_name} names "
                 f"{len(self.names):,} classes, from 0 to {max(self.names)}."
             )
         return checked_label(self.names[number])
+
+    def check_first(self) -> None:
+        """Refuse numbers that count from 1: each would name the class behind its own.
+
+        Raises:
+            InvalidUpload: the last number is one too many, and the first is not used.
+        """
+        last = max(self.names)
+        if min(self.names) == 0 and last + 1 == max(self._used, default=0) and 0 not in self._used:
+            raise InvalidUpload(
+                f"The class numbers go up to {last + 1} and none is 0, and {self.file_name} names "
+                f"classes from 0 to {last}: the numbers seem to count from 1. Subtract 1 from "
+                "each, or name the class that is missing."
+            )
 
 
 def has_label_texts(files: BoxFiles) -> bool:
@@ -87,6 +104,7 @@ def read_yolo(files: BoxFiles) -> Annotations:
             picture = f"its picture has boxes from {claimed[picture]} already; keep one of them."
         _read_lines(files, result, member, text, (classes, picture))
         check_limits("The archive", len(result), len(result.book))
+    classes.check_first()
     return result
 
 
@@ -97,12 +115,12 @@ def read_classes(files: BoxFiles) -> ClassList:
         InvalidUpload: there is none, it cannot be read, or there are several that differ.
     """
     lists = sorted(files.signs.class_lists, key=lambda one: CLASS_LISTS.index(one.name))
-    if not lists:
+    found = [_read_class_list(files, member) for member in lists] or list(_other_lists(files))
+    if not found:
         raise InvalidUpload(
             "The archive has YOLO's labels, and no list of their classes. Add data.yaml with "
             "'names', or classes.txt with a class a line."
         )
-    found = [_read_class_list(files, member) for member in lists]
     for other in found[1:]:
         if other.names != found[0].names:
             raise InvalidUpload(
@@ -110,6 +128,13 @@ def read_classes(files: BoxFiles) -> ClassList:
                 "of them out."
             )
     return found[0]
+
+
+def _other_lists(files: BoxFiles) -> Iterator[ClassList]:
+    """Read the lists that Ultralytics calls as the data set, such as coco8.yaml."""
+    for member in files.signs.other_lists:
+        with suppress(InvalidUpload):
+            yield _read_class_list(files, member)
 
 
 def _texts(files: BoxFiles) -> Iterator[ZipMember]:

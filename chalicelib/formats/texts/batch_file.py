@@ -52,7 +52,7 @@ def read_lines(
     file.seek(0)
     if not file.read(1):
         raise InvalidUpload(_EMPTY)
-    rows_file = convert_sheet(file, "", check) if is_workbook(file) else file
+    rows_file = convert_sheet(file, "", check).rows if is_workbook(file) else file
     count = 0
     with open_text(rows_file, find_encoding(rows_file)) as stream:
         for line in _lines(stream, text_column):

@@ -17,7 +17,7 @@ MAX_RECORD_CHARACTERS = 200_000
 
 _MAX_REREAD_RECORDS = 20
 _SAMPLE_RECORDS = 500
-_NAMED_DELIMITER = re.compile(r"\ufeff?sep=([,;|\t])\s*", re.IGNORECASE)
+_NAMED_DELIMITER = re.compile(r"\ufeff?(\"?)sep=([,;|\t])\1\s*", re.IGNORECASE)
 
 # The csv module has one limit for the process; ours is counted here and must come first.
 csv.field_size_limit(max(csv.field_size_limit(), 2 * MAX_RECORD_CHARACTERS))
@@ -162,7 +162,7 @@ def drop_empty_end(cells: list[str]) -> list[str]:
 def named_delimiter(stream: TextIO) -> str:
     """Return the delimiter that the first line names as spreadsheets do: "sep=;"; or nothing."""
     found = _NAMED_DELIMITER.fullmatch(stream.readline(20))
-    return found[1] if found else ""
+    return found[2] if found else ""
 
 
 class SeparatorScore(NamedTuple):

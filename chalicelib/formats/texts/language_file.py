@@ -220,7 +220,10 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
     """Say why the cells of a row cannot be told apart; nothing when they can."""
     count, name = len(cells), DELIMITER_NAMES[layout.delimiter]
     if layout.kind == XLSX and count < 2:
-        return "the row has one cell; put text and label into two columns."
+        return (
+            "the row has one cell; put text and label into two columns. Errors such as #N/A, and "
+            "formulas whose results were not saved, are empty cells."
+        )
     if layout.header and tuple(map(str.strip, cells)) == layout.header:
         return "the row repeats the header; remove it."
     if count < 2:

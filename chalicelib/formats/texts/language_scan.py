@@ -15,7 +15,12 @@ from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.texts import count_words
-from chalicelib.domain.datasets.upload_format import MAX_PLACES, RECOGNISED, ReadingOptions
+from chalicelib.domain.datasets.upload_format import (
+    MAX_PLACES,
+    RECOGNISED,
+    SHEET_GUESSED,
+    ReadingOptions,
+)
 from chalicelib.domain.datasets.upload_warnings import (
     refuse_warnings,
     warn_of_contradictions,
@@ -59,6 +64,8 @@ class TextScan(UploadScan):
     """How its rows are read."""
     rows_file: BinaryIO | None = None
     """Where its rows are read; None where that is the file itself."""
+    other_sheets: str = ""
+    """What to know of further sheets of a workbook; empty where there is nothing to know."""
     merges: LabelMerges | None = None
     """Labels that cutting would merge; None while no label is long enough."""
 
@@ -146,12 +153,14 @@ def _recognise(
     """Find out how the file is read; a sheet of a workbook is turned into text before."""
     has_sheets = is_workbook(file)
     if has_sheets:
-        result.rows_file = convert_sheet(file, rules.options.sheet, check)
+        result.rows_file, result.other_sheets = convert_sheet(file, rules.options.sheet, check)
     elif rules.options.sheet:
         raise InvalidUpload("'sheet' names a sheet, and the file is no workbook. Leave it out.")
     result.layout = recognise(
         result.rows_file or file, rules.options, rules.language, is_workbook=has_sheets
     )
+    if result.other_sheets:
+        result.layout = result.layout.with_warning(SHEET_GUESSED, result.other_sheets)
     result.format = result.layout.described()
 
 
@@ -238,7 +247,8 @@ def _check(result: TextScan, rules: ScanRules) -> None:
     if result.kept + result.duplicates == 0:
         first = result.rejections[0]
         raise InvalidUpload(
-            f"None of the {result.rejected:,} rows can be used. Row {first.row}: {first.reason}"
+            f"None of the {result.rejected:,} rows can be used. Row {first.row}: {first.reason} "
+            f"{result.other_sheets}".rstrip()
         )
     labels = len(rules.known) + len(result.new_labels)
     check_labels(labels, "text and label are not swapped")

@@ -58,6 +58,7 @@ from chalicelib.formats.texts.layout import DELIMITER_NAMES, TextLayout
 _HEAD_CHARACTERS = 4096
 _SAMPLE_RECORDS = 500
 _FEW, _MOST = 0.1, 0.8
+_MOST_TITLES = 20
 _NOTHING = object()
 
 
@@ -161,9 +162,33 @@ class _Delimited:
         first = next(self._rows(), None)
         if first is None:
             return self._layout
+        plain, titles = self._layout, self._find_titles()
+        if titles:
+            self._layout = replace(plain, skipped=plain.skipped | titles)
+            number, cells = next(self._rows())
+            self._find_columns(number, [cell.strip() for cell in cells], has_titles=True)
+            if self._layout.header:
+                return self._layout
+        self._layout = plain
         number, cells = first
         self._find_columns(number, [cell.strip() for cell in cells])
         return self._layout
+
+    def _find_titles(self) -> frozenset[int]:
+        """Find rows of one cell above the names of columns, as reports begin with."""
+        titles: list[int] = []
+        if self._options.header is False:
+            return frozenset()
+        asked = {self._options.text_column, self._options.label_column} - {""}
+        for number, cells in islice(self._rows(), _MOST_TITLES + 1):
+            names = [cell.strip() for cell in cells]
+            if sum(map(bool, names)) < 2:
+                titles.append(number)
+            elif find_named_columns(names).columns or asked & set(names):
+                return frozenset(titles)
+            else:
+                break
+        return frozenset()
 
     def _records(self, most: int) -> Iterator[Record]:
         """Read the first records, but for those that are skipped."""
@@ -272,7 +297,7 @@ class _Delimited:
             f"can be split at a {other_name} too. Send 'delimiter' to be sure.",
         )
 
-    def _find_columns(self, number: int, names: list[str]) -> None:
+    def _find_columns(self, number: int, names: list[str], *, has_titles: bool = False) -> None:
         """Which columns hold text and label, and is the first row their header?"""
         options, layout = self._options, self._layout
         named = NamedColumns([], []) if options.header is False else find_named_columns(names)
@@ -300,16 +325,16 @@ class _Delimited:
             skipped=layout.skipped | ({number} if is_header else frozenset()),
             header=tuple(names) if is_header else (),
         )
-        is_documented = find_documented_columns(names) is not None
-        if is_header and options.header is None and not asked and not is_documented:
-            self._warn_of_header(number, names)
+        is_sure = bool(asked) or (find_documented_columns(names) is not None and not has_titles)
+        if is_header and options.header is None and not is_sure:
+            self._warn_of_header(number, names, " Rows above it were left out." * has_titles)
         if width == 2 and not asked and not (is_header and columns):
             self._find_swap(has_header=is_header)
 
-    def _warn_of_header(self, number: int, names: list[str]) -> None:
+    def _warn_of_header(self, number: int, names: list[str], more: str) -> None:
         self._layout = self._layout.with_warning(
             HEADER_GUESSED,
-            f"Row {number} was taken for the names of the columns: {_shown(names)}. Send "
+            f"Row {number} was taken for the names of the columns: {_shown(names)}.{more} Send "
             "header=true to confirm it, header=false when it is an example.",
             f"row {number}",
         )
@@ -395,10 +420,10 @@ def _no_columns(names: list[str], named: NamedColumns, width: int) -> InvalidUpl
         (named.labels, "label", "labelColumn"),
     ):
         if len(found) > 1:
-            shown = " or ".join(f"'{names[at][:40]}'" for at in found)
+            shown = " or ".join(f"{at + 1}, '{names[at][:40]}'," for at in found).rstrip(",")
             return InvalidUpload(
                 f"The {what} may stand in the columns {shown}. Say which one with the field "
-                f"'{parameter}'."
+                f"'{parameter}', by position or name."
             )
     return InvalidUpload(
         f"The rows have {width} columns, and the first row, {_shown(names)}, does not say which "

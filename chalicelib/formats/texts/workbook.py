@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.zip_archive import (
@@ -67,51 +67,93 @@ def is_workbook(file: BinaryIO) -> bool:
         return False
 
 
-def convert_sheet(file: BinaryIO, wanted: str, check: Callable[[], None]) -> BinaryIO:
-    """Write a sheet as comma-separated UTF-8, whose row numbers are those of the sheet.
+class ReadSheet(NamedTuple):
+    """A sheet of a workbook."""
+
+    rows: BinaryIO
+    """Comma-separated UTF-8, whose row numbers are those of the sheet."""
+    others: str
+    """What to know of further sheets with cells where nobody named the one that was read."""
+
+
+def convert_sheet(file: BinaryIO, wanted: str, check: Callable[[], None]) -> ReadSheet:
+    """Write a sheet as text.
 
     Args:
         file: the workbook, seekable.
-        wanted: name or position from 1 of the sheet; empty for the first one.
+        wanted: name or position from 1 of the sheet; empty for the first one that is shown.
         check: called now and then; raises to stop.
 
-    Returns:
-        The text.
-
     Raises:
-        InvalidUpload: the workbook is broken, too large, has a password, or no such sheet.
+        InvalidUpload: the workbook is broken, too large, has a password, or no such sheet, or the
+            sheet is empty.
     """
     import python_calamine
 
     with tempfile.TemporaryFile() as parts:
-        _unpack(file, parts, check)
+        filled = _unpack(file, parts, check)
         parts.seek(0)
         try:
             workbook = python_calamine.CalamineWorkbook.from_filelike(parts)
-            sheet = workbook.get_sheet_by_name(_sheet_name(workbook.sheet_names, wanted))
-            return _write(sheet, check)
+            name = _sheet_name(workbook, wanted)
+            others = [other for other in _shown_sheets(workbook) if other != name]
+            note = _note_others(name, others) if others and not wanted else ""
+            sheet = workbook.get_sheet_by_name(name)
+            if sheet.end is None:
+                raise InvalidUpload(f"The sheet '{name}' is empty. {note}".rstrip())
+            return ReadSheet(_write(sheet, check), note if filled > 1 else "")
         except (python_calamine.CalamineError, ValueError, OSError) as problem:
             raise InvalidUpload(f"The workbook cannot be read: {problem}. {_REMEDY}") from None
 
 
-def _sheet_name(names: list[str], wanted: str) -> str:
+def _sheet_name(workbook: Any, wanted: str) -> str:
     """Find the sheet that is meant."""
+    names: list[str] = workbook.sheet_names
     if not names:
         raise InvalidUpload(f"The workbook has no sheet. {_REMEDY}")
     if not wanted:
-        return names[0]
+        return next(iter(_shown_sheets(workbook)), names[0])
     if wanted in names:
         return wanted
     if wanted.isdecimal() and int(wanted) <= len(names):
         return names[int(wanted) - 1]
-    shown = ", ".join(f"'{name[:40]}'" for name in names[:10])
-    raise InvalidUpload(f"'sheet' is {wanted[:40]!r}, and the workbook has the sheets {shown}.")
+    raise InvalidUpload(
+        f"'sheet' is {wanted[:40]!r}, and the workbook has the sheets {_listed(names)}."
+    )
 
 
-def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> None:
-    """Copy the parts that are read into an archive of their own, and look at the sheets."""
+def _shown_sheets(workbook: Any) -> list[str]:
+    """List the sheets of cells that a person sees."""
+    import python_calamine
+
+    return [
+        sheet.name
+        for sheet in workbook.sheets_metadata
+        if sheet.visible == python_calamine.SheetVisibleEnum.Visible
+        and sheet.typ == python_calamine.SheetTypeEnum.WorkSheet
+    ]
+
+
+def _note_others(name: str, others: list[str]) -> str:
+    return (
+        f"Only the sheet '{name[:40]}' was read. Say with 'sheet' which one is meant; there is "
+        f"also {_listed(others)}."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"'{name[:40]}'" for name in names[:10])
+
+
+def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
+    """Copy the parts that are read into an archive of their own, and look at the sheets.
+
+    Returns:
+        How many sheets have cells.
+    """
     left = MAX_UNPACKED_BYTES
     sizes: list[int] = []
+    filled = 0
     try:
         archive = open_archive(file)
         members = [found for found in archive.members() if _PARTS.fullmatch(found.path)]
@@ -125,12 +167,13 @@ def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> None
                 if member.path == _STRINGS:
                     sizes = _string_sizes(content)
                 if _SHEET.fullmatch(member.path):
-                    _check_cells(content)
+                    filled += _check_cells(content)
                     _check_strings(content, sizes)
                 copy.writestr(member.path, content)
             copy.writestr("_rels/.rels", _ROOT)
     except InvalidZip as problem:
         raise InvalidUpload(f"The workbook is damaged: {problem.cause}") from None
+    return filled
 
 
 def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
@@ -148,8 +191,12 @@ def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
     return content
 
 
-def _check_cells(sheet: bytes) -> None:
-    """Refuse a sheet whose last cell is so far away that the rectangle up to it is too large."""
+def _check_cells(sheet: bytes) -> bool:
+    """Refuse a sheet whose last cell is so far away that the rectangle up to it is too large.
+
+    Returns:
+        Whether it has a cell.
+    """
     rows = columns = unplaced = 0
     for found in _CELL.finditer(sheet):
         place = _PLACE.search(found[1] or b"")
@@ -168,6 +215,7 @@ def _check_cells(sheet: bytes) -> None:
             f"empty; at most {MAX_CELLS:,} cells are read. Delete cells that are far away. "
             f"{_REMEDY}"
         )
+    return rows > 0
 
 
 def _string_sizes(strings: bytes) -> list[int]:
