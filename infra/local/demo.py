@@ -26,6 +26,8 @@ from infra.target import CommandError
 SAMPLES = ROOT / "chalicelib" / "assets" / "samples"
 QUESTION = "When will my parcel arrive?"
 PICTURE = SAMPLES / "stop_sign.jpg"
+LINK_MINUTES = 10
+"""Life of the link that signs in to the console."""
 UPLOAD_SECONDS, TRAINING_SECONDS = 120.0, 300.0
 """Longest waits for a sample and for its model, in seconds."""
 
@@ -154,6 +156,7 @@ def run(settings: Settings, state: State, options: Options, url: str) -> None:
         print(f"the demo failed: {error}", file=sys.stderr, flush=True)
         sys.exit(1)
     print(_instructions(url, state, settings, token, trained), flush=True)
+    print(_console(url, state), flush=True)
 
 
 def _install_models(settings: Settings, progress: ProgressPrinter) -> None:
@@ -195,6 +198,12 @@ def _instructions(
     for sample in (TEXTS, PICTURES):
         lines += _commands(f"{url}/v2/{sample.family}", sample, trained.get(sample.family, UNKNOWN))
     return "\n".join([*lines, "", _reading(f"{url}/v2/vision"), ""])
+
+
+def _console(url: str, state: State) -> str:
+    """Write the link that signs a browser in; what stands behind # is sent to nobody."""
+    token = request_token(url, DEMO_EMAIL, state.demo_key, minutes=LINK_MINUTES)
+    return f"  console   {url}/console#token={token}\n            (for {LINK_MINUTES} minutes)\n"
 
 
 def _reading(base: str) -> str:

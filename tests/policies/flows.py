@@ -50,6 +50,8 @@ def describe(caller: Caller) -> None:
     for path in ("/v2/health", "/v2/openapi.json", "/v2/docs", "/v2/apiusage"):
         caller.get(path)
     assert caller.send("GET", "/v2/docs/docs.js").status == 200
+    assert caller.send("GET", "/console").status == 200
+    assert caller.send("GET", "/console/app.js").status == 200
     assert caller.send("GET", "/").status == 302
     assert caller.send("POST", f"{LANGUAGE}/entities").status == 404
 

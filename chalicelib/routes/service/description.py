@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
-from urllib.parse import quote
 
 from chalicelib import __version__
 from chalicelib.domain.common.clock import date_text
 from chalicelib.errors import RouteNotFound
 from chalicelib.web.openapi.document import document
-from chalicelib.web.openapi.page import HEADERS, TYPES, page, text_of
+from chalicelib.web.openapi.page import DOCS, HEADERS, TYPES, page, text_of
 from chalicelib.web.operations.operation import Call, Operation, TextAnswer
 from chalicelib.web.records import service_records
 
-DOCS = "/v2/docs"
 HTML = "text/html; charset=utf-8"
 
 
@@ -50,24 +47,7 @@ def get_docs_file(call: Call) -> TextAnswer:
     return TextAnswer(text_of(name), TYPES[name], {**HEADERS, "Cache-Control": "max-age=3600"})
 
 
-def get_root(call: Call) -> TextAnswer:
-    """Lead whoever opens the bare address to the docs. Contract section 1, Success."""
-    place = call.request.path.rstrip("/") + DOCS
-    return TextAnswer(f'<a href="{escape(place)}">{DOCS}</a>', HTML, {"Location": quote(place)})
-
-
 OPERATIONS = (
-    Operation(
-        name="get_root",
-        method="GET",
-        path="/",
-        view=get_root,
-        summary="Redirects to the docs.",
-        status=302,
-        headers={"Location": DOCS},
-        answer_types=(HTML,),
-        is_public=True,
-    ),
     Operation(
         name="get_health",
         method="GET",

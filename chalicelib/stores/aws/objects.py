@@ -114,6 +114,11 @@ class ArtifactStore:
         # Parts that come to nothing are no object, and the bucket's rules delete them.
         self._clients.s3.complete_multipart_upload(**place, MultipartUpload={"Parts": parts})
 
+    @property
+    def bucket_url(self) -> str:
+        """Address of the bucket, with which URLs and forms for callers begin."""
+        return f"{self._clients.presigned_url}/{self._bucket}"
+
     def url(self, key: str, file_name: str) -> str:
         """Make a URL that gives out an object for 30 minutes, as an attachment of this name.
 
@@ -123,7 +128,7 @@ class ArtifactStore:
         disposition = f"attachment; filename*=UTF-8''{quote(file_name, safe='')}"
         request = AWSRequest(
             "GET",
-            f"{self._clients.presigned_url}/{self._bucket}/{key}"
+            f"{self.bucket_url}/{key}"
             f"?response-content-disposition={quote(disposition, safe=_UNQUOTED)}",
         )
         credentials = self._clients.credentials

@@ -15,6 +15,7 @@ import msgspec
 from chalicelib import __version__
 from chalicelib.domain.accounts.rates import COSTS
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES
+from chalicelib.web import console
 from chalicelib.web.http.request import JSON, MULTIPART, URLENCODED, VERSION_1
 from chalicelib.web.http.responses import RATE_LIMIT_HEADERS, ErrorRecord
 from chalicelib.web.openapi import words
@@ -37,7 +38,7 @@ REF = "#/components/schemas/{name}"
 DESCRIPTIONS = {
     200: "Success.",
     204: "Success, without a body.",
-    302: "The docs are elsewhere.",
+    302: "The console and the docs are elsewhere.",
     400: "The request is wrong; the text says how to mend it.",
     401: "The caller is not known.",
     404: "There is no such thing, or it belongs to another account.",
@@ -263,6 +264,8 @@ def _variable(name: str) -> Schema:
         return {"type": "integer", "minimum": 0}
     if name == "file":
         return {"type": "string", "enum": [*TYPES]}
+    if name == "asset":
+        return {"type": "string", "enum": [*console.TYPES]}
     if name == "token":
         return {"type": "string", "minLength": 1}
     return {"type": "string", "pattern": "^[A-Za-z0-9]{1,64}$"}

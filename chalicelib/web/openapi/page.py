@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+DOCS = "/v2/docs"
+"""Where the page is."""
 FOLDER = Path(__file__).parents[2] / "assets" / "docs"
 TYPES = {
     "docs.css": "text/css; charset=utf-8",

@@ -101,6 +101,7 @@ WORDS: Mapping[str, str] = {
     "row": "Number of the row, line, annotation or object in its file, from 1.",
     "RejectionRecord.file": "Name of the file in the archive.",
     "file": "Name of the file.",
+    "asset": "Name of a file of the console.",
     "reason": "Why it could not be used.",
     "format": "What the file is; recognised where it is missing.",
     "delimiter": "What stands between the cells of a row; recognised where it is missing.",

@@ -201,7 +201,10 @@ STORY: Sequence[Step] = (
     Step("get_deletion", L, variables={"deletion_id": "$gone"}, until=_DELETED),
     Step("revoke_token", variables={"token": "$refresh"}),
 )  # fmt: skip
-UNSHOWN = {"get_root", "get_document", "get_docs", "get_docs_file", "predict_entities"}
+UNSHOWN = {
+    "get_root", "get_document", "get_docs", "get_docs_file", "get_console", "get_console_file",
+    "predict_entities",
+}  # fmt: skip
 """Calls without an answer that could be shown: pages, the document itself, and a refusal."""
 
 

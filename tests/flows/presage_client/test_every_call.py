@@ -17,7 +17,9 @@ UNCALLED = {
     "get_root",
     "get_document",
     "get_docs",
-    "get_docs_file",  # pages for people
+    "get_docs_file",
+    "get_console",
+    "get_console_file",  # pages for people
     "predict_entities",  # a refusal
     "list_label_examples_deprecated",  # `list_label` makes the call that replaced it
     "upload_dataset_sync",

@@ -1,0 +1,160 @@
+// Every call of the service that the console makes, and how it is made.
+// A test compares CALLS with the OpenAPI document.
+
+import { session } from "./session.js";
+import { t } from "./words.js";
+
+export const PLACE = location.pathname.replace(/\/console\/?$/, "");
+
+export const CALLS = {
+  createToken: "POST /v2/oauth2/token",
+  usage: "GET /v2/apiusage",
+  health: "GET /v2/health",
+  datasets: "GET /v2/{family}/datasets",
+  dataset: "GET /v2/{family}/datasets/{dataset_id}",
+  renameDataset: "PUT /v2/{family}/datasets/{dataset_id}",
+  deleteDataset: "DELETE /v2/{family}/datasets/{dataset_id}",
+  validate: "POST /v2/{family}/datasets/validate",
+  upload: "POST /v2/{family}/datasets/upload",
+  addUpload: "PUT /v2/{family}/datasets/{dataset_id}/upload",
+  uploadForm: "POST /v2/uploads",
+  receipts: "GET /v2/{family}/datasets/{dataset_id}/receipts",
+  browse: "GET /v2/{family}/datasets/{dataset_id}/browse",
+  changeLabel: "PUT /v2/{family}/datasets/{dataset_id}/labels/{label_id}",
+  removeLabel: "DELETE /v2/{family}/datasets/{dataset_id}/labels/{label_id}",
+  correct: "POST /v2/{family}/datasets/{dataset_id}/corrections",
+  createExport: "POST /v2/{family}/datasets/{dataset_id}/exports",
+  export: "GET /v2/{family}/datasets/{dataset_id}/exports/{export_id}",
+  datasetModels: "GET /v2/{family}/datasets/{dataset_id}/models",
+  models: "GET /v2/{family}/models",
+  deleteModel: "DELETE /v2/{family}/models/{model_id}",
+  train: "POST /v2/{family}/train",
+  retrain: "POST /v2/{family}/retrain",
+  training: "GET /v2/{family}/train/{model_id}",
+  curve: "GET /v2/{family}/models/{model_id}/lc",
+  metrics: "GET /v2/{family}/models/{model_id}",
+  card: "GET /v2/{family}/models/{model_id}/card",
+  intent: "POST /v2/language/intent",
+  sentiment: "POST /v2/language/sentiment",
+  picture: "POST /v2/vision/predict",
+  detect: "POST /v2/vision/detect",
+  read: "POST /v2/vision/ocr",
+  batches: "GET /v2/language/batches",
+};
+
+const IN_CALL_BYTES = 4_000_000; // a deployed service takes about 4.5 MB in a call
+const PATIENCE = 6; // tries of a call that is told to come later
+
+/** What the service refused, or the network did. */
+export class CallError extends Error {
+  constructor(message, status = 0, code = "", detail = "") {
+    super(message);
+    Object.assign(this, { status, code, detail });
+  }
+}
+
+const listeners = new Set();
+let unreachable = false;
+/** Tells whether the service answers, now and whenever that changes. */
+export function watchService(listener) {
+  listeners.add(listener);
+  listener(unreachable);
+  return () => listeners.delete(listener);
+}
+function noteReach(lost) {
+  if (lost === unreachable) return;
+  unreachable = lost;
+  for (const listener of listeners) listener(lost);
+}
+
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+/** Makes the address of a call. */
+export function address(name, variables = {}, query = {}) {
+  const [method, template] = CALLS[name].split(" ");
+  const path = template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(variables[key]));
+  const asked = Object.entries(query).filter(([, value]) => value !== "" && value !== undefined && value !== null);
+  const search = new URLSearchParams(asked).toString();
+  return { method, url: `${PLACE}${path}${search ? `?${search}` : ""}` };
+}
+
+/**
+ * Makes a call and returns its record.
+ * `fields` are sent as a form, `json` as JSON, `file` as the part that `part` names.
+ */
+export async function call(name, { variables, query, fields, json, file, part = "data", onProgress } = {}) {
+  const { method, url } = address(name, variables, query);
+  const body = () => {
+    if (json) return JSON.stringify(json);
+    if (!fields && !file) return undefined;
+    const form = new FormData();
+    for (const [key, value] of Object.entries(fields ?? {})) if (value !== undefined && value !== "") form.append(key, value);
+    if (file) form.append(part, file, file.name);
+    return form;
+  };
+  for (let tries = 1; ; tries++) {
+    const sentWith = session.token;
+    let answer;
+    try {
+      answer = await send(method, url, body(), json && "application/json", sentWith, onProgress);
+    } catch {
+      noteReach(true);
+      if (method !== "GET") throw new CallError(t("network.lost"));
+      await pause(Math.min(5000, 500 * tries));
+      continue;
+    }
+    noteReach(false);
+    if (answer.status < 300) return answer.record;
+    if (answer.status === 401 && name !== "createToken" && (await session.renew(sentWith))) continue;
+    if ((answer.status === 503 || answer.record?.code === "rate_exceeded") && tries < PATIENCE) {
+      await pause(1000 * Math.min(30, answer.after || tries));
+      continue;
+    }
+    throw new CallError(answer.record?.message ?? t("network.odd", { status: answer.status }), answer.status,
+      answer.record?.code, answer.record?.detail);
+  }
+}
+
+/** Sends one request; XMLHttpRequest tells how much of a file is sent. */
+function send(method, url, body, type, token, onProgress) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, url);
+    if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
+    if (type) request.setRequestHeader("Content-Type", type);
+    if (onProgress) request.upload.onprogress = (event) => onProgress(event.loaded / event.total);
+    request.onload = () => {
+      let record = null;
+      try { record = JSON.parse(request.responseText); } catch { /* not every answer has a record */ }
+      if (request.status === 0) reject(new Error("no answer"));
+      else resolve({ status: request.status, record, after: Number(request.getResponseHeader("Retry-After")) });
+    };
+    request.onerror = request.onabort = () => reject(new Error("no answer"));
+    request.send(body);
+  });
+}
+
+/** Sends a file by itself into the bucket when it is too large for a call; returns what names it in the call. */
+export async function placed(file, onProgress) {
+  if (file.size <= IN_CALL_BYTES) return { file };
+  const form = await call("uploadForm", { json: { name: file.name } });
+  if (file.size > form.maxBytes) throw new CallError(t("bring.tooLarge", { limit: form.maxBytes / 2 ** 30 }));
+  const data = new FormData();
+  for (const [key, value] of Object.entries(form.fields)) data.append(key, value);
+  data.append("file", file, file.name);
+  let answer;
+  try { answer = await send("POST", form.url, data, null, null, onProgress); } catch { throw new CallError(t("network.upload")); }
+  if (answer.status >= 300) throw new CallError(t("network.upload"), answer.status);
+  return { fields: { path: form.path } };
+}
+
+/** Reads a list whole, page by page. */
+export async function all(name, options = {}, most = 1000, page = 25) {
+  const found = [];
+  while (found.length < most) {
+    const { data } = await call(name, { ...options, query: { ...options.query, offset: found.length, count: page } });
+    found.push(...data);
+    if (data.length < page) break;
+  }
+  return found;
+}

@@ -1,0 +1,104 @@
+// Makes an archive of a folder's files, in the browser; pictures over the limit are scaled down first.
+
+import { CallError } from "./api.js";
+import { t } from "./words.js";
+
+const MOST_FILES = 100_000;
+const PICTURE_BYTES = 1_000_000;
+const SIDE = 1600;
+const LISTED = /\.(png|jpe?g|csv|json|txt|xml|ya?ml|names)$/i;
+const PICTURE = /\.(png|jpe?g|webp|heic)$/i;
+
+const TABLE = new Uint32Array(256).map((_, index) => {
+  let value = index;
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1;
+  return value;
+});
+
+function checksum(data) {
+  let value = 0xffffffff;
+  for (let at = 0; at < data.length; at++) value = TABLE[(value ^ data[at]) & 255] ^ (value >>> 8);
+  return (value ^ 0xffffffff) >>> 0;
+}
+
+/** Returns a picture within the limits; one that is already is left as it is. */
+export async function fitted(file, most = PICTURE_BYTES) {
+  if (file.size <= most && /\.(png|jpe?g)$/i.test(file.name)) return file;
+  let picture;
+  try { picture = await createImageBitmap(file); } catch { return file; }
+  const scale = Math.min(1, SIDE / Math.max(picture.width, picture.height));
+  const canvas = new OffscreenCanvas(Math.round(picture.width * scale), Math.round(picture.height * scale));
+  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  picture.close();
+  return new File([await canvas.convertToBlob({ type: "image/jpeg", quality: 0.9 })], file.name.replace(/\.\w+$/, ".jpg"));
+}
+
+/** Lists the files that were dropped, those of folders too, each with its path. */
+export async function dropped(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.some((entry) => entry.isDirectory)) return [...transfer.files].map(listed);
+  const found = [];
+  const walk = async (entry) => {
+    if (found.length > MOST_FILES) return;
+    if (entry.isFile) {
+      found.push({ file: await new Promise((done, fail) => entry.file(done, fail)), path: entry.fullPath.slice(1) });
+      return;
+    }
+    const reader = entry.createReader();
+    for (;;) {
+      const part = await new Promise((done, fail) => reader.readEntries(done, fail));
+      if (!part.length) return;
+      for (const inner of part) await walk(inner);
+    }
+  };
+  for (const entry of entries) await walk(entry);
+  return found;
+}
+
+export const listed = (file) => ({ file, path: file.webkitRelativePath || file.name });
+
+/** Writes files as a zip without compression: pictures have theirs. */
+export async function zipped(files, onProgress) {
+  if (files.length > MOST_FILES) throw new CallError(t("bring.tooMany", { limit: MOST_FILES.toLocaleString("en") }));
+  const wanted = files.filter(({ path }) => LISTED.test(path) || PICTURE.test(path));
+  if (!wanted.length) throw new CallError(t("bring.noFiles"));
+  const hasBoxes = wanted.some(({ path }) => !PICTURE.test(path)); // they are in pixels of the picture as it is
+  const parts = [], directory = [];
+  let offset = 0;
+  for (const [index, { file, path }] of wanted.entries()) {
+    const kept = hasBoxes ? file : await fitted(file);
+    const name = new TextEncoder().encode(path.replace(/[^/]*$/, kept.name));
+    const data = new Uint8Array(await kept.arrayBuffer());
+    const entry = { sum: checksum(data), size: data.length, nameSize: name.length, offset };
+    parts.push(head(entry, false), name, new Blob([data]));
+    directory.push(head(entry, true), name);
+    offset += 30 + name.length + data.length;
+    onProgress?.(index / wanted.length);
+  }
+  const listing = new Blob(directory);
+  const end = new DataView(new ArrayBuffer(22));
+  end.setUint32(0, 0x06054b50, true);
+  end.setUint16(8, wanted.length, true);
+  end.setUint16(10, wanted.length, true);
+  end.setUint32(12, listing.size, true);
+  end.setUint32(16, offset, true);
+  const folder = wanted[0].path.includes("/") ? wanted[0].path.split("/")[0] : "pictures";
+  return new File([...parts, listing, end.buffer], `${folder}.zip`, { type: "application/zip" });
+}
+
+/** Writes what stands before a file, or for it in the directory. */
+function head({ sum, size, nameSize, offset }, inDirectory) {
+  const view = new DataView(new ArrayBuffer(inDirectory ? 46 : 30));
+  view.setUint32(0, inDirectory ? 0x02014b50 : 0x04034b50, true);
+  if (inDirectory) view.setUint16(4, 20, true);
+  const at = inDirectory ? 6 : 4;
+  view.setUint16(at, 20, true);
+  view.setUint16(at + 2, 0x0800, true); // names are UTF-8
+  view.setUint16(at + 8, 33, true); // 1980-01-01
+  view.setUint32(at + 10, sum, true);
+  view.setUint32(at + 14, size, true);
+  view.setUint32(at + 18, size, true);
+  view.setUint16(at + 22, nameSize, true);
+  if (inDirectory) view.setUint32(42, offset, true);
+  return view.buffer;
+}

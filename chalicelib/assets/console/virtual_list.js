@@ -1,0 +1,45 @@
+// A list of any length, of which only what is seen is in the page: rows, or cells of a grid.
+
+import { useEffect, useLayoutEffect, useRef, useState } from "./hooks.module.js";
+import { html } from "./ui.js";
+
+const ROW = 60;
+const CELL = { width: 176, height: 200 };
+const SPARE = 4; // rows above and below the view
+
+export function VirtualList({ list, label, count, at, want, row, chosen, pick, wide }) {
+  const [view, setView] = useState({ top: 0, height: 600, columns: 1 });
+  const frame = useRef(0);
+  const height = wide ? CELL.height : ROW;
+  const measure = () => {
+    const element = list.current;
+    if (!element) return;
+    const columns = wide ? Math.max(1, Math.floor(element.clientWidth / CELL.width)) : 1;
+    const next = { top: element.scrollTop, height: element.clientHeight, columns };
+    setView((old) => (old.columns === next.columns && old.height === next.height && Math.floor(old.top / height) === Math.floor(next.top / height) ? old : next));
+  };
+  const scrolled = () => { cancelAnimationFrame(frame.current); frame.current = requestAnimationFrame(measure); };
+  useLayoutEffect(measure, []);
+  useEffect(() => {
+    const size = new ResizeObserver(measure);
+    size.observe(list.current);
+    return () => size.disconnect();
+  }, []);
+  const { columns } = view;
+  const first = Math.max(0, Math.floor(view.top / height) - SPARE) * columns;
+  const last = Math.min(count, (Math.ceil((view.top + view.height) / height) + SPARE) * columns);
+  useEffect(() => { want(first, last); }, [first, last]);
+  useLayoutEffect(() => {
+    const element = list.current, top = Math.floor(at / columns) * height;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + height > element.scrollTop + element.clientHeight) element.scrollTop = top + height - element.clientHeight;
+  }, [at, columns]);
+  const shown = Array.from({ length: Math.max(0, last - first) }, (_, offset) => first + offset);
+  const present = at >= first && at < last ? `item-${at}` : undefined;
+  return html`<div class="list" role="listbox" aria-label=${label} aria-multiselectable="true" aria-activedescendant=${present} tabindex="0" ref=${list} onScroll=${scrolled}>
+    <div class="list-whole" role="presentation" style=${{ height: `${Math.ceil(count / columns) * height}px` }}>
+      ${shown.map((index) => html`<div key=${index} id=${`item-${index}`} role="option" aria-selected=${chosen.has(index)} aria-posinset=${index + 1} aria-setsize=${count}
+        class=${`item ${index === at ? "present" : ""} ${chosen.has(index) ? "chosen" : ""}`} onClick=${(event) => pick(index, event)}
+        style=${{ transform: `translate(${((index % columns) * 100)}%, ${Math.floor(index / columns) * height}px)`, height: `${height}px`, width: `${100 / columns}%` }}>${row(index)}</div>`)}
+    </div></div>`;
+}

@@ -1,0 +1,125 @@
+"""The console's files: what others made, how large they are, and what they call and say."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import pytest
+
+from chalicelib.web import console
+
+MOST_BYTES = 400_000
+MOST_LINES = 200
+VENDORED = {
+    "preact.module.js": "c30e721ebfdc6e2ad4c18c14d2dfb82667829c8aec27de1207774e3fc16858a8",
+    "hooks.module.js": "a6ee626f2d01570592dd569a792e3f050154aa02890eead8c223fa3ed5aa3d5a",
+    "htm.module.js": "ab33dd3f38059b9be4d5f5350128eefb2356639c4e0bbe9d9e8b3ba75847e9e4",
+    "uPlot.esm.js": "5dd9b3281aa64b461b42d9945f6adb2649d346502b12281a9ae0d46599a80eba",
+    "uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+}
+"""Of preact 10.29.8 (with its hooks), htm 3.1.1 and uPlot 1.6.32."""
+LICENCES = {"preact.LICENSE.txt", "htm.LICENSE.txt", "uPlot.LICENSE.txt"}
+FILES = sorted(console.FOLDER.iterdir())
+OWN = {path.name: path.read_text("utf-8") for path in FILES if path.name not in VENDORED}
+SCRIPTS = {name: text for name, text in OWN.items() if name.endswith(".js")}
+
+
+@pytest.mark.parametrize(("name", "digest"), VENDORED.items())
+def test_files_that_others_made_are_as_they_published_them(name, digest):
+    """Libraries are vendored byte for byte, but for the name under which hooks import Preact."""
+    content = (console.FOLDER / name).read_bytes()
+    published = content.replace(b'from"./preact.module.js"', b'from"preact"')
+    assert hashlib.sha256(published).hexdigest() == digest
+
+
+def test_licences_are_there():
+    """The licence of each library goes along."""
+    assert set(console.TYPES) >= LICENCES
+
+
+def test_console_is_small():
+    """All files together stay below 400 kB as they are sent, and no component sprawls."""
+    assert sum(path.stat().st_size for path in FILES) <= MOST_BYTES
+    components = {name: text.count("\n") for name, text in SCRIPTS.items() if name != "words.js"}
+    assert {name: count for name, count in components.items() if count > MOST_LINES} == {}
+
+
+def test_every_file_is_served(stranger):
+    """The page and each of its files come with their types; whatever else is asked for is a 404."""
+    for name, kind in console.TYPES.items():
+        file = stranger("GET", f"/console/{name}")
+        assert (file.status, file.headers["Content-Type"]) == (200, kind)
+    for name in ("index.html", "absent.js", "..%2Fexamples.json"):
+        assert stranger("GET", f"/console/{name}").status == 404
+
+
+def test_policy_lets_nothing_in(call, world):
+    """Scripts come from the page's own origin, calls go there and to the stage's own bucket."""
+    answer = call("GET", "/console", authorization="")
+    bucket = world.container.stores.artifacts.bucket_url
+    rules = dict(
+        rule.split(" ", 1) for rule in answer.headers["Content-Security-Policy"].split("; ")
+    )
+
+    assert answer.status == 200
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == rules["style-src"] == "'self'"
+    assert rules["connect-src"] == f"'self' {bucket} {bucket}/"
+    assert rules["require-trusted-types-for"] == "'script'"
+    assert rules["trusted-types"] == "'none'"
+    assert not {"'unsafe-inline'", "'unsafe-eval'", "*"} & set(" ".join(rules.values()).split())
+
+
+def test_page_has_no_inline_script_and_no_foreign_address():
+    """Neither markup nor scripts hold code in texts, HTML made of texts, or other addresses."""
+    page = OWN["index.html"]
+    assert re.findall(r"<script[^>]*>([^<]*)<", page) == [""]
+    assert not re.search(r"\son\w+=|style=", page)
+    for name, text in SCRIPTS.items():
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", text), (
+            name
+        )
+        known = text.replace("https://api.einstein.ai/v2/oauth2/token", "")
+        assert not re.search(r"https?://", known), name
+
+
+def test_browser_is_led_to_the_console(stranger):
+    """A browser goes from the bare address to the console, everyone else to the docs."""
+    browser = stranger("GET", "/", accept="text/html,application/xhtml+xml,*/*;q=0.8")
+    program = stranger("GET", "/", accept="*/*")
+
+    assert (browser.status, browser.headers["Location"]) == (302, "/console")
+    assert (program.status, program.headers["Location"]) == (302, "/v2/docs")
+
+
+def test_every_call_is_described(paths):
+    """What the console calls is in the OpenAPI document, of each family it is called for."""
+    called = re.findall(r'^  (\w+): "([A-Z]+) (/v2/\S+)",$', OWN["api.js"], re.MULTILINE)
+
+    assert len(called) > 20
+    for name, method, template in called:
+        families = ("language", "vision") if "{family}" in template else ("",)
+        for family in families:
+            path = template.replace("{family}", family)
+            assert method.lower() in paths.get(path, {}), name
+        assert any(f'"{name}"' in text for text in SCRIPTS.values()), f"nobody calls {name}"
+
+
+def test_every_word_is_known():
+    """Each text that a page asks for is in the file of words, and none is left over."""
+    words = set(re.findall(r'^  "([\w.-]+)": "', OWN["words.js"], re.MULTILINE))
+    others = {name: text for name, text in SCRIPTS.items() if name != "words.js"}
+    asked = {w for text in others.values() for w in re.findall(r'(?<![\w.])t\("([\w.-]+)"', text)}
+    made = {w for text in others.values() for w in re.findall(r"(?<![\w.])t\(`([\w.]+)\$", text)}
+    choices = {
+        w
+        for text in others.values()
+        for pair in re.findall(r'\bt\([^()]*\? "([\w.]+)" : "([\w.]+)"', text)
+        for w in pair
+    }
+
+    assert (asked | choices) - words == set()
+    left = {w for w in words - asked - choices if not w.startswith(tuple(made))}
+    assert left == set()
+    assert all(any(w.startswith(prefix) for w in words) for prefix in made)
