@@ -23,7 +23,7 @@ from chalicelib.domain.accounts.account import ACTIVE, Account
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.domain.models.model import SUCCEEDED, Model, ModelView, TrainRequest
-from chalicelib.domain.models.prediction import Ranked
+from chalicelib.domain.models.prediction import PredictionOptions, Ranked
 from chalicelib.engines.text.encoding.encoders import EncoderFacts
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.tables import ROWS, DeletionRow, TableRow, table_name
@@ -255,7 +255,7 @@ class World:
         """Ask a model of the account or a prebuilt one, as a call does."""
         model = self.container.served_models.find(self.account.account_id, model_id)
         prediction = self.container.predictions.answer(
-            self.account, model, text, dataset_type=kind, count=count
+            self.account, model, text, dataset_type=kind, options=PredictionOptions(count)
         )
         return tuple(prediction.items)
 

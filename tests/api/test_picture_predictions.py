@@ -121,3 +121,17 @@ def test_failed_work_is_given_back(call, world, monkeypatch):
     assert answer.status == 500
     assert answer.headers["X-RateLimit-Remaining"] == "1990"
     assert world.used(PREDICTIONS) == 10
+
+
+def test_explained_picture(call, world):
+    """With `explain` a grid over the picture tells what each cell did; it is counted once."""
+    before = world.used(PREDICTIONS)
+    parts = ("modelId", IMAGE_MODEL_ID.encode(), None), ("sampleContent", PICTURE, "b.jpg")
+    answer = call.form("POST", "/v2/vision/predict", *parts, ("explain", b"true", None))
+
+    assert answer.json["probabilities"] == LABELS["probabilities"]
+    assert 1 < len(answer.json["explanation"]) <= 64
+    assert {frozenset(cell) for cell in answer.json["explanation"]} == {
+        frozenset({"share", "boundingBox"})
+    }
+    assert world.used(PREDICTIONS) == before + 1

@@ -117,3 +117,22 @@ def test_prediction_whose_answer_fails_is_given_back(call, world, monkeypatch):
 
     assert (answer.status, world.used(PREDICTIONS)) == (500, 10)
     assert answer.headers["X-RateLimit-Remaining"] == "1990"
+
+
+def test_explained_prediction(call, world):
+    """With `explain` words tell what they did for the first label, at the price of one call."""
+    asked = {"modelId": MODEL_ID, "document": "a delivery please"}
+    plain = call.json("POST", URL, **asked)
+    answer = call.json("POST", URL, **asked, explain=True)
+
+    assert "explanation" not in plain.json
+    assert answer.json["probabilities"] == plain.json["probabilities"]
+    parts = answer.json["explanation"]
+    assert [(part["text"], part["start"], part["end"]) for part in parts] == [
+        ("a", 0, 1),
+        ("delivery", 2, 10),
+        ("please", 11, 17),
+    ]
+    assert max(parts, key=lambda part: part["share"])["text"] == "delivery"
+    assert sum(abs(part["share"]) for part in parts) == pytest.approx(1, abs=1e-5)
+    assert world.used(PREDICTIONS) == 12

@@ -10,6 +10,7 @@ from chalicelib.domain.documents.picture import PixelBox
 
 if TYPE_CHECKING:
     from chalicelib.domain.accounts.usage import Usage
+    from chalicelib.domain.models.explanation import Explanation
 
 Item = TypeVar("Item")
 
@@ -40,6 +41,20 @@ class Detection:
     """Where it is."""
 
 
+@dataclass(frozen=True, slots=True)
+class PredictionOptions:
+    """What a call may choose."""
+
+    count: int | None = None
+    """Most labels that are returned; None: as many as the kind of model returns."""
+    explains: bool = False
+    """Whether it is told what decided on the first label."""
+
+
+DEFAULTS = PredictionOptions()
+"""What a call gets that chooses nothing."""
+
+
 @dataclass(frozen=True)
 class Prediction(Generic[Item]):
     """What a model answered, and what that has left of the allowance."""
@@ -48,6 +63,8 @@ class Prediction(Generic[Item]):
     """Labels or objects, most probable first."""
     usage: Usage
     """Predictions of the month, with this one."""
+    explanation: Explanation | None = None
+    """What decided on the first label, when that was asked for."""
 
 
 def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:

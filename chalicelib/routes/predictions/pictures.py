@@ -9,7 +9,8 @@ from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.accounts.rates import PICTURES
 from chalicelib.domain.datasets.dataset import VISION
-from chalicelib.web.operations.fields import Base64, Count, ModelId, Url
+from chalicelib.domain.models.prediction import PredictionOptions
+from chalicelib.web.operations.fields import Base64, Count, Explain, ModelId, Url
 from chalicelib.web.operations.files import FORM_RULES, JSON_RULES, sample_of
 from chalicelib.web.operations.locate import named_in_body, served_in_body
 from chalicelib.web.operations.operation import Call, Operation
@@ -17,7 +18,7 @@ from chalicelib.web.records import describe, model_records
 
 
 class PictureForm(msgspec.Struct, rename="camel"):
-    """Fields of a picture's prediction, besides the file `sampleContent`."""
+    """Fields of a call that finds objects, besides the file `sampleContent`."""
 
     form_rules: ClassVar[dict[str, Any]] = FORM_RULES
     json_rules: ClassVar[dict[str, Any]] = JSON_RULES
@@ -29,14 +30,21 @@ class PictureForm(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
 
 
+class PredictionForm(PictureForm, rename="camel"):
+    """Fields of a picture's prediction, besides the file `sampleContent`."""
+
+    explain: Explain = False
+
+
 def predict_image(call: Call) -> model_records.PredictionRecord:
     """Predict the labels of a picture. Spec: Main concepts 3."""
-    form: PictureForm = call.form
+    form: PredictionForm = call.form
+    options = PredictionOptions(form.num_results, form.explain)
     prediction = call.container.picture_predictions.classify(
-        call.account, call.located, sample_of(call), form.num_results
+        call.account, call.located, sample_of(call), options
     )
     call.usage = prediction.usage
-    return describe.prediction(prediction.items, form.sample_id)
+    return describe.prediction(prediction.items, form.sample_id, prediction.explanation)
 
 
 def detect_objects(call: Call) -> model_records.DetectionRecord:
@@ -49,7 +57,9 @@ def detect_objects(call: Call) -> model_records.DetectionRecord:
     return describe.detection(prediction.items, form.sample_id)
 
 
-def _operation(name: str, path: str, view: Any, summary: str, answer: type) -> Operation:
+def _operation(
+    name: str, path: str, view: Any, summary: str, form: type, answer: type
+) -> Operation:
     """Declare one of the two calls, which differ in little."""
     return Operation(
         name=name,
@@ -61,7 +71,7 @@ def _operation(name: str, path: str, view: Any, summary: str, answer: type) -> O
         locate=served_in_body,
         cost=PICTURES,
         summary=summary,
-        form=PictureForm,
+        form=form,
         files=("sampleContent",),
         answer=answer,
         is_metered=True,
@@ -75,6 +85,7 @@ OPERATIONS = (
         "/v2/:family/predict",
         predict_image,
         "Predict the labels of a picture.",
+        PredictionForm,
         model_records.PredictionRecord,
     ),
     _operation(
@@ -82,6 +93,7 @@ OPERATIONS = (
         "/v2/:family/detect",
         detect_objects,
         "Find the objects in a picture.",
+        PictureForm,
         model_records.DetectionRecord,
     ),
 )

@@ -10,8 +10,9 @@ from msgspec import UNSET, UnsetType
 from chalicelib.domain.accounts.rates import TEXTS
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.texts import checked_text
+from chalicelib.domain.models.prediction import PredictionOptions
 from chalicelib.errors import EntitiesNotOffered
-from chalicelib.web.operations.fields import Count, Document, ModelId
+from chalicelib.web.operations.fields import Count, Document, Explain, ModelId
 from chalicelib.web.operations.locate import named_in_body, served_in_body
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records
@@ -23,6 +24,7 @@ class TextForm(msgspec.Struct, rename="camel"):
     document: Document
     model_id: ModelId
     num_results: Count | None = None
+    explain: Explain = False
     sample_id: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
@@ -47,11 +49,12 @@ def predict_entities(call: Call) -> NoReturn:
 
 def _predict(call: Call, kind: str) -> model_records.PredictionRecord:
     form: TextForm = call.form
+    options = PredictionOptions(form.num_results, form.explain)
     prediction = call.container.predictions.answer(
-        call.account, call.located, form.document, dataset_type=kind, count=form.num_results
+        call.account, call.located, form.document, dataset_type=kind, options=options
     )
     call.usage = prediction.usage
-    return describe.prediction(prediction.items, form.sample_id)
+    return describe.prediction(prediction.items, form.sample_id, prediction.explanation)
 
 
 OPERATIONS = (

@@ -15,7 +15,13 @@ from chalicelib.domain.common.limits import MAX_PREDICTED_IMAGE_BYTES, TOP_LABEL
 from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, MULTI_LABEL
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.models.model import ServedModel
-from chalicelib.domain.models.prediction import Detection, Prediction, Probability
+from chalicelib.domain.models.prediction import (
+    DEFAULTS,
+    Detection,
+    Prediction,
+    PredictionOptions,
+    Probability,
+)
 from chalicelib.domain.models.warm_models import WarmModels
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.memory import give_back_beyond
@@ -26,6 +32,7 @@ from chalicelib.stores.models.served import ServedModels
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
+    from chalicelib.domain.models.explanation import Explanation
     from chalicelib.engines.vision.interface import TrainedVision
 
 WARM_MODELS = 16
@@ -50,7 +57,11 @@ class PicturePredictionService:
         self._warm: WarmModels[TrainedVision] = WarmModels(WARM_MODELS)
 
     def classify(
-        self, account: Account, model: ServedModel, sample: Sample, count: int | None = None
+        self,
+        account: Account,
+        model: ServedModel,
+        sample: Sample,
+        options: PredictionOptions = DEFAULTS,
     ) -> Prediction[Probability]:
         """Answer a picture with labels, counted against the account's allowance unless it fails.
 
@@ -58,8 +69,8 @@ class PicturePredictionService:
             account: who asks.
             model: any model that the account may use.
             sample: the picture, or where it is.
-            count: most labels that an image model returns, 5 without it; a multi-label model
-                returns all of its labels.
+            options: what the call chose; an image model returns 5 labels without a count, a
+                multi-label model always all of its labels.
 
         Returns:
             The labels by probability.
@@ -75,12 +86,15 @@ class PicturePredictionService:
             PredictionQuotaExceeded: no prediction is left this month.
         """
         trained, picture = self._read_for(model, sample, (IMAGE, MULTI_LABEL))
-        answer, usage = self._allowances.predict(
-            account, model, lambda: self._predict(model, trained, picture)
-        )
-        items = [item for item in answer if isinstance(item, Probability)]
-        most = None if model.type == MULTI_LABEL else count or TOP_LABELS
-        return Prediction(items[:most], usage)
+
+        def work() -> tuple[list[Probability], Explanation | None]:
+            answer = self._predict(model, trained, picture)
+            items = [item for item in answer if isinstance(item, Probability)]
+            return items, self._explain(trained, picture, items) if options.explains else None
+
+        (items, explanation), usage = self._allowances.predict(account, model, work)
+        most = None if model.type == MULTI_LABEL else options.count or TOP_LABELS
+        return Prediction(items[:most], usage, explanation)
 
     def detect(self, account: Account, model: ServedModel, sample: Sample) -> Prediction[Detection]:
         """Answer a picture with the objects in it; arguments and errors are those of `classify`."""
@@ -127,6 +141,14 @@ class PicturePredictionService:
             raise BackboneMissing(model.model_id, missing.name) from missing
         finally:
             give_back_beyond()
+
+    @staticmethod
+    def _explain(
+        trained: TrainedVision, picture: Picture, items: Sequence[Probability]
+    ) -> Explanation:
+        from chalicelib.engines.vision.explanation import explain
+
+        return explain(trained, picture, items[0].label) if items else ()
 
     def _read(self, model: ServedModel) -> TrainedVision:
         """Read an artifact."""

@@ -7,12 +7,20 @@ answers nothing and a retrained one answers with its new version at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances
 from chalicelib.domain.models.model import ServedModel
-from chalicelib.domain.models.prediction import Prediction, Probability, Ranked, ranked
+from chalicelib.domain.models.prediction import (
+    DEFAULTS,
+    Prediction,
+    PredictionOptions,
+    Probability,
+    Ranked,
+    ranked,
+)
 from chalicelib.domain.models.warm_models import WarmModels
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.text.encoding.encoders import EncoderDamaged
@@ -21,6 +29,7 @@ from chalicelib.errors import EncoderMissing, EncoderUnreadable, ModelNotReady, 
 from chalicelib.stores.models.served import ServedModels
 
 if TYPE_CHECKING:
+    from chalicelib.domain.models.explanation import Explanation
     from chalicelib.engines.interface import Blocks
     from chalicelib.engines.text.classifier import TrainedText
 
@@ -51,7 +60,7 @@ class PredictionService:
         document: str,
         *,
         dataset_type: str,
-        count: int | None = None,
+        options: PredictionOptions = DEFAULTS,
     ) -> Prediction[Probability]:
         """Answer a text, counted against the account's allowance unless it fails.
 
@@ -60,7 +69,7 @@ class PredictionService:
             model: any model that the account may use.
             document: the text.
             dataset_type: what the model must have been trained from.
-            count: most labels that are returned.
+            options: what the call chose.
 
         Returns:
             The labels by probability; none when the text is out of the model's domain.
@@ -74,10 +83,13 @@ class PredictionService:
             PredictionQuotaExceeded: no prediction is left this month.
         """
         trained = self._checked(model, dataset_type)
-        probabilities, usage = self._allowances.predict(
-            account, model, lambda: self._predict(trained, document, count)
-        )
-        return Prediction(probabilities, usage)
+
+        def work() -> tuple[Ranked, Explanation | None]:
+            found = self._predict(trained, document, options.count)
+            return found, self._explain(trained, document, found) if options.explains else None
+
+        (found, explanation), usage = self._allowances.predict(account, model, work)
+        return Prediction(found, usage, explanation)
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
         """Refuse a model that cannot answer texts, as `answer` does, and count nothing."""
@@ -99,10 +111,7 @@ class PredictionService:
                 as `answer` does.
         """
         trained = self._checked(model, dataset_type)
-        blocks = {
-            use.name: self._encoders.get(use.name).encode(documents, threads=self._threads)
-            for use in trained.encoders
-        }
+        blocks = self._encode(trained, documents)
         # One text a product: the last bits depend on how many texts stand side by side.
         return [
             _ranked(trained, {name: block[row : row + 1] for name, block in blocks.items()}, count)
@@ -123,6 +132,20 @@ class PredictionService:
             if installed != use.sha256:
                 raise EncoderMissing(model.model_id, use.name)
         return trained
+
+    def _explain(self, trained: TrainedText, document: str, found: Ranked) -> Explanation:
+        from chalicelib.engines.text.explanation import explain
+
+        if not found:
+            return ()
+        return explain(trained, partial(self._encode, trained), document, found[0].label)
+
+    def _encode(self, trained: TrainedText, documents: Sequence[str]) -> Blocks:
+        """Turn texts into the vectors that a model needs, float32, shape (texts, dims) each."""
+        return {
+            use.name: self._encoders.get(use.name).encode(documents, threads=self._threads)
+            for use in trained.encoders
+        }
 
     def _predict(self, trained: TrainedText, document: str, count: int | None) -> Ranked:
         blocks = self._encoders.vectors([use.name for use in trained.encoders], document)

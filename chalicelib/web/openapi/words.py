@@ -233,6 +233,13 @@ WORDS: Mapping[str, str] = {
     "pageNumber": "Page, from 1.",
     "TextRecord.document": "The whole text in reading order, where `output` asks for it.",
     "TextRecord.probabilities": "Runs of text, in the order of the page.",
+    "explanation": "What decided on the first label, where `explain` asks for it: the words of the "
+    "text, or the cells of a grid over the picture; empty where no label fits.",
+    "share": "What leaving it out changes in the log-odds of the first label, over the sum of all "
+    "such changes, from -1 to 1; below 0 it spoke against the label.",
+    "ExplainedRecord.text": "The words as they stand in the text.",
+    "start": "Place of its first character in the text, from 0, counted in code points.",
+    "end": "Place behind its last character.",
     "pages": "Size of each page that was read, where `pages` asks for it.",
     "unread": "Where text was found but not read, where `layout` asks for it.",
     "tag": "What the text is on a business card.",

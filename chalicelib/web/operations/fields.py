@@ -77,6 +77,15 @@ AnyKind = Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_
 Delimiter = Annotated[str, Meta(extra_json_schema={"enum": [",", ";", "|", "tab"]})]
 Column = Annotated[int | str, Meta(extra_json_schema={"examples": ["Subject", 2]})]
 Count = Annotated[int, Meta(ge=1)]
+Explain = Annotated[
+    bool,
+    Meta(
+        description="Whether `explanation` tells which words, or which regions of a picture, "
+        "decided on the first label. It is counted as one prediction and takes the time of up to "
+        "64.",
+        examples=[True],
+    ),
+]
 Epochs = Annotated[int, Meta(ge=EPOCHS_RANGE[0], le=EPOCHS_RANGE[1])]
 LearningRate = Annotated[float, Meta(ge=LEARNING_RATE_RANGE[0], le=LEARNING_RATE_RANGE[1])]
 Share = Annotated[float, Meta(gt=0, lt=1)]

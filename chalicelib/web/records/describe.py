@@ -16,10 +16,11 @@ from chalicelib.domain.datasets.mending import Mended
 from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.domain.datasets.validation import Validation
-from chalicelib.domain.documents.picture import Box
+from chalicelib.domain.documents.picture import Box, PixelBox
 from chalicelib.domain.jobs.batch import Batch
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.jobs.export import SUCCEEDED, Export
+from chalicelib.domain.models.explanation import ExplainedRegion, ExplainedWord, Explanation
 from chalicelib.domain.models.model import Model, ModelView, TrainStats
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.domain.models.training import shown_epochs, shown_learning_rate
@@ -50,6 +51,7 @@ from chalicelib.web.records.model_records import (
     BoundingBoxRecord,
     DetectedRecord,
     DetectionRecord,
+    ExplainedRecord,
     MetricsRecord,
     ModelRecord,
     PredictionRecord,
@@ -231,22 +233,30 @@ def metrics(row: Model, created_at: datetime, data: Mapping[str, Any]) -> Metric
     return MetricsRecord(row.model_id, dict(data), date_text(created_at), row.language, algorithm)
 
 
-def prediction(items: Iterable[Probability], sample_id: str | UnsetType) -> PredictionRecord:
+def prediction(
+    items: Iterable[Probability],
+    sample_id: str | UnsetType,
+    explanation: Explanation | None = None,
+) -> PredictionRecord:
     """Describe a prediction."""
     probabilities = [ProbabilityRecord(item.label, item.probability) for item in items]
-    return PredictionRecord(probabilities, sample_id=sample_id)
+    parts = UNSET if explanation is None else [_explained(part) for part in explanation]
+    return PredictionRecord(probabilities, sample_id=sample_id, explanation=parts)
+
+
+def _explained(part: ExplainedWord | ExplainedRegion) -> ExplainedRecord:
+    if isinstance(part, ExplainedWord):
+        return ExplainedRecord(part.share, part.text, part.span.start, part.span.end)
+    return ExplainedRecord(part.share, bounding_box=_box(part.box))
+
+
+def _box(box: PixelBox) -> BoundingBoxRecord:
+    return BoundingBoxRecord(box.min_x, box.min_y, box.max_x, box.max_y)
 
 
 def detection(items: Iterable[Detection], sample_id: str | UnsetType) -> DetectionRecord:
     """Describe the objects found in a picture."""
-    found = [
-        DetectedRecord(
-            item.label,
-            item.probability,
-            BoundingBoxRecord(item.box.min_x, item.box.min_y, item.box.max_x, item.box.max_y),
-        )
-        for item in items
-    ]
+    found = [DetectedRecord(item.label, item.probability, _box(item.box)) for item in items]
     return DetectionRecord(found, sample_id=sample_id)
 
 

@@ -120,14 +120,6 @@ class ProbabilityRecord(msgspec.Struct):
     probability: float
 
 
-class PredictionRecord(msgspec.Struct, rename="camel"):
-    """What a model predicts, most probable first."""
-
-    probabilities: list[ProbabilityRecord]
-    object: Literal["predictresponse"] = "predictresponse"
-    sample_id: str | UnsetType = UNSET
-
-
 class BoundingBoxRecord(msgspec.Struct, rename="camel"):
     """Where an object is, in pixels of the picture as displayed; the origin is its top left."""
 
@@ -135,6 +127,25 @@ class BoundingBoxRecord(msgspec.Struct, rename="camel"):
     min_y: int
     max_x: int
     max_y: int
+
+
+class ExplainedRecord(msgspec.Struct, rename="camel"):
+    """A word of a text or a region of a picture, and what it did for the first label."""
+
+    share: float
+    text: str | UnsetType = UNSET
+    start: int | UnsetType = UNSET
+    end: int | UnsetType = UNSET
+    bounding_box: BoundingBoxRecord | UnsetType = UNSET
+
+
+class PredictionRecord(msgspec.Struct, rename="camel"):
+    """What a model predicts, most probable first."""
+
+    probabilities: list[ProbabilityRecord]
+    object: Literal["predictresponse"] = "predictresponse"
+    sample_id: str | UnsetType = UNSET
+    explanation: list[ExplainedRecord] | UnsetType = UNSET
 
 
 class DetectedRecord(msgspec.Struct, rename="camel"):

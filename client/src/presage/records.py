@@ -318,14 +318,6 @@ class Probability(Record, kw_only=True):
     probability: float
 
 
-class Prediction(Record, kw_only=True):
-    """What a model predicts, most probable first."""
-
-    probabilities: list[Probability]
-    object: str = "predictresponse"
-    sample_id: str | None = None
-
-
 class BoundingBox(Record, kw_only=True):
     """Where an object is, in pixels of the picture as displayed; the origin is its top left."""
 
@@ -333,6 +325,25 @@ class BoundingBox(Record, kw_only=True):
     min_y: int
     max_x: int
     max_y: int
+
+
+class Explained(Record, kw_only=True):
+    """A word of a text or a region of a picture, and what it did for the first label."""
+
+    share: float
+    text: str | None = None
+    start: int | None = None
+    end: int | None = None
+    bounding_box: BoundingBox | None = None
+
+
+class Prediction(Record, kw_only=True):
+    """What a model predicts, most probable first."""
+
+    probabilities: list[Probability]
+    object: str = "predictresponse"
+    sample_id: str | None = None
+    explanation: list[Explained] | None = None
 
 
 class Detected(Record, kw_only=True):

@@ -66,6 +66,9 @@ async def tell_models(client: AsyncPresage, data: AsyncDataset, seen: dict[str, 
     assert (await model.refresh()).status == "SUCCEEDED"
     assert (await model.predict("hot?", num_results=1)).label
     found = await language.intent(model.model_id, "hot?", sample_id="mine")
+    assert found.explanation is None
+    explained = await language.intent(model.model_id, "hot?", explain=True)
+    assert [part.text for part in explained.explanation or ()] == ["hot"]
     assert found.sample_id == "mine"
     assert (await model.metrics()).metrics_data["labels"]
     assert (await model.card()).model_id == model.model_id

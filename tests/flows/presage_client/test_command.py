@@ -67,6 +67,9 @@ def test_from_a_file_to_a_prediction(presage):
     assert (status, model["status"]) == (0, "SUCCEEDED")
     status, out, _ = presage("predict", model["modelId"], "-", stdin="is it hot\nwill it snow\n")
     assert (status, len(out.splitlines())) == (0, 2)
+    assert (
+        "hot" in presage("predict", model["modelId"], "is it hot", "--explain")[1].splitlines()[3]
+    )
     assert "73 kept, 1 duplicates" in presage("datasets", "show", data["id"])[1]
     assert model["modelId"] in presage("models", "list", data["id"])[1]
     assert model["modelId"] in presage("models", "list", "--name", "weather")[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from presage import records
@@ -43,7 +44,12 @@ class AsyncFamily:
         self.exports = AsyncExports(self)
 
     async def ask(
-        self, model_id: str, model_type: str, sample: str | File, num_results: int | None
+        self,
+        model_id: str,
+        model_type: str,
+        sample: str | File,
+        num_results: int | None,
+        explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict by the call of a model's type."""
         raise NotImplementedError
@@ -70,6 +76,7 @@ class AsyncLanguage(AsyncFamily):
         document: str,
         *,
         num_results: int | None = None,
+        explain: bool | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
         """Predict the intent of a text; counts as one prediction.
@@ -77,8 +84,16 @@ class AsyncLanguage(AsyncFamily):
         Example:
             found = await client.language.intent(model.model_id, "Where is it?", num_results=3)
             print(found.label, found.probability)
+
+        Args:
+            model_id: the model.
+            document: the text.
+            num_results: most labels that are returned.
+            explain: whether `explanation` tells which words decided.
+            sample_id: comes back in the answer.
         """
-        return await self._predict("intent", model_id, document, num_results, sample_id)
+        fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
+        return await self._predict("intent", model_id, document, fields)
 
     async def sentiment(
         self,
@@ -86,17 +101,25 @@ class AsyncLanguage(AsyncFamily):
         model_id: str = "CommunitySentiment",
         *,
         num_results: int | None = None,
+        explain: bool | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the sentiment of a text; counts as one prediction."""
-        return await self._predict("sentiment", model_id, document, num_results, sample_id)
+        """Predict the sentiment of a text, as `intent` does; counts as one prediction."""
+        fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
+        return await self._predict("sentiment", model_id, document, fields)
 
     async def ask(
-        self, model_id: str, model_type: str, sample: str | File, num_results: int | None
+        self,
+        model_id: str,
+        model_type: str,
+        sample: str | File,
+        num_results: int | None,
+        explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict by the call of a model's type."""
         call = "sentiment" if model_type == "text-sentiment" else "intent"
-        return await self._predict(call, model_id, str(sample), num_results, None)
+        fields = {"numResults": num_results, "explain": explain}
+        return await self._predict(call, model_id, str(sample), fields)
 
     async def add_sample(
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
@@ -110,11 +133,9 @@ class AsyncLanguage(AsyncFamily):
         call: str,
         model_id: str,
         document: str,
-        num_results: int | None,
-        sample_id: str | None,
+        fields: Mapping[str, Any],
     ) -> Prediction:
-        fields: dict[str, Any] = {"modelId": model_id, "document": document}
-        fields |= {"numResults": num_results, "sampleId": sample_id}
+        fields = {"modelId": model_id, "document": document, **fields}
         request = Request("POST", f"{self.path}/{call}", fields=fields, is_counted_once=True)
         return await self.transport.record(request, Prediction)
 
@@ -130,10 +151,20 @@ class AsyncVision(AsyncFamily):
         picture: File,
         *,
         num_results: int | None = None,
+        explain: bool | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the labels of a picture; counts as one prediction."""
-        fields = {"modelId": model_id, "numResults": num_results, "sampleId": sample_id}
+        """Predict the labels of a picture; counts as one prediction.
+
+        Args:
+            model_id: the model.
+            picture: path, address, bytes or open file.
+            num_results: most labels that are returned.
+            explain: whether `explanation` tells which regions decided.
+            sample_id: comes back in the answer.
+        """
+        fields: dict[str, Any] = {"modelId": model_id, "sampleId": sample_id}
+        fields |= {"numResults": num_results, "explain": explain}
         return await self._look("predict", picture, fields, Prediction)
 
     async def detect(
@@ -184,12 +215,17 @@ class AsyncVision(AsyncFamily):
         return await self._look("ocr", document, fields, _OCR_RESULTS.get(task, records.TextResult))
 
     async def ask(
-        self, model_id: str, model_type: str, sample: str | File, num_results: int | None
+        self,
+        model_id: str,
+        model_type: str,
+        sample: str | File,
+        num_results: int | None,
+        explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict by the call of a model's type."""
         if model_type == "image-detection":
             return await self.detect(model_id, sample)
-        return await self.predict(model_id, sample, num_results=num_results)
+        return await self.predict(model_id, sample, num_results=num_results, explain=explain)
 
     async def add_sample(
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None

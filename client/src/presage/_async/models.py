@@ -56,10 +56,11 @@ class AsyncModel(records.Training):
         return ended
 
     async def predict(
-        self, sample: str | File, *, num_results: int | None = None
+        self, sample: str | File, *, num_results: int | None = None, explain: bool | None = None
     ) -> Prediction | records.Detection:
         """Ask it about a text or a picture, by the call of its type."""
-        return await self.family.ask(self.model_id, self.model_type, sample, num_results)
+        own = self.model_id, self.model_type
+        return await self.family.ask(*own, sample, num_results, explain)
 
     async def retrain(self, **params: Any) -> AsyncModel:
         """Train it anew on its dataset as that is now; it keeps its id and predicts meanwhile."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from presage import records
@@ -44,7 +45,12 @@ class Family:
         self.exports = Exports(self)
 
     def ask(
-        self, model_id: str, model_type: str, sample: str | File, num_results: int | None
+        self,
+        model_id: str,
+        model_type: str,
+        sample: str | File,
+        num_results: int | None,
+        explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict by the call of a model's type."""
         raise NotImplementedError
@@ -71,6 +77,7 @@ class Language(Family):
         document: str,
         *,
         num_results: int | None = None,
+        explain: bool | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
         """Predict the intent of a text; counts as one prediction.
@@ -78,8 +85,16 @@ class Language(Family):
         Example:
             found = client.language.intent(model.model_id, "Where is it?", num_results=3)
             print(found.label, found.probability)
+
+        Args:
+            model_id: the model.
+            document: the text.
+            num_results: most labels that are returned.
+            explain: whether `explanation` tells which words decided.
+            sample_id: comes back in the answer.
         """
-        return self._predict("intent", model_id, document, num_results, sample_id)
+        fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
+        return self._predict("intent", model_id, document, fields)
 
     def sentiment(
         self,
@@ -87,17 +102,25 @@ class Language(Family):
         model_id: str = "CommunitySentiment",
         *,
         num_results: int | None = None,
+        explain: bool | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the sentiment of a text; counts as one prediction."""
-        return self._predict("sentiment", model_id, document, num_results, sample_id)
+        """Predict the sentiment of a text, as `intent` does; counts as one prediction."""
+        fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
+        return self._predict("sentiment", model_id, document, fields)
 
     def ask(
-        self, model_id: str, model_type: str, sample: str | File, num_results: int | None
+        self,
+        model_id: str,
+        model_type: str,
+        sample: str | File,
+        num_results: int | None,
+        explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict by the call of a model's type."""
         call = "sentiment" if model_type == "text-sentiment" else "intent"
-        return self._predict(call, model_id, str(sample), num_results, None)
+        fields = {"numResults": num_results, "explain": explain}
+        return self._predict(call, model_id, str(sample), fields)
 
     def add_sample(
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None
@@ -111,11 +134,9 @@ class Language(Family):
         call: str,
         model_id: str,
         document: str,
-        num_results: int | None,
-        sample_id: str | None,
+        fields: Mapping[str, Any],
     ) -> Prediction:
-        fields: dict[str, Any] = {"modelId": model_id, "document": document}
-        fields |= {"numResults": num_results, "sampleId": sample_id}
+        fields = {"modelId": model_id, "document": document, **fields}
         request = Request("POST", f"{self.path}/{call}", fields=fields, is_counted_once=True)
         return self.transport.record(request, Prediction)
 
@@ -131,10 +152,20 @@ class Vision(Family):
         picture: File,
         *,
         num_results: int | None = None,
+        explain: bool | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the labels of a picture; counts as one prediction."""
-        fields = {"modelId": model_id, "numResults": num_results, "sampleId": sample_id}
+        """Predict the labels of a picture; counts as one prediction.
+
+        Args:
+            model_id: the model.
+            picture: path, address, bytes or open file.
+            num_results: most labels that are returned.
+            explain: whether `explanation` tells which regions decided.
+            sample_id: comes back in the answer.
+        """
+        fields: dict[str, Any] = {"modelId": model_id, "sampleId": sample_id}
+        fields |= {"numResults": num_results, "explain": explain}
         return self._look("predict", picture, fields, Prediction)
 
     def detect(
@@ -185,12 +216,17 @@ class Vision(Family):
         return self._look("ocr", document, fields, _OCR_RESULTS.get(task, records.TextResult))
 
     def ask(
-        self, model_id: str, model_type: str, sample: str | File, num_results: int | None
+        self,
+        model_id: str,
+        model_type: str,
+        sample: str | File,
+        num_results: int | None,
+        explain: bool | None = None,
     ) -> Prediction | records.Detection:
         """Predict by the call of a model's type."""
         if model_type == "image-detection":
             return self.detect(model_id, sample)
-        return self.predict(model_id, sample, num_results=num_results)
+        return self.predict(model_id, sample, num_results=num_results, explain=explain)
 
     def add_sample(
         self, path: str, sample: str | File, fields: dict[str, Any], name: str | None

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from presage import PresageError
+from presage import PresageError, records
 from presage.cli import drawing
 from presage.cli.context import Json, ModelId, PngFile, client, find_model
 from presage.cli.output import print_json, say, show
@@ -23,11 +23,18 @@ Samples = Annotated[
     ),
 ]
 Results = Annotated[int | None, typer.Option("--results", "-n", help="Labels to show.", min=1)]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Show which words or regions decided on the label.")
+]
 Draw = Annotated[PngFile, typer.Option("--draw", help="Draw what was found into a PNG file.")]
 
 
 def predict(
-    model_id: ModelId, samples: Samples, results: Results = None, as_json: Json = False
+    model_id: ModelId,
+    samples: Samples,
+    results: Results = None,
+    explain: Explain = False,
+    as_json: Json = False,
 ) -> None:
     """Ask a model about texts or pictures; each counts as one prediction."""
     with client() as service:
@@ -42,7 +49,7 @@ def predict(
             )
             kind = ""
         for sample in _each(samples):
-            answer = family.ask(model_id, kind, sample, results)
+            answer = family.ask(model_id, kind, sample, results, explain or None)
             _show_answer(sample, answer, results or 1, as_json)
 
 
@@ -64,6 +71,16 @@ def _show_answer(sample: str, answer: Any, most: int, as_json: bool) -> None:
     found = answer.probabilities[:most]
     labels = ", ".join(f"{item.label} {item.probability:.3f}" for item in found)
     say(f"{labels or 'no label fits'}\t{sample}")
+    for part in getattr(answer, "explanation", None) or ():
+        say(f"  {part.share:+.3f}  {_part(part)}")
+
+
+def _part(part: records.Explained) -> str:
+    """Name a word, or the place of a region."""
+    box = part.bounding_box
+    if box is None:
+        return part.text or ""
+    return f"{box.min_x},{box.min_y} to {box.max_x},{box.max_y}"
 
 
 def detect(model_id: ModelId, picture: Path, draw: Draw = None, as_json: Json = False) -> None:

@@ -1,0 +1,37 @@
+"""Which words decided an answer: each is left out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.models.explanation import ExplainedWord, part_shares, without, word_spans
+
+if TYPE_CHECKING:
+    from chalicelib.engines.interface import Blocks
+    from chalicelib.engines.text.classifier import TrainedText
+
+
+def explain(
+    trained: TrainedText, encode: Callable[[Sequence[str]], Blocks], document: str, label: str
+) -> list[ExplainedWord]:
+    """Tell what each word of a text does for a label.
+
+    Args:
+        trained: the model.
+        encode: turns texts into vectors by encoder, float32, shape (texts, dims).
+        document: the text.
+        label: one of the model's labels.
+
+    Returns:
+        The words in the order of the text.
+    """
+    spans = word_spans(document)
+    texts = [document, *(without(document, span) for span in spans)]
+    column = trained.labels.index(label)
+    whole, *variants = trained.predict(encode(texts))[:, column].tolist()
+    shares = part_shares(whole, variants)
+    return [
+        ExplainedWord(document[span.start : span.end], span, share)
+        for span, share in zip(spans, shares, strict=True)
+    ]

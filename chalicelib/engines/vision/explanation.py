@@ -1,0 +1,63 @@
+"""Which regions of a picture decided an answer: each is covered once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.documents.picture import Picture, PixelBox
+from chalicelib.domain.models.explanation import MAX_VARIANTS, ExplainedRegion, part_shares
+from chalicelib.domain.models.prediction import Probability
+
+if TYPE_CHECKING:
+    from chalicelib.engines.vision.interface import TrainedVision
+
+
+def explain(trained: TrainedVision, picture: Picture, label: str) -> list[ExplainedRegion]:
+    """Tell what each region of a picture does for a label.
+
+    Args:
+        trained: a model of type image or image-multi-label.
+        picture: decoded with the model's `least_side`.
+        label: one of the model's labels.
+
+    Returns:
+        The cells of a grid that covers the picture, at most MAX_VARIANTS, row by row.
+    """
+    boxes = list(_cells(picture))
+    whole = _probability(trained, picture, label)
+    variants = [_probability(trained, _covered(picture, box), label) for box in boxes]
+    shares = part_shares(whole, variants)
+    return [ExplainedRegion(box, share) for box, share in zip(boxes, shares, strict=True)]
+
+
+def _cells(picture: Picture) -> Iterator[PixelBox]:
+    """Cut a picture into cells that are about square, in pixels of the whole picture."""
+    most = math.isqrt(MAX_VARIANTS)
+    longest = max(picture.width, picture.height)
+    columns = max(1, min(picture.width, round(most * picture.width / longest)))
+    rows = max(1, min(picture.height, round(most * picture.height / longest)))
+    for row in range(rows):
+        top, bottom = (picture.height * edge // rows for edge in (row, row + 1))
+        for column in range(columns):
+            left, right = (picture.width * edge // columns for edge in (column, column + 1))
+            yield PixelBox(left, top, right, bottom)
+
+
+def _covered(picture: Picture, box: PixelBox) -> Picture:
+    """Paint a region in the mean colour of the picture."""
+    pixels = picture.pixels.copy()
+    height, width = pixels.shape[:2]
+    rows = slice(box.min_y * height // picture.height, -(-box.max_y * height // picture.height))
+    columns = slice(box.min_x * width // picture.width, -(-box.max_x * width // picture.width))
+    pixels[rows, columns] = np.round(picture.pixels.mean(axis=(0, 1))).astype(np.uint8)
+    return Picture(pixels, picture.width, picture.height)
+
+
+def _probability(trained: TrainedVision, picture: Picture, label: str) -> float:
+    """Ask for one label."""
+    answers = (one for one in trained.predict(picture) if isinstance(one, Probability))
+    return next((one.probability for one in answers if one.label == label), 0.0)
