@@ -6,7 +6,7 @@ Spec: Limits; contract section 5.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, TextIO
 
@@ -29,6 +29,7 @@ from chalicelib.formats.texts.json_shapes import ObjectFault
 from chalicelib.formats.texts.layout import DELIMITER_NAMES, TextLayout
 from chalicelib.formats.texts.recognition import recognise
 
+_CHECK_ROWS = 1_000
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -158,7 +159,11 @@ class LabelMerges:
 
 
 def read_rows(
-    file: BinaryIO, *, sentiment: bool = False, layout: TextLayout | None = None
+    file: BinaryIO,
+    *,
+    sentiment: bool = False,
+    layout: TextLayout | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[TextRow | RejectedRow]:
     """Read an upload row by row, in file order.
 
@@ -170,6 +175,7 @@ def read_rows(
             last row. Two readings at the same time disturb each other.
         sentiment: the labels are positive, negative and neutral.
         layout: how the file is read, as `recognise` tells; it is recognised when absent.
+        check: called now and then, also within blank rows; raises to stop.
 
     Yields:
         Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.
@@ -181,7 +187,7 @@ def read_rows(
     layout = layout or recognise(file, RECOGNISED)
     with open_text(file, layout.encoding) as stream:
         read = _read_json if layout.is_json else _read_delimited
-        rows = read(stream, layout, sentiment)
+        rows = read(stream, layout, sentiment, check)
         row_count = 0
         for row in rows:
             row_count += 1
@@ -196,11 +202,13 @@ def read_rows(
 
 
 def _read_delimited(
-    stream: TextIO, layout: TextLayout, sentiment: bool
+    stream: TextIO, layout: TextLayout, sentiment: bool, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
     """Read separated text; blank rows, and those that are no examples, are skipped."""
     last = max(layout.text_at, layout.label_at)
     for record in read_records(stream, layout.delimiter):
+        if record.number % _CHECK_ROWS == 0:
+            check()
         cells = drop_empty_end(record.cells)
         if record.number in layout.skipped or (
             len(cells) < 2 and not record.fault and not "".join(cells).strip()
@@ -235,10 +243,12 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
 
 
 def _read_json(
-    stream: TextIO, layout: TextLayout, sentiment: bool
+    stream: TextIO, layout: TextLayout, sentiment: bool, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
     """Read objects as the first one tells."""
     for number, value in enumerate(read_values(stream), start=1):
+        if number % _CHECK_ROWS == 0:
+            check()
         try:
             text, label = layout.shape.pair(value)
         except ObjectFault as fault:

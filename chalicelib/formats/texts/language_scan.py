@@ -33,8 +33,6 @@ from chalicelib.formats.texts.layout import TextLayout
 from chalicelib.formats.texts.recognition import recognise
 from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
 
-_CHECK_ROWS = 1_000
-
 
 @dataclass(frozen=True)
 class ScanRules:
@@ -189,13 +187,13 @@ def _rows(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
     """Read the rows, checking now and then."""
-    rows = read_rows(
-        decision.rows_file or file, sentiment=rules.is_sentiment, layout=decision.layout
+    check()
+    return read_rows(
+        decision.rows_file or file,
+        sentiment=rules.is_sentiment,
+        layout=decision.layout,
+        check=check,
     )
-    for number, row in enumerate(rows):
-        if number % _CHECK_ROWS == 0:
-            check()
-        yield row
 
 
 def _outcomes(

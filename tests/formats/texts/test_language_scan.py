@@ -115,3 +115,13 @@ def test_exactly_at_the_limits() -> None:
     assert scan(io.BytesIO(a_csv([("xyz", "a")])), rules).kept == 1
     rows = [(str(number), f"label {number}") for number in range(1_000)]
     assert len(scan(io.BytesIO(a_csv(rows)), _rules()).new_labels) == 1_000
+
+
+def test_blank_rows_are_no_place_to_hide_in() -> None:
+    """A scan can be stopped within any number of blank rows, which take their time too."""
+    checks: list[int] = []
+    content = b"a text,label\n" + b"\n" * 20_000 + b"another,label\n"
+    result = scan(io.BytesIO(content), _rules(), check=lambda: checks.append(1))
+
+    assert result.kept == 2
+    assert len(checks) >= 20
