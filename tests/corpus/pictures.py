@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from chalicelib.domain.datasets.dataset import DETECTION
@@ -325,6 +326,11 @@ _SHARES = [
 ]
 BOX_FILES = [
     _ok("annotations.csv", {**pictures(), **_TABLE}, "annotations"),
+    _ok(
+        "annotations.csv with semicolons",
+        {**pictures(), "annotations.csv": re.sub(b',("{|box)', rb";\1", _TABLE["annotations.csv"])},
+        "annotations",
+    ),
     _no(
         "annotations.csv in shares",
         {**pictures(), "annotations.csv": annotations([(name, _SHARES) for name in BOXES])},

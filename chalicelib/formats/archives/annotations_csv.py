@@ -5,6 +5,8 @@ Contract section 5, Upload formats.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import BinaryIO
 
 from chalicelib.domain.datasets.receipt import RejectedItem
@@ -33,6 +35,8 @@ MAX_ANNOTATIONS_BYTES = 256 * 1024 * 1024
 MAX_ROW_CHARACTERS = 2_000_000
 """Longest row: 2,000 characters for each of 1,000 boxes."""
 _CHECK_ROWS = 1_000
+_FIRST_BOX = re.compile(r"""^[^,;\t\r\n]+([,;\t])"?\{""", re.MULTILINE)
+"""What stands between the first name of a line and its first box."""
 
 
 def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
@@ -52,8 +56,9 @@ def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
     is_first = True
     box_count = 0
     encoding = _find_encoding(file)
+    delimiter = _find_delimiter(file, encoding)
     with open_text(file, encoding) as stream:
-        for record in read_records(stream, ",", MAX_ROW_CHARACTERS):
+        for record in read_records(stream, delimiter, MAX_ROW_CHARACTERS):
             if record.number % _CHECK_ROWS == 0:
                 source.check()
             if not record.fault and not any(map(str.strip, record.cells)):
@@ -87,6 +92,13 @@ def _find_encoding(file: BinaryIO) -> str:
         raise InvalidUpload(
             f"{ANNOTATIONS_NAME} cannot be read: it is broken UTF-16. Save it as csv in UTF-8."
         ) from None
+
+
+def _find_delimiter(file: BinaryIO, encoding: str) -> str:
+    """Find what separates the cells: spreadsheets of many countries write semicolons."""
+    with open_text(file, encoding) as stream:
+        found = Counter(_FIRST_BOX.findall(stream.read(HEAD_BYTES)))
+    return found.most_common(1)[0][0] if found and "," not in found else ","
 
 
 def _is_header(record: Record, source: BoxSource) -> bool:
