@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.domain.documents.picture import Box
@@ -15,6 +15,7 @@ MAX_CELL_CHARACTERS = 5_000
 """Longest cell; a label of 180 characters written as \\u escapes takes 2,160."""
 MAX_SIDE = 1_000_000.0
 """Largest number of a box; no picture that is accepted has a side of 100,000 pixels."""
+_FULL_TURN = 360
 _SIDES = ("x", "y", "width", "height")
 _REMEDY = 'Write {"label": "…", "x": 0, "y": 0, "width": 1, "height": 1}.'
 
@@ -136,6 +137,26 @@ def _read_number(value: dict[str, object], side: str) -> float:
     if not math.isfinite(number):
         raise CellFault(f'"{side}" is no finite number; write a distance in pixels.')
     return number
+
+
+def turned_box(box: Box, written: Any) -> Box:
+    """Return the bounds of a box that is turned around its middle, as CVAT draws and writes it.
+
+    Args:
+        box: before it is turned.
+        written: how far, in degrees; what is no angle turns nothing.
+    """
+    try:
+        degrees = float(written)
+    except (TypeError, ValueError, OverflowError):
+        return box
+    if not 0 < abs(degrees) <= _FULL_TURN:
+        return box
+    cosine, sine = (abs(one(math.radians(degrees))) for one in (math.cos, math.sin))
+    width = box.width * cosine + box.height * sine
+    height = box.width * sine + box.height * cosine
+    left, top = box.x + (box.width - width) / 2, box.y + (box.height - height) / 2
+    return Box(*(round(side, 6) for side in (left, top, width, height)))
 
 
 def clip_box(box: Box, width: int, height: int) -> Box:

@@ -19,6 +19,7 @@ from chalicelib.formats.archives.box_cells import (
     checked_label,
     checked_sides,
     found_picture,
+    turned_box,
 )
 from chalicelib.formats.archives.box_files import BoxFiles, shown_name
 from chalicelib.formats.archives.zip_archive import ZipMember
@@ -64,6 +65,7 @@ class _Annotation(msgspec.Struct):
     category_id: Any = None
     bbox: Any = None
     iscrowd: Any = None
+    attributes: Any = None
 
 
 class _Picture(NamedTuple):
@@ -262,7 +264,10 @@ def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
     sides = found.bbox
     if not isinstance(sides, list) or len(sides) != 4 or not all(map(_is_number, sides)):
         raise CellFault("its bbox is no list of x, y, width and height in pixels; add one.")
-    return checked_label(label), checked_sides(*sides)
+    box, attributes = checked_sides(*sides), found.attributes
+    if isinstance(attributes, dict):
+        box = turned_box(box, attributes.get("rotation"))
+    return checked_label(label), box
 
 
 def _is_number(value: object) -> bool:

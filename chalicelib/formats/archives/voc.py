@@ -15,6 +15,7 @@ from chalicelib.formats.archives.box_cells import (
     checked_label,
     checked_sides,
     found_picture,
+    turned_box,
 )
 from chalicelib.formats.archives.box_files import (
     BoxFiles,
@@ -177,4 +178,9 @@ def _read_box(found: Element) -> Box:
         left, top, right, bottom = map(float, written)
     except ValueError:
         raise CellFault("a side of its bndbox is no number; write pixels.") from None
-    return checked_sides(left, top, round(right - left, _DIGITS), round(bottom - top, _DIGITS))
+    box = checked_sides(left, top, round(right - left, _DIGITS), round(bottom - top, _DIGITS))
+    attributes = {
+        each.findtext("name"): each.findtext("value")
+        for each in found.iterfind("attributes/attribute")
+    }
+    return turned_box(box, attributes.get("rotation"))

@@ -74,6 +74,32 @@ def test_boxes_are_read_to_the_pixel(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "sides"),
+    [
+        ("90", (35, 20, 30, 50)),
+        ("-45.0", (21.715729, 16.715729, 56.568542, 56.568542)),
+        ("0.0", (25, 30, 50, 30)),
+        ("1e999", (25, 30, 50, 30)),
+        ("nan", (25, 30, 50, 30)),
+        ("far", (25, 30, 50, 30)),
+    ],
+)
+def test_turned_boxes_are_read_by_their_bounds(
+    written: str, sides: tuple[float, float, float, float]
+) -> None:
+    """CVAT writes a box as it was before it was turned, and the angle beside it."""
+    boxes = {"scene-0.jpg": [a_box("circle", 25, 30, 50, 30)]}
+    document = coco(boxes)
+    document["annotations"][0]["attributes"] = {"occluded": False, "rotation": written}
+    attributes = f"<attribute><name>rotation</name><value>{written}</value></attribute>"
+    voc = voc_document("scene-0.jpg", boxes["scene-0.jpg"]).replace(
+        b"</object>", f"<attributes>{attributes}</attributes></object>".encode()
+    )
+    for file in ({"a.json": json.dumps(document).encode()}, {"Annotations/scene-0.xml": voc}):
+        assert [item.box for item in _scan({**PICTURES, **file}).items] == [Box(*sides)]
+
+
+@pytest.mark.parametrize(
     ("files", "row", "words"),
     [
         (
