@@ -338,6 +338,16 @@ class SuspectsNotKept(Conflict):
         super().__init__(f"What model {model_id} doubts is not kept: {cause}. Train it again.")
 
 
+class EvaluationNotKept(Conflict):
+    """The model has no evaluation, or is of a kind or version that keeps none."""
+
+    code = "evaluation_not_kept"
+
+    def __init__(self, model_id: str) -> None:
+        cause = "it has not SUCCEEDED yet, was trained before they were, or finds objects"
+        super().__init__(f"The evaluation of model {model_id} is not kept: {cause}.")
+
+
 class EncoderMissing(Conflict):
     """The model needs an encoder that is not installed; others are never used in its place."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Ints, Singles
+    from chalicelib.domain.common.arrays import Bools, Ints, Singles
 
     Blocks = Mapping[str, Singles]
 
@@ -172,6 +172,10 @@ class OutOfFold:
     """Of all labels, float32, shape (n, labels)."""
     truth: Ints
     """Label indexes as given, int, shape (n,)."""
+    served: Singles | None = None
+    """Probabilities as the model answers with them, same shape; None: they are those."""
+    is_rejected: Bools | None = None
+    """Which of them the model rejects, bool, shape (n,); None: it never does."""
 
 
 @dataclass(frozen=True, slots=True)

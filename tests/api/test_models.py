@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.stores.models.versions import EVALUATION
 from tests.api.prepared import DATASET_ID, MODEL_ID
 
 
@@ -71,3 +72,33 @@ def test_usage_agrees_with_the_headers(call):
     (usage,) = call("GET", "/v2/apiusage").json["data"]
     assert sent["X-RateLimit-Remaining"] == str(usage["predictionsRemaining"])
     assert sent["X-RateLimit-Limit"] == str(usage["predictionsMax"])
+
+
+def test_evaluation(call, world):
+    """Its own examples with what was answered unseen, in pages, by cell, and the reliability."""
+    url = f"/v2/language/models/{MODEL_ID}/evaluation"
+    whole = call("GET", url).json
+
+    found = whole["data"]
+    assert whole["total"] == len(found) > 2
+    assert sum(one["count"] for one in whole["reliability"]) == len(found)
+    first = call("GET", url + "?count=2")
+    assert first.json["data"] == found[:2]
+    assert f"{url}?count=2&offset=2" in first.headers["Link"]
+    right = call("GET", url + "?isRight=true").json
+    wrong = call("GET", url + "?isRight=false").json
+    assert right["total"] + wrong["total"] == len(found)
+    cell = call("GET", f"{url}?expected=delivery&predicted=delivery").json["data"]
+    assert cell == [one for one in right["data"] if one["expectedLabel"] == "delivery"] != []
+    assert call("GET", url + "?isRight=perhaps").status == 400
+
+
+def test_evaluation_that_was_not_kept(call, world):
+    """A model that was trained before evaluations were kept says so, with a code."""
+    model = world.container.models.get(world.account.account_id, MODEL_ID)
+    key = f"models/{MODEL_ID}/{model.version}/{EVALUATION}"
+    world.container.stores.artifacts.delete_prefix(key)
+
+    answer = call("GET", f"/v2/language/models/{MODEL_ID}/evaluation")
+
+    assert (answer.status, answer.json["code"]) == (409, "evaluation_not_kept")

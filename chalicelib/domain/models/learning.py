@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import SuspectExample
 
@@ -72,6 +73,8 @@ class LearnedModel:
     """When the first function of the run began; None when it was this one."""
     suspects: Sequence[SuspectExample] = ()
     """All examples whose labels it doubts, the most suspicious first; the card lists some."""
+    evaluation: Evaluation | None = None
+    """Answers to the dataset's own examples by heads that had not seen them; None: not kept."""
 
 
 class Learner(Protocol):

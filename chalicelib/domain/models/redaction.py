@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from chalicelib.domain.models.evaluation import without_evaluated
+
 _LAST_WORD = re.compile(r"[A-Z]?[a-z]+$")
 _OF_EXAMPLES = frozenset(("id", "ids", "file", "files", "name", "names", "text", "texts"))
 """Last words of members that tell which examples are meant."""
@@ -56,7 +58,7 @@ def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
 
 
 def without_some(document: Any, ids: Collection[int], names: Collection[str]) -> Any:
-    """Take some examples out of a card, the suspects or a block of a curve of a model.
+    """Take some examples out of a card, the suspects, the evaluation or a block of a curve.
 
     Args:
         document: JSON value.
@@ -70,6 +72,8 @@ def without_some(document: Any, ids: Collection[int], names: Collection[str]) ->
     if document.get("object") == "suspects":
         doubted = [one for one in document["suspects"] if one["example_id"] not in ids]
         return {**document, "suspects": doubted}
+    if document.get("object") == "evaluation":
+        return without_evaluated(document, ids)
     if document.get("exampleName") in names:
         return {**document, "exampleName": document.get("expectedLabel", "")}
     named = {document.get("id"), *document.get("ids", ())} if _names_examples(document) else set()

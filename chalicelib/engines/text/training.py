@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +13,12 @@ import numpy as np
 from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.common.limits import TEXT_SPLIT_RATIO
 from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import SuspectExample
 from chalicelib.domain.models.training_texts import TrainingTexts
-from chalicelib.engines.interface import TextFitOptions, TextReport, TextTrainingSet
+from chalicelib.engines.evaluation import evaluate_single
+from chalicelib.engines.interface import OutOfFold, TextFitOptions, TextReport, TextTrainingSet
 from chalicelib.engines.text.background import background_texts
 from chalicelib.engines.text.classifier import dump
 from chalicelib.engines.text.cost import expected_seconds
@@ -90,6 +92,8 @@ class FittedText:
     """Time to learn, in seconds."""
     suspects: Sequence[SuspectExample] = ()
     """All examples whose labels are doubted."""
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    """Answers to the dataset's own examples by heads that had not seen them."""
 
 
 def train_text(
@@ -117,7 +121,6 @@ def train_text(
     Raises:
         TrainingFailed: nothing can be learnt from these texts.
     """
-    options = _options(model, threads)
     training_set = make_training_set(texts, vectors, rejects=model.out_of_domain_rate is not None)
     callbacks.on_vectors(_expected_seconds(training_set))
     loaded = time.monotonic()
@@ -127,7 +130,7 @@ def train_text(
         curve.append(curve_record(epoch))
         callbacks.on_curve(curve)
 
-    trained = fit(training_set, options, on_epoch, callbacks.on_progress)
+    trained = fit(training_set, _options(model, threads), on_epoch, callbacks.on_progress)
     report, artifact = trained.report, dump(trained)
     if report is None:
         raise RuntimeError("A training that finished must have a report.")
@@ -140,6 +143,22 @@ def train_text(
         report=report,
         fit_seconds=time.monotonic() - loaded,
         suspects=suspect_examples(texts, report.out_of_fold),
+        evaluation=_evaluation(texts, report.out_of_fold),
+    )
+
+
+def _evaluation(texts: TrainingTexts, folds: OutOfFold) -> Evaluation:
+    """Evaluate out of fold, in the order of the texts."""
+    own = texts.spans[0][1] if texts.spans else len(texts.texts)
+    order = np.argsort(folds.examples, kind="stable")
+    places = folds.examples[order].tolist()
+    shares = folds.probabilities if folds.served is None else folds.served
+    return evaluate_single(
+        [texts.example_ids[place] if place < own else None for place in places],
+        texts.labels,
+        folds.truth[order],
+        shares[order],
+        None if folds.is_rejected is None else folds.is_rejected[order],
     )
 
 

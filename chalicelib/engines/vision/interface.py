@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Halves
     from chalicelib.domain.documents.picture import Picture
+    from chalicelib.domain.models.evaluation import Evaluation
     from chalicelib.domain.models.model import Model
     from chalicelib.domain.models.prediction import Detection, Probability
     from chalicelib.domain.models.suspects import SuspectExample
@@ -154,6 +155,8 @@ class FittedVision:
     """Whether it stopped before the last allowed epoch."""
     suspects: Sequence[SuspectExample] = ()
     """All examples whose labels are doubted, the most suspicious first."""
+    evaluation: Evaluation | None = None
+    """Answers to the dataset's own pictures by heads that had not seen them; None: not kept."""
 
 
 class VisionTraining(Protocol):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from chalicelib.domain.common.limits import EPOCHS_PAGE, MODELS_PAGE
+from chalicelib.domain.common.limits import EPOCHS_PAGE, EXAMPLES_PAGE, MODELS_PAGE
 from chalicelib.domain.common.list_filters import ListFilter
-from chalicelib.web.http.paging import ListAnswer, list_answer
+from chalicelib.domain.models.evaluation import EvaluatedFilter
+from chalicelib.web.http.paging import ListAnswer, ListRecord, list_answer
 from chalicelib.web.operations.fields import NamePart
 from chalicelib.web.operations.locate import dataset_in_path, model_id_in_path, model_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
@@ -22,6 +24,38 @@ class ModelsQuery(msgspec.Struct):
     status: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED"] | None = None
 
 
+class EvaluationQuery(msgspec.Struct, rename="camel"):
+    """Which examples of an evaluation are shown."""
+
+    expected: Annotated[
+        str, msgspec.Meta(description="Only examples of this label.", max_length=180)
+    ] = ""
+    predicted: Annotated[
+        str, msgspec.Meta(description="Only examples with this answer.", max_length=180)
+    ] = ""
+    is_right: Annotated[
+        bool | None,
+        msgspec.Meta(description="Only examples that were answered rightly, or wrongly."),
+    ] = None
+
+
+class EvaluationListRecord(ListRecord):
+    """The wrapper of an evaluation."""
+
+    total: int
+    reliability: list[model_records.ReliabilityRecord]
+
+
+EVALUATION_MEMBERS = {
+    "total": {"type": "integer", "description": "How many examples the filters leave."},
+    "reliability": {
+        "type": "array",
+        "description": "All answers in ten bins by their probability, whatever the filters.",
+        "items": {"$ref": "#/components/schemas/ReliabilityRecord"},
+    },
+}
+
+
 def get_metrics(call: Call) -> model_records.MetricsRecord:
     """Show how well a model does. Spec: metricsData."""
     found = call.container.models.metrics(call.located)
@@ -33,6 +67,18 @@ def list_learning_curve(call: Call) -> ListAnswer:
     asked = call.window
     page = call.container.models.curve(call.located, asked.offset, asked.count)
     return list_answer(page, lambda curve: curve, asked)
+
+
+def list_evaluation(call: Call) -> ListAnswer:
+    """Show what a model answers to its own examples when it has not seen them."""
+    query: EvaluationQuery = call.query
+    wanted = EvaluatedFilter(query.expected or None, query.predicted or None, query.is_right)
+    asked = call.window
+    found = call.container.models.evaluation(call.located, wanted, asked.offset, asked.count)
+    answer = list_answer(found.page, describe.evaluated, asked)
+    bins = [describe.reliability_bin(one) for one in found.reliability]
+    record = EvaluationListRecord("list", answer.record.data, found.total, bins)
+    return replace(answer, record=record)
 
 
 def load_card(call: Call) -> dict[str, Any]:
@@ -91,6 +137,22 @@ OPERATIONS = (
         page_size=EPOCHS_PAGE,
         is_list=True,
         answer=model_records.LearningCurveRecord,
+    ),
+    Operation(
+        name="list_evaluation",
+        method="GET",
+        path="/v2/:family/models/{model_id}/evaluation",
+        families=BOTH,
+        view=list_evaluation,
+        locate=model_in_path,
+        summary="Show what a model answers to its own examples when it has not seen them.",
+        query=EvaluationQuery,
+        page_size=EXAMPLES_PAGE,
+        is_list=True,
+        list_members=EVALUATION_MEMBERS,
+        answer=model_records.EvaluatedRecord,
+        parts=(model_records.ReliabilityRecord,),
+        statuses=(409,),
     ),
     Operation(
         name="get_card",

@@ -14,6 +14,7 @@ from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import MODEL, TRACES, Deletion
 from chalicelib.domain.jobs.messages import Job, delete_job
+from chalicelib.domain.models.evaluation import without_evaluated
 from chalicelib.domain.models.redaction import without_examples, without_names
 from chalicelib.domain.models.suspects import suspects_document
 from chalicelib.stores.jobs.queues import DELETE
@@ -133,6 +134,8 @@ def _redacted(document: Any, labels: frozenset[str]) -> Any:
         ]
     if document.get("object") == "suspects":
         return suspects_document(())
+    if document.get("object") == "evaluation":
+        return without_evaluated(document)
     if "dataReport" not in document:
         return document
     return {**document, "dataReport": without_examples(document["dataReport"], labels)}

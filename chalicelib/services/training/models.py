@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,8 +12,14 @@ from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, VISION, DatasetView
+from chalicelib.domain.models.evaluation import (
+    EvaluatedExample,
+    EvaluatedFilter,
+    ReliabilityBin,
+)
 from chalicelib.domain.models.model import PREBUILT, Model
 from chalicelib.errors import (
+    EvaluationNotKept,
     MetricsNotFound,
     ModelNotFound,
     PrebuiltHasCardOnly,
@@ -34,6 +41,18 @@ class Metrics:
     """When the model was made."""
     data: dict[str, Any]
     """metricsData, in the API's own form."""
+
+
+@dataclass(frozen=True)
+class EvaluationPage:
+    """A page of a model's evaluation."""
+
+    page: ListPage[EvaluatedExample]
+    """Those that were asked for."""
+    total: int
+    """How many there are of them."""
+    reliability: Sequence[ReliabilityBin]
+    """Of the whole evaluation."""
 
 
 class ModelService:
@@ -95,6 +114,22 @@ class ModelService:
             raise MetricsNotFound(model_id)
         content: dict[str, Any] = card
         return content
+
+    def evaluation(
+        self, model: Model, wanted: EvaluatedFilter, offset: int, count: int
+    ) -> EvaluationPage:
+        """Read what the model answers to its own examples when it has not seen them.
+
+        Raises:
+            EvaluationNotKept: the model keeps none.
+        """
+        kept = self._files.evaluation(model)
+        if kept is None:
+            raise EvaluationNotKept(model.model_id)
+        found = [one for one in kept.examples if wanted.matches(one)]
+        end = offset + count
+        page = ListPage(tuple(found[offset:end]), offset, len(found) > end)
+        return EvaluationPage(page, len(found), kept.reliability)
 
     def list_account(
         self, account: Account, wanted: ListFilter, offset: int, count: int

@@ -16,6 +16,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.models.evaluation import evaluation_document
 from chalicelib.domain.models.learning import LearnedModel, Learner
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
 from chalicelib.domain.models.suspects import suspects_document
@@ -26,7 +27,7 @@ from chalicelib.errors import LeaseLost, StorageUnavailable, TimedOut, TrainingF
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.training_queue import TrainingQueue
 from chalicelib.stores.models.leases import ModelLeases
-from chalicelib.stores.models.versions import CARD, METRICS, SUSPECTS
+from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS, SUSPECTS
 
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
@@ -118,6 +119,8 @@ class TrainingRunService:
         version = f"r{model.run}-{model.fence}"
         suspects = suspects_document(learned.suspects)
         documents = {METRICS: learned.metrics, CARD: learned.card, SUSPECTS: suspects}
+        if learned.evaluation is not None:
+            documents[EVALUATION] = evaluation_document(learned.evaluation)
         self._stores.model_files.put_version(model, version, learned.artifact, documents)
         stats = self._stats(learned, started, saving)
         try:

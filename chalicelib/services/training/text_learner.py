@@ -102,6 +102,7 @@ class TextLearner:
             train_size=fitted.report.training_examples,
             test_size=fitted.report.test_examples,
             suspects=fitted.suspects,
+            evaluation=fitted.evaluation,
         )
 
     def discard(self, model: Model) -> None:

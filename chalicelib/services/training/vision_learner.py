@@ -164,6 +164,7 @@ class VisionLearner:
             test_size=fitted.test_size,
             begun_at=begun_at,
             suspects=fitted.suspects,
+            evaluation=fitted.evaluation,
         )
 
     def discard(self, model: Model) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from chalicelib.domain.models.evaluation import Evaluation, read_evaluation
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import SuspectExample, read_suspects
 from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
@@ -13,12 +14,13 @@ ARTIFACT = "artifact.npz"
 METRICS = "metrics.json"
 CARD = "card.json"
 SUSPECTS = "suspects.json"
+EVALUATION = "evaluation.json"
 
 
 class ModelVersions:
     """Reads and writes the files of models; a version is written once.
 
-    Only its card and suspects change afterwards, see ModelCards.
+    Only its card, suspects and evaluation change afterwards, see ModelCards.
     """
 
     def __init__(self, artifacts: ArtifactStore) -> None:
@@ -39,13 +41,18 @@ class ModelVersions:
         return self._artifacts.get(f"{_folder(model_id, version)}{ARTIFACT}")
 
     def document(self, model_id: str, version: str, name: str) -> Any:
-        """Read METRICS, CARD or SUSPECTS of a version; None when there is none."""
+        """Read METRICS, CARD, SUSPECTS or EVALUATION of a version; None when there is none."""
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
 
     def suspects(self, model: Model) -> tuple[SuspectExample, ...] | None:
         """Read all examples that the served version doubts; None when they were not kept."""
         found = model.version and self.document(model.model_id, model.version, SUSPECTS)
         return read_suspects(found) if found else None
+
+    def evaluation(self, model: Model) -> Evaluation | None:
+        """Read the evaluation of the served version; None when it was not kept."""
+        found = model.version and self.document(model.model_id, model.version, EVALUATION)
+        return read_evaluation(found) if found else None
 
     def delete_version(self, model: Model, version: str) -> None:
         """Delete a version that was never published."""
@@ -61,10 +68,11 @@ def _folder(model_id: str, version: str) -> str:
 
 
 _CURVES = "/curves/"
+_NAMING_EXAMPLES = (f"/{CARD}", f"/{SUSPECTS}", f"/{EVALUATION}")
 
 
 class ModelCards:
-    """Cards and suspects of all versions, served or not, and the curves of all runs."""
+    """Cards, suspects and evaluations of all versions, and the curves of all runs."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
@@ -74,12 +82,12 @@ class ModelCards:
 
         Args:
             model_id: the model.
-            change: takes a card or the suspects (objects that say so in `object`) or a block of a
-                curve (an array), returns the new one.
+            change: takes a card, the suspects or an evaluation (objects that say so in `object`) or
+                a block of a curve (an array), returns the new one.
         """
         is_changed = False
         for key in self._artifacts.keys(model_prefix(model_id)):
-            if not key.endswith((f"/{CARD}", f"/{SUSPECTS}")) and _CURVES not in key:
+            if not key.endswith(_NAMING_EXAMPLES) and _CURVES not in key:
                 continue
             document = self._artifacts.get_json(key)
             changed = change(document) if document else document

@@ -240,6 +240,19 @@ WORDS: Mapping[str, str] = {
     "ExplainedRecord.text": "The words as they stand in the text.",
     "start": "Place of its first character in the text, from 0, counted in code points.",
     "end": "Place behind its last character.",
+    "exampleId": "Id of the example; of a label that its picture lacks, the picture's first one.",
+    "EvaluatedRecord.expectedLabel": "Its label when the model was trained; null: several labels a "
+    "picture, and it has not this one.",
+    "predictedLabel": "What was answered; null: that no label fits, or not this one.",
+    "EvaluatedRecord.probability": "Probability of the most probable label; with several labels a "
+    "picture, of the label in question.",
+    "isRight": "Whether both labels are the same.",
+    "low": "Lowest probability of the bin.",
+    "high": "Highest probability of the bin.",
+    "ReliabilityRecord.count": "Answers in the bin.",
+    "ReliabilityRecord.probability": "Mean probability of these answers; 0 without any.",
+    "accuracy": "Share of these answers that was right; 0 without any. The nearer to the mean "
+    "probability, the better.",
     "pages": "Size of each page that was read, where `pages` asks for it.",
     "unread": "Where text was found but not read, where `layout` asks for it.",
     "tag": "What the text is on a business card.",

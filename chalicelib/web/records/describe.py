@@ -20,6 +20,7 @@ from chalicelib.domain.documents.picture import Box, PixelBox
 from chalicelib.domain.jobs.batch import Batch
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.jobs.export import SUCCEEDED, Export
+from chalicelib.domain.models.evaluation import EvaluatedExample, ReliabilityBin
 from chalicelib.domain.models.explanation import ExplainedRegion, ExplainedWord, Explanation
 from chalicelib.domain.models.model import Model, ModelView, TrainStats
 from chalicelib.domain.models.prediction import Detection, Probability
@@ -51,11 +52,13 @@ from chalicelib.web.records.model_records import (
     BoundingBoxRecord,
     DetectedRecord,
     DetectionRecord,
+    EvaluatedRecord,
     ExplainedRecord,
     MetricsRecord,
     ModelRecord,
     PredictionRecord,
     ProbabilityRecord,
+    ReliabilityRecord,
     TrainingRecord,
     TrainStatsRecord,
 )
@@ -231,6 +234,18 @@ def metrics(row: Model, created_at: datetime, data: Mapping[str, Any]) -> Metric
     """Describe a model's metrics."""
     algorithm = row.request.algorithm or UNSET
     return MetricsRecord(row.model_id, dict(data), date_text(created_at), row.language, algorithm)
+
+
+def evaluated(one: EvaluatedExample) -> EvaluatedRecord:
+    """Describe an example of an evaluation."""
+    return EvaluatedRecord(
+        one.example_id, one.expected, one.predicted, one.probability, one.is_right
+    )
+
+
+def reliability_bin(one: ReliabilityBin) -> ReliabilityRecord:
+    """Describe answers of about the same probability."""
+    return ReliabilityRecord(one.low, one.high, one.count, one.probability, one.accuracy)
 
 
 def prediction(

@@ -113,6 +113,27 @@ class CardRecord(msgspec.Struct, rename="camel"):
     data_report: dict[str, Any] | UnsetType = UNSET
 
 
+class EvaluatedRecord(msgspec.Struct, rename="camel"):
+    """An example, and what a model answers that was trained without it."""
+
+    example_id: int
+    expected_label: str | None
+    predicted_label: str | None
+    probability: float
+    is_right: bool
+    object: Literal["evaluated"] = "evaluated"
+
+
+class ReliabilityRecord(msgspec.Struct, rename="camel"):
+    """Answers of about the same probability, and how many of them are right."""
+
+    low: float
+    high: float
+    count: int
+    probability: float
+    accuracy: float
+
+
 class ProbabilityRecord(msgspec.Struct):
     """A label with its probability."""
 

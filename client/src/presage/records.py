@@ -311,6 +311,27 @@ class Card(Record, kw_only=True):
     data_report: dict[str, Any] | None = None
 
 
+class Evaluated(Record, kw_only=True):
+    """An example, and what a model answers that was trained without it."""
+
+    example_id: int
+    expected_label: str | None
+    predicted_label: str | None
+    probability: float
+    is_right: bool
+    object: str = "evaluated"
+
+
+class Reliability(Record, kw_only=True):
+    """Answers of about the same probability, and how many of them are right."""
+
+    low: float
+    high: float
+    count: int
+    probability: float
+    accuracy: float
+
+
 class Probability(Record, kw_only=True):
     """A label with its probability."""
 

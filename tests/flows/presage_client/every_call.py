@@ -73,6 +73,7 @@ async def tell_models(client: AsyncPresage, data: AsyncDataset, seen: dict[str, 
     assert (await model.metrics()).metrics_data["labels"]
     assert (await model.card()).model_id == model.model_id
     assert len(await model.curve().list()) == 4
+    assert (await model.evaluation().first()).object == "evaluated"
     assert (await data.models().first()).model_id == model.model_id
     named = language.models.list(name="all calls", status="SUCCEEDED")
     assert model.model_id in [item.model_id async for item in named]

@@ -77,6 +77,8 @@ def test_from_a_file_to_a_prediction(presage):
     assert "accuracy on held-out" in presage("models", "card", model["modelId"])[1]
     assert "TRUE" in presage("models", "card", model["modelId"], "--matrix")[1]
     assert "%" in presage("models", "curve", model["modelId"])[1]
+    status, out, _ = presage("models", "evaluation", model["modelId"], "-n", "5")
+    assert (status, len(out.splitlines())) == (0, 6)
     label = data["labelSummary"]["labels"][0]["name"]
     assert label in presage("feedback", model["modelId"], "foggy?", label)[1]
     assert presage("models", "wait", model["modelId"])[0] == 0

@@ -113,10 +113,15 @@ def test_suspects_are_kept_with_the_version_until_the_data_is_deleted(world: Wor
     assert [one.example_id for one in kept()] == [one["id"] for one in listed] != []
     for one in kept():
         assert (labels[one.label], labels[one.suggestion]) == (one.label_id, one.suggestion_id)
+    evaluated = world.stores.model_files.evaluation(model)
+    assert len(evaluated.examples) == len({one.example_id for one in evaluated.examples})
+    mistakes = {one.example_id for one in evaluated.examples if not one.is_right}
+    assert {one.example_id for one in kept()} <= mistakes
     world.container.deletions.delete_dataset(world.account, row.family, row.dataset_id)
     world.work()
 
     assert kept() == ()
+    assert world.stores.model_files.evaluation(model).examples == ()
 
 
 SCRIPTS = [

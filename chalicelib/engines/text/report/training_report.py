@@ -63,9 +63,10 @@ def make_report(
     scores, truth = evaluator.scores(epochs.head)
     last, tests, examples = epochs.last.metrics, len(truth), len(plan.layout.order)
     shares = probabilities(chosen.logits, chosen.temperature)
-    served = shares
+    served, is_rejected = shares, None
     if rejectors is not None:
         served = rejectors.served.scale.cautious(shares, rejectors.out_of_fold)
+        is_rejected = rejectors.served.rejects(rejectors.out_of_fold)
     matrix = np.array(last.confusion_matrix)
     return TextReport(
         metrics=last,
@@ -86,7 +87,7 @@ def make_report(
         duplicates_across_split=plan.duplicates.across_split,
         conflicts=_conflicts(plan, words),
         rejection=_rejection(chosen, evaluator, matrix, rejectors),
-        out_of_fold=OutOfFold(chosen.examples, shares, chosen.truth),
+        out_of_fold=OutOfFold(chosen.examples, shares, chosen.truth, served, is_rejected),
     )
 
 

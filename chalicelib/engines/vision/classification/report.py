@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
+from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
 from chalicelib.engines.calibration import fit_temperature, probabilities
+from chalicelib.engines.evaluation import evaluate_single
 from chalicelib.engines.vision.linear_head.report import (
     duplicates_record,
     present_labels,
@@ -188,6 +190,18 @@ def suspect_examples(
             example, digest = picture.example_ids[0], picture.digest.hex()
             found.append(names.suspect(example, digest, picture.labels[0], suspect))
     return found
+
+
+def evaluation(
+    training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
+) -> Evaluation:
+    """Evaluate a dataset's own pictures out of fold; arguments are those of `suspect_examples`."""
+    if not len(folds.truth):
+        return Evaluation()
+    order = np.argsort(folds.places, kind="stable")
+    pictures = [training.data.pictures.pictures[place] for place in folds.places[order].tolist()]
+    ids = [one.example_ids[0] if one.dataset_id == dataset_id else None for one in pictures]
+    return evaluate_single(ids, present_labels(training), folds.truth[order], shares[order])
 
 
 def _suspect_record(

@@ -18,6 +18,7 @@ from chalicelib.engines.vision.classification.report import (
     ImageFolds,
     curve_record,
     data_report,
+    evaluation,
     limits,
     served_temperature,
     suspect_examples,
@@ -142,6 +143,7 @@ class ImageTraining(LinearHeadTraining):
             train_size=len(self.trained),
             test_size=len(self.held),
             suspects=suspect_examples(self, folds, shares, model.dataset_id),
+            evaluation=evaluation(self, folds, shares, model.dataset_id),
         )
 
     def _folds(self) -> ImageFolds:

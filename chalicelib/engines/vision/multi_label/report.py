@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.domain.common.limits import MAX_EPOCH_RESULTS
+from chalicelib.domain.models.evaluation import EvaluatedExample, Evaluation, reliability
 from chalicelib.domain.models.suspects import EXTRA_LABEL, MISSING_LABEL, SuspectExample
 from chalicelib.engines import data_report as reports
 from chalicelib.engines import metrics
@@ -214,6 +215,31 @@ def suspect_examples(
         for row, label in _suspects(folds)
         if training.data.pictures.pictures[int(folds.places[row])].dataset_id == dataset_id
     ]
+
+
+def evaluation(training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int) -> Evaluation:
+    """Evaluate a dataset's own pictures out of fold: every label that one has or was given.
+
+    Args:
+        training: pictures and labels.
+        folds: answers out of fold.
+        dataset_id: pictures of a global dataset are left out.
+    """
+    pictures, names = training.data.pictures.pictures, training.data.pictures.labels
+    examples = []
+    for row in np.argsort(folds.places, kind="stable").tolist():
+        picture = pictures[int(folds.places[row])]
+        if picture.dataset_id != dataset_id:
+            continue
+        for label in np.flatnonzero(folds.truth[row] | folds.is_answered[row]).tolist():
+            index = int(training.targets.present[label])
+            has_it, is_given = bool(folds.truth[row, label]), bool(folds.is_answered[row, label])
+            example = picture.example_ids[picture.labels.index(index) if has_it else 0]
+            expected, predicted = (names[index] if one else None for one in (has_it, is_given))
+            share = round(float(folds.shares[row, label]), 6)
+            examples.append(EvaluatedExample(example, expected, predicted, share))
+    pairs = zip(folds.shares.ravel().tolist(), folds.truth.ravel().tolist(), strict=True)
+    return Evaluation(examples, reliability(pairs))
 
 
 def _suspect_example(

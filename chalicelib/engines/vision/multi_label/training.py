@@ -25,6 +25,7 @@ from chalicelib.engines.vision.multi_label.report import (
     MultiLabelFolds,
     curve_record,
     data_report,
+    evaluation,
     limits,
     mean_average_precision,
     suspect_examples,
@@ -186,6 +187,7 @@ class MultiLabelTraining(LinearHeadTraining):
             train_size=len(self.trained),
             test_size=len(self.held),
             suspects=suspect_examples(self, folds, model.dataset_id),
+            evaluation=evaluation(self, folds, model.dataset_id),
         )
 
     def _folds(self) -> tuple[SigmoidCalibration, MultiLabelFolds]:

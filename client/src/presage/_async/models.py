@@ -74,6 +74,10 @@ class AsyncModel(records.Training):
         """Fetch what it was made from, how it was measured, and its limits."""
         return await self.family.models.card(self.model_id)
 
+    def evaluation(self, **which: Any) -> AsyncPages[records.Evaluated]:
+        """List what it answers to its own examples unseen; arguments as of `models.evaluation`."""
+        return self.family.models.evaluation(self.model_id, **which)
+
     def curve(self) -> AsyncPages[records.LearningCurve]:
         """List its figures after each epoch."""
         return self.family.models.curve(self.model_id)
@@ -179,6 +183,30 @@ class AsyncModels:
         return await self._transport.record(
             Request("GET", f"{self._base}/models/{model_id}/card"), records.Card
         )
+
+    def evaluation(
+        self,
+        model_id: str,
+        *,
+        expected: str | None = None,
+        predicted: str | None = None,
+        is_right: bool | None = None,
+    ) -> AsyncPages[records.Evaluated]:
+        """List what a model answers to its own examples when it has not seen them.
+
+        Example:
+            async for one in model.evaluation(is_right=False):
+                print(one.example_id, one.expected_label, one.predicted_label)
+
+        Args:
+            model_id: the model; of texts, of pictures, or of pictures with several labels.
+            expected: only examples of the label with this name.
+            predicted: only examples that were answered with the label of this name.
+            is_right: only those that were answered rightly, or wrongly.
+        """
+        query = {"expected": expected, "predicted": predicted, "isRight": is_right}
+        request = Request("GET", f"{self._base}/models/{model_id}/evaluation", query=query)
+        return AsyncPages(self._transport, request, lambda item: decode(item, records.Evaluated))
 
     def curve(self, model_id: str) -> AsyncPages[records.LearningCurve]:
         """List the figures of a model after each epoch."""

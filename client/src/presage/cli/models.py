@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
@@ -129,6 +130,33 @@ def card(
             return
         found = service.language.models.card(model_id)
     show(found, _card_lines(found.raw), as_json=as_json)
+
+
+@app.command()
+def evaluation(
+    model_id: ModelId,
+    wrong: Annotated[bool, typer.Option("--wrong", help="Only what was answered wrongly.")] = False,
+    expected: Annotated[str | None, typer.Option(help="Only examples of this label.")] = None,
+    predicted: Annotated[str | None, typer.Option(help="Only with this answer.")] = None,
+    most: Annotated[int, typer.Option("--limit", "-n", help="Examples at most.", min=1)] = 100,
+    as_json: Json = False,
+) -> None:
+    """Show what a model answers to its own examples when it has not seen them."""
+    with client() as service:
+        pages = service.language.models.evaluation(
+            model_id, expected=expected, predicted=predicted, is_right=False if wrong else None
+        )
+        found = list(islice(pages, most))
+    rows = [
+        (
+            one.example_id,
+            one.expected_label or "none",
+            one.predicted_label or "none",
+            f"{one.probability:.3f}",
+        )
+        for one in found
+    ]
+    show(found, table(("EXAMPLE", "LABEL", "ANSWER", "PROBABILITY"), rows), as_json=as_json)
 
 
 def _measured(figure: float | dict[str, float] | None) -> str:

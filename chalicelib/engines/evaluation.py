@@ -1,0 +1,47 @@
+"""Evaluations out of the answers of heads that did not see the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.models.evaluation import EvaluatedExample, Evaluation, reliability
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Floats, Ints
+
+
+def evaluate_single(
+    example_ids: Sequence[int | None],
+    names: Sequence[str],
+    truth: Ints,
+    shares: Floats,
+    is_rejected: Bools | None = None,
+) -> Evaluation:
+    """Evaluate a model that gives one label.
+
+    Args:
+        example_ids: of every row; None for one of a global dataset, which is left out.
+        names: labels by column.
+        truth: columns, int, shape (rows,).
+        shares: probabilities as served, float, shape (rows, labels).
+        is_rejected: where the answer was that no label fits, bool, shape (rows,); None: nowhere.
+    """
+    answers = shares.argmax(axis=1).tolist()
+    best = [round(share, 6) for share in shares.max(axis=1).tolist()]
+    rejected = [False] * len(answers) if is_rejected is None else is_rejected.tolist()
+    rows = zip(example_ids, truth.tolist(), answers, best, rejected, strict=True)
+    examples = [
+        EvaluatedExample(example_id, names[label], None if outside else names[answer], share)
+        for example_id, label, answer, share, outside in rows
+        if example_id is not None
+    ]
+    # As in the card: of everything that was answered.
+    answered = [
+        (share, label == answer)
+        for label, answer, share, outside in zip(
+            truth.tolist(), answers, best, rejected, strict=True
+        )
+        if not outside
+    ]
+    return Evaluation(examples, reliability(answered))
