@@ -19,7 +19,7 @@ ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy test-openapi test-browser test-pythons kills turns growth histories bench-backup bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,10 +99,19 @@ build/browser/.installed: requirements-browser.txt | $(INSTALLED)
 	@touch $@
 
 CHROMIUM ?= chromium
-test-browser: fast-models build/browser/.installed ## the page of the API in Chromium ([CHROMIUM=/path/to/a/browser])
+IN_BROWSER = PRESAGE_BROWSER="$$(command -v $(CHROMIUM))" PYTHONPATH=build/browser $(BIN)/python -m pytest
+chromium:
 	@command -v $(CHROMIUM) >/dev/null || { \
 	  echo "There is no $(CHROMIUM). Install it: apt-get install chromium, or name one: make test-browser CHROMIUM=/path" >&2; exit 3; }
-	@PRESAGE_BROWSER="$$(command -v $(CHROMIUM))" PYTHONPATH=build/browser $(BIN)/python -m pytest tests/browser --timeout 600 $(ARGS)
+
+test-browser: chromium fast-models build/browser/.installed ## the page of the API in Chromium ([CHROMIUM=/path/to/a/browser])
+	@$(IN_BROWSER) tests/browser/test_docs.py --timeout 600 $(ARGS)
+
+test-console: chromium fast-models build/browser/.installed ## the console in Chromium, by keyboard, at three widths ([CHROMIUM=/path/to/a/browser])
+	@$(IN_BROWSER) tests/browser/console --timeout 600 $(ARGS)
+
+console-pictures: chromium fast-models build/browser/.installed ## draw the pictures of docs/console.md anew
+	@$(IN_BROWSER) tests/browser/console/pictures.py --timeout 600 $(ARGS)
 
 test-pythons: fast-models ## the client's tests on every other Python that it supports and this machine has
 	@$(BIN)/python -m tests.pythons $(ARGS)

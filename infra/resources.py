@@ -81,6 +81,10 @@ def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueR
     )
 
 
+OWN_PAGES = ("http://127.0.0.1:*", "http://localhost:*")
+"""Origins at which the local stack shows its console."""
+
+
 def provision(settings: Settings, visibility_seconds: int = 5400) -> None:
     """Make tables, queues and bucket where they are missing.
 
@@ -182,10 +186,9 @@ def _create_bucket(s3: Any, settings: Settings) -> None:
 
 
 def _allow_origins(s3: Any, settings: Settings) -> None:
-    """Let pages of the allowed origins send forms and show pictures."""
-    if settings.allow_origins:
-        rules = {"CORSRules": [cors_rule(list(settings.allow_origins))]}
-        s3.put_bucket_cors(Bucket=settings.bucket, CORSConfiguration=rules)
+    """Let the console and pages of the allowed origins send forms and show pictures."""
+    rules = {"CORSRules": [cors_rule([*OWN_PAGES, *settings.allow_origins])]}
+    s3.put_bucket_cors(Bucket=settings.bucket, CORSConfiguration=rules)
 
 
 def cors_rule(origins: Any) -> dict[str, Any]:

@@ -5,6 +5,8 @@ No update of the service touches it, and it stays when the service is removed.
 
 from __future__ import annotations
 
+from typing import Any
+
 from chalicelib.domain.jobs.batch import BATCH_KEPT
 from chalicelib.stores.aws.objects import BATCHES, EXPORTS
 from chalicelib.stores.jobs.queues import INCOMING
@@ -30,6 +32,8 @@ from infra.template.parameters import data_parameters, has_origins
 from infra.template.queues import queues
 
 _INCOMING_POLICY = "IncomingQueuePolicy"
+CONSOLE_ORIGIN = "https://*.execute-api.${AWS::Region}.${AWS::URLSuffix}"
+"""Where stages show their console; the bucket is made before its own stage's address is known."""
 SHORT_LIVED = {"incoming/": 1, "tmp/": 1, EXPORTS: 1, BATCHES: BATCH_KEPT.days + 1}
 """Prefixes whose objects are deleted after so many days."""
 VERSION_DAYS = 7
@@ -126,7 +130,10 @@ def _bucket() -> Part:
             "VersioningConfiguration": {"Status": "Enabled"},
             "LifecycleConfiguration": {"Rules": _lifecycle()},
             "CorsConfiguration": {
-                "Fn::If": ["HasOrigins", {"CorsRules": [_cors()]}, ref("AWS::NoValue")]
+                "CorsRules": [
+                    _cors([sub(CONSOLE_ORIGIN)]),
+                    {"Fn::If": ["HasOrigins", _cors(ref("AllowedOrigins")), ref("AWS::NoValue")]},
+                ]
             },
             "NotificationConfiguration": {
                 "QueueConfigurations": [
@@ -168,9 +175,9 @@ def _lifecycle() -> list[Part]:
     ]
 
 
-def _cors() -> Part:
-    """Let pages of the named origins send presigned forms and show pictures."""
-    return {**resources.cors_rule(ref("AllowedOrigins")), "MaxAge": MAX_AGE_SECONDS}
+def _cors(origins: Any) -> Part:
+    """Let pages of some origins send presigned forms and show pictures."""
+    return {**resources.cors_rule(origins), "MaxAge": MAX_AGE_SECONDS}
 
 
 def _bucket_policy() -> Part:

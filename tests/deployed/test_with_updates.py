@@ -67,7 +67,7 @@ def test_pages_of_an_origin_may_call(stage: Deployment):
     # The emulator makes an API anew when its document changes.
     with StageClient(done.stdout.strip()) as nobody:
         answer = nobody.send("OPTIONS", "/v2/language/intent", None, asked)
-    [rule] = stage.client("s3").get_bucket_cors(Bucket=stage.bucket)["CORSRules"]
+    [_, rule] = stage.client("s3").get_bucket_cors(Bucket=stage.bucket)["CORSRules"]
 
     assert (answer.status, answer.headers["access-control-allow-origin"]) == (204, page)
     assert rule["AllowedOrigins"] == [page]

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from infra.resources import OWN_PAGES
 from tests.local_stack import LocalStack
 
 PAGE, STRANGER = "https://shop.example", "https://other.example"
@@ -86,8 +87,17 @@ def test_bucket_allows_the_same(open_stack: LocalStack) -> None:
 
     [rule] = s3.get_bucket_cors(Bucket=bucket)["CORSRules"]
 
-    assert rule["AllowedOrigins"] == [PAGE, "http://localhost:3000"]
+    assert rule["AllowedOrigins"] == [*OWN_PAGES, PAGE, "http://localhost:3000"]
     assert set(rule["AllowedMethods"]) == {"GET", "POST"}
+
+
+def test_console_sends_large_files(stack: LocalStack) -> None:
+    """A page of the stack itself may send forms to the bucket, and read what became of them."""
+    url, path = str(stack.settings.endpoint_url), f"/{stack.settings.bucket}"
+    asked = {"Access_Control_Request_Method": "POST"}
+    for method, status in (("OPTIONS", 200), ("POST", 403)):
+        answered, answer = send(url, method, path, Origin=stack.url, **asked)
+        assert (answered, answer["access-control-allow-origin"]) == (status, stack.url)
 
 
 def test_no_page_by_default(stack: LocalStack) -> None:

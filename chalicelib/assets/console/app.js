@@ -31,7 +31,7 @@ function readAddress() {
 function useAddress() {
   const [address, setAddress] = useState(readAddress);
   useEffect(() => {
-    const change = () => { setAddress(readAddress()); scrollTo(0, 0); };
+    const change = () => { tokenFromAddress(); setAddress(readAddress()); scrollTo(0, 0); };
     addEventListener("hashchange", change);
     return () => removeEventListener("hashchange", change);
   }, []);

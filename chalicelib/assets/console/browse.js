@@ -143,12 +143,12 @@ const Chip = ({ label, hue }) => html`<span class="chip"><span class="dot" style
 const Suggestion = ({ example, kept }) => example.suggestion && html`<span class="suggestion">${kept ? "✓ " : ""}→ <bdi>${example.suggestion}</bdi> <span class="muted">${percent(example.confidence)}</span></span>`;
 
 function TextRow({ example, hues, kept }) {
-  if (!example) return html`<span class="text-row"><span class="blank"></span></span>`;
+  if (!example) return html`<span class="text-row"><span class="blank"></span><span class="unseen">${t("wait")}</span></span>`;
   return html`<span class="text-row"><span class="text" dir="auto">${example.name}</span>
     <span class="text-labels"><${Chip} label=${example.label} hue=${hues.get(example.label.id)} /><${Suggestion} example=${example} kept=${kept} /></span></span>`;
 }
 
 function PictureCell({ example, hues, kept }) {
-  if (!example) return html`<span class="cell"><span class="blank"></span></span>`;
+  if (!example) return html`<span class="cell"><span class="blank"></span><span class="unseen">${t("wait")}</span></span>`;
   return html`<span class="cell"><${Picture} example=${example} /><${Chip} label=${example.label} hue=${hues.get(example.label.id)} /><${Suggestion} example=${example} kept=${kept} /></span>`;
 }

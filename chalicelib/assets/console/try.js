@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "./hooks.module.js";
 import { call } from "./api.js";
+import { Decided, Regions, Words } from "./decided.js";
 import { DocumentAnswer } from "./document.js";
 import { fitted } from "./folder.js";
 import { allModels } from "./models.js";
@@ -9,7 +10,6 @@ import { Boxed } from "./picture.js";
 import { Snippets } from "./snippets.js";
 import { Action, Bar, familyOf, Field, Head, html, Loaded, percent, useFocus, useLoad } from "./ui.js";
 import { t } from "./words.js";
-import { Decided } from "./decided.js";
 
 const SHIPPED = [
   { modelId: "OCRModel", modelType: "ocr" },
@@ -48,7 +48,7 @@ function TryText({ model }) {
   return html`<section class="card"><${Field} label=${t("try.text")} hint=${t("try.textHint")}><textarea rows="3" dir="auto" maxlength="20000" ref=${first} value=${text} onInput=${(e) => setText(e.target.value)} onKeyDown=${press}></textarea><//>
       <${Action} kind="primary" disabled=${!text.trim()} run=${ask}>${t("try.ask")}<//></section>
     ${answer && html`<section class="card" aria-live="polite"><h2>${t("try.answer")}</h2><${Probabilities} found=${answer.probabilities} />
-      <${Decided} key=${answer.fields.document} call=${name} fields=${answer.fields} /></section>
+      <${Decided} key=${answer.fields.document} call=${name} options=${{ json: { ...answer.fields, explain: true } }} show=${(parts) => html`<${Words} text=${answer.fields.document} parts=${parts} />`} /></section>
       <${Snippets} call=${name} fields=${answer.fields} answer=${{ probabilities: answer.probabilities, object: answer.object }} />`}`;
 }
 
@@ -83,7 +83,8 @@ function TryFile({ model }) {
         ${task === "form" && html`<${Field} label=${t("try.form")}><select value=${form} onChange=${(e) => setForm(e.target.value)}>${FORM_TYPES.map((one) => html`<option value=${one}>${one}</option>`)}</select><//>`}</div>`}
       <${Action} kind="primary" disabled=${!file} run=${ask}>${t(isDocument ? "try.read" : "try.ask")}<//></section>
     ${file && !isDocument && html`<section class="card answer"><div class="stage"><${Boxed} source=${source} name=${file.name} boxes=${boxes} captions /></div>
-      ${answer && html`<div aria-live="polite"><h2>${t("try.answer")}</h2><${Probabilities} found=${answer.probabilities} /></div>`}</section>`}
+      ${answer && html`<div aria-live="polite"><h2>${t("try.answer")}</h2><${Probabilities} found=${answer.probabilities} />
+        ${name === "picture" && html`<${Decided} key=${source} call=${name} options=${{ fields: { ...answer.fields, explain: "true" }, file, part: "sampleContent" }} show=${(parts) => html`<${Regions} source=${source} name=${file.name} parts=${parts} />`} />`}</div>`}</section>`}
     ${answer && isDocument && html`<${DocumentAnswer} answer=${answer} file=${file} source=${source} />`}
     ${answer && html`<${Snippets} call=${name} fields=${answer.fields} file=${file.name} answer=${{ ...answer, fields: undefined }} />`}`;
 }

@@ -28,6 +28,8 @@ WAKING_ACTIONS = frozenset(("SendMessage", "SendMessageBatch", "ChangeMessageVis
 READING_TARGETS = ("GetItem", "BatchGetItem", "Query", "Scan", "Describe", "List")
 """Beginnings of DynamoDB actions that change nothing."""
 
+_PAGES = "access-control-"
+"""Headers by which pages of other origins may read an answer begin so."""
 _NOT_SAVED = "New data is not taken now, because nothing can be saved. Try again later."
 
 Respond = Callable[..., Any]
@@ -67,6 +69,8 @@ class Guard:
 
     def _s3(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
         """Call S3, unless the request's signature or policy does not allow it."""
+        if environ["REQUEST_METHOD"] == "POST" and environ.get("HTTP_ORIGIN"):
+            start_response = self._for_pages(environ, start_response)
         try:
             form = self._s3_access.check(environ)
         except Refused as refused:
@@ -91,6 +95,23 @@ class Guard:
             if stream is not None:
                 return stream
             return self._locked(self._s3_lock, environ, start_response)
+
+    def _for_pages(self, environ: dict[str, Any], start_response: Respond) -> Respond:
+        """Let a page read the answer to a form, where the bucket's rules allow its origin."""
+        allowed: list[tuple[str, str]] = []
+
+        def note(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
+            if status.startswith("200"):
+                allowed.extend(one for one in headers if one[0].lower().startswith(_PAGES))
+
+        asked = {**environ, "REQUEST_METHOD": "OPTIONS", "wsgi.input": io.BytesIO()}
+        self._locked(self._s3_lock, {**asked, "CONTENT_LENGTH": "0"}, note)
+
+        def respond(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            others = [one for one in headers if not one[0].lower().startswith(_PAGES)]
+            return start_response(status, others + allowed, *rest)
+
+        return respond
 
     def _store(self, form: Form, start_response: Respond) -> Iterable[bytes]:
         """Take the file of a large form as an object."""

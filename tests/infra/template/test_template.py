@@ -140,9 +140,12 @@ def test_pages_of_allowed_origins_may_call(template: dict[str, Any], data: dict[
         given = answer["responseParameters"]["gatewayresponse.header.Access-Control-Allow-Origin"]
         assert given == {"Fn::If": ["HasOrigins", "'*'", {"Ref": "AWS::NoValue"}]}
     bucket = data["Resources"][BUCKET]["Properties"]["CorsConfiguration"]
-    condition, rules, otherwise = bucket["Fn::If"]
+    console, others = bucket["CorsRules"]
+    condition, rule, otherwise = others["Fn::If"]
     assert (condition, otherwise) == ("HasOrigins", {"Ref": "AWS::NoValue"})
-    assert rules["CorsRules"][0]["AllowedOrigins"] == {"Ref": "AllowedOrigins"}
+    assert rule["AllowedOrigins"] == {"Ref": "AllowedOrigins"}
+    own = "https://*.execute-api.${AWS::Region}.${AWS::URLSuffix}"
+    assert console["AllowedOrigins"] == [{"Fn::Sub": own}]
     for made in (template, data):
         assert made["Parameters"]["AllowedOrigins"]["Default"] == ""
         assert "credentials" not in json.dumps(made).lower().replace("_credentials", "")

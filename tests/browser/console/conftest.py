@@ -1,0 +1,104 @@
+"""The console as a browser shows it, watched: what it asks for, and what it says."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.live import SHOP, Caller, Live
+
+TRAINED_MS = 120_000
+"""Longest wait for a training or an upload."""
+_NUMBERS = itertools.count(1)
+
+
+@dataclass
+class Console:
+    """One page of the console, and what it did."""
+
+    page: Page
+    live: Live
+    bucket: str
+    outside: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    actions: int = 0
+
+    def __post_init__(self) -> None:
+        """Watch the page from its beginning."""
+        self.page.set_default_timeout(30_000)
+        self.page.on("request", lambda request: self._note(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on(
+            "console",
+            lambda said: (
+                said.type == "error"
+                and self.complaints.append(f"{said.text} {said.location.get('url')}")
+            ),
+        )
+
+    def _note(self, url: str) -> None:
+        own = (f"{self.live.url}/", f"{self.bucket}/", "data:", "blob:")
+        if not url.startswith(own) and url != self.bucket:
+            self.outside.append(url)
+
+    def enter(self, caller: Caller, place: str = "datasets") -> None:
+        """Sign in by the link that `make run` prints, and go to a page."""
+        self.page.goto(f"{self.live.url}/console#token={caller.token}")
+        self.page.wait_for_selector("nav")
+        self.go(place)
+
+    def go(self, place: str) -> None:
+        """Go to a page of the console."""
+        self.page.evaluate("place => { location.hash = `#/${place}` }", place)
+        self.page.wait_for_selector("h1")
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other; each is an action."""
+        for key in keys:
+            self.actions += 1
+            self.page.keyboard.press(key)
+
+    def type(self, text: str) -> None:
+        """Type a text: one action."""
+        self.actions += 1
+        self.page.keyboard.type(text)
+
+    def wait_focus(self, text: str) -> None:
+        """Wait until the keyboard stands on something with this text."""
+        self.page.wait_for_function(
+            "text => document.activeElement?.textContent.includes(text)", arg=text,
+            timeout=TRAINED_MS,
+        )  # fmt: skip
+
+    def overhang(self) -> int:
+        """Tell by how many pixels the page is wider than the window."""
+        return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+@pytest.fixture
+def console(page: Page, live: Live) -> Iterator[Console]:
+    """The console; a test fails when it asked for anything elsewhere, or reported an error."""
+    bucket = f"{live.settings.endpoint_url}/{live.settings.bucket}"
+    made = Console(page, live, bucket)
+    yield made
+    assert (made.outside, made.complaints) == ([], [])
+
+
+@pytest.fixture
+def newcomer(live: Live) -> Callable[..., Caller]:
+    """Makes accounts that have nothing yet."""
+    return lambda **more: live.caller(f"newcomer{next(_NUMBERS)}", **more)
+
+
+@pytest.fixture(scope="session")
+def owner(live: Live) -> Caller:
+    """An account with a dataset of texts, one of pictures, and a trained model of texts."""
+    caller = live.caller("console")
+    dataset = caller.upload(SHOP, name="shop.csv").ok()
+    model = caller.train(dataset["id"], name="shop model").ok()
+    assert caller.trained(model["modelId"])["status"] == "SUCCEEDED"
+    return caller
