@@ -112,6 +112,8 @@ class Actor:
     refreshes: list[Refresh] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
     """Access tokens that live."""
+    calls: int = 0
+    """Calls that were made, polls not counted."""
     refusals: int = 0
     """Calls that a busy machine refused."""
     _made: int = 0
@@ -190,6 +192,7 @@ class Actor:
 
     def note(self, request: Request, outcome: str) -> None:
         """Note a call for the report."""
+        self.calls += 1
         body = (request.body or b"")[:240].decode("utf-8", "replace")
         shown = body if request.kind == "application/json" else f"{len(request.body or b'')} bytes"
         line = f"{self.name}: {request.method} {request.path} {shown if request.body else ''}"

@@ -113,9 +113,14 @@ class History:
         return made
 
     @property
+    def calls(self) -> int:
+        """Calls that were made, polls not counted."""
+        return sum(actor.calls for actor in (self.rich, self.poor, self.third))
+
+    @property
     def refusals(self) -> int:
         """Calls that a busy machine refused."""
-        return self.rich.refusals + self.poor.refusals + self.third.refusals
+        return sum(actor.refusals for actor in (self.rich, self.poor, self.third))
 
     def run(self) -> None:
         """Make all operations, then compare all there is.
