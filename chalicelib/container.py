@@ -56,6 +56,7 @@ from chalicelib.services.uploads.picture_reader import PictureReader
 from chalicelib.services.uploads.text_reader import TextReader
 from chalicelib.services.uploads.upload_forms import UploadFormService
 from chalicelib.services.uploads.uploads import UploadService
+from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores
 
@@ -130,6 +131,15 @@ class Container:
     def rates(self) -> RateLimits:
         """Refuses calls that come too fast."""
         return RateLimits(self.stores.rates, self.clock, self.settings.rate_factor)
+
+    @cached_property
+    def kept_answers(self) -> KeptAnswerStore:
+        """Keeps the answers of calls that have a key."""
+        return self.stores.kept_answers
+
+    def reserve_id(self, kind: str) -> int:
+        """Reserve an integer id for what a call will create; 0 where no kind is named."""
+        return self.stores.ids.reserve(kind) if kind else 0
 
     @cached_property
     def served_models(self) -> ServedModels:

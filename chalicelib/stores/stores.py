@@ -8,6 +8,7 @@ from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.batch_quotas import BatchQuotaStore
 from chalicelib.stores.accounts.in_flight import InFlight
+from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
@@ -126,6 +127,7 @@ class Stores:
         self.accounts = AccountStore(self.clients)
         self.refresh_tokens = RefreshTokenStore(self.clients)
         self.secrets = SecretStore(self.clients, settings)
+        self.kept_answers = KeptAnswerStore(self.clients, self.secrets, clock, settings)
         self.quotas = QuotaStore(self.clients, self.queues)
         self.batch_quotas = BatchQuotaStore(self.clients)
         self.rates = RateStore(self.clients)

@@ -9,6 +9,7 @@ from presage import (
     AsyncPresage,
     BadRequestError,
     ConfigurationError,
+    ConflictError,
     Presage,
     RateLimitError,
     ServiceUnavailableError,
@@ -39,7 +40,7 @@ def broken(cause: httpx.TransportError) -> UnreachableError:
     ("request_", "error", "expected"),
     [
         (GET, broken(httpx.ReadError("x")), True),
-        (POST, broken(httpx.ReadError("x")), False),
+        (POST, broken(httpx.ReadError("x")), True),
         (PREDICT, broken(httpx.ReadTimeout("x")), False),
         (POST, broken(httpx.ConnectError("x")), True),
         (GET, broken(httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] x")), False),
@@ -47,7 +48,10 @@ def broken(cause: httpx.TransportError) -> UnreachableError:
         (POST, RateLimitError(429, "x"), True),
         (POST, RateLimitError(429, "x", retry_after=2), 2),
         (GET, RateLimitError(429, "x", retry_after=3600), False),
-        (POST, ServiceUnavailableError(503, "x"), False),
+        (POST, ServiceUnavailableError(503, "x"), True),
+        (POST, ConflictError(409, "x", code="idempotency_key_under_way", retry_after=3), 3),
+        (POST, ConflictError(409, "x"), False),
+        (PREDICT, broken(httpx.ReadError("x")), False),
         (POST, ServiceUnavailableError(503, "x", code="machine_busy"), True),
         (PREDICT, ServiceUnavailableError(503, "x"), True),
         (GET, ServiceUnavailableError(503, "x"), True),
@@ -56,8 +60,19 @@ def broken(cause: httpx.TransportError) -> UnreachableError:
     ],
 )
 def test_only_what_is_safe_is_repeated(request_, error, expected):
-    """A call that changes something is repeated only when the service surely did nothing."""
+    """A prediction is repeated when it was surely not counted; what has a key, always."""
     assert request_.pause(error) == expected
+
+
+def test_what_changes_something_bears_one_key_at_each_attempt():
+    """Another call has another key; predictions and reads have none."""
+    one, other = Request("PUT", "/x"), Request("PUT", "/x")
+    sent = [one.arguments("t")["headers"] for _ in range(2)]
+
+    assert sent[0] == sent[1]
+    assert sent[0]["Idempotency-Key"] != other.arguments("t")["headers"]["Idempotency-Key"]
+    for request in (GET, PREDICT, Request("POST", "/x", is_public=True)):
+        assert "Idempotency-Key" not in request.arguments(None)["headers"]
 
 
 @pytest.mark.parametrize(

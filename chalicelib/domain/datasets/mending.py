@@ -72,6 +72,8 @@ class Mended:
     """Fence of its owner, unique in the dataset; 0 where nothing was changed."""
     created_at: datetime | None = None
     """When it was done; None where nothing was changed."""
+    mark: str | None = None
+    """Tells the call that did it from others; None for one without a key."""
     examples: tuple[Example, ...] = ()
     """The changed examples as they are now; of equal ones the one that stays."""
 

@@ -154,6 +154,8 @@ class Model:
     heeds_rate: bool = False
     """Whether `outOfDomainRate` counts with every algorithm of intents. It was ignored before, and
     models of that time go on answering labels, retrained or not."""
+    mark: str | None = None
+    """Tells the call that asked for the run from others; None for one without a key."""
 
     @property
     def out_of_domain_rate(self) -> float | None:

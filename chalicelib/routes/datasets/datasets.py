@@ -12,7 +12,7 @@ from chalicelib.domain.common.paging import ListPage
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.fields import AnyType, Filled, Language, Name, NamePart
-from chalicelib.web.operations.locate import dataset_id_in_path, dataset_in_path
+from chalicelib.web.operations.locate import created_dataset, dataset_id_in_path, dataset_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import dataset_records, describe, service_records
 
@@ -66,6 +66,12 @@ def create_dataset(call: Call) -> dataset_records.DatasetRecord:
     return describe.dataset(call.container.datasets.create(call.account, call.family, fields))
 
 
+def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
+    """Show the dataset that an earlier attempt created."""
+    view = created_dataset(call)
+    return None if view is None else describe.dataset(view)
+
+
 def get_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Show one dataset. Spec: Dataset."""
     return describe.dataset(call.located)
@@ -105,6 +111,9 @@ OPERATIONS = (
         families=BOTH,
         view=create_dataset,
         summary="Create a dataset without examples.",
+        takes_key=True,
+        creates="datasets",
+        recover=recover_dataset,
         form=NewDatasetForm,
         answer=dataset_records.DatasetRecord,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Literal
 
 import msgspec
@@ -45,6 +46,14 @@ def get_export(call: Call) -> dataset_records.ExportRecord:
     return describe.export(export, call.container.exports.url(view, export))
 
 
+def recover_export(call: Call) -> dataset_records.ExportRecord | None:
+    """Show the export that an earlier attempt asked for."""
+    with suppress(ExportNotFound):
+        export_id = call.keyed.object_id if call.keyed else ""
+        return describe.export(call.container.exports.get(dataset_in_path(call), export_id))
+    return None
+
+
 OPERATIONS = (
     Operation(
         name="create_export",
@@ -55,6 +64,8 @@ OPERATIONS = (
         locate=dataset_in_path,
         summary="Write the examples of a dataset as a file that uploads again.",
         form=ExportForm,
+        takes_key=True,
+        recover=recover_export,
         answer=dataset_records.ExportRecord,
         statuses=(409, 429),
     ),

@@ -78,6 +78,16 @@ def add_bulk_feedback(call: Call) -> dataset_records.DatasetRecord:
     return describe.dataset(uploads.add_feedback(call.account, call.located, source))
 
 
+def recover_feedback(call: Call) -> dataset_records.DatasetRecord | None:
+    """Show the model's dataset if an earlier attempt added the archive."""
+    model = model_in_body(call)
+    if model is None or call.keyed is None:
+        return None
+    view = call.container.datasets.get(model.account_id, model.family, model.dataset_id)
+    found = call.container.uploads.find_accepted(view.dataset, call.keyed.object_id)
+    return None if found is None else describe.dataset(found)
+
+
 OPERATIONS = (
     Operation(
         name="add_feedback",
@@ -88,6 +98,7 @@ OPERATIONS = (
         locate=model_in_body,
         summary="Add a misclassified text with its right label to the model's dataset.",
         form=FeedbackForm,
+        takes_key=True,
         takes_data=True,
         answer=dataset_records.ExampleRecord,
         statuses=(409, 429),
@@ -102,6 +113,7 @@ OPERATIONS = (
         cost=PICTURES,
         summary="Add a misclassified picture with its right label to the model's dataset.",
         form=PictureFeedbackForm,
+        takes_key=True,
         takes_data=True,
         files=("data",),
         answer=dataset_records.ExampleRecord,
@@ -117,6 +129,8 @@ OPERATIONS = (
         cost=UPLOADS,
         summary="Add an archive of misdetected pictures with their right boxes as feedback.",
         form=BulkFeedbackForm,
+        recover=recover_feedback,
+        takes_key=True,
         takes_data=True,
         files=("data",),
         answer=dataset_records.DatasetRecord,

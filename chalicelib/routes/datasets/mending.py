@@ -203,6 +203,14 @@ def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
     return describe.changed_label(left.label(heir.label_id) or heir, done)
 
 
+def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
+    """Show the label that took another over, if an earlier attempt did that."""
+    into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
+    found = None if into is None else locate.mended_before(call)
+    label = found[0].label(into) if found and into is not None else None
+    return describe.changed_label(label, found[1]) if found and label else None
+
+
 def remove_label(call: Call) -> dataset_records.CorrectionRecord:
     """Remove a label with its examples."""
     view, label = call.located
@@ -226,6 +234,19 @@ def change_example(call: Call) -> dataset_records.CorrectionRecord:
     change = Correction(example_id, form.label_id, form.label)
     done = call.container.mending.change_example(view, change, form.document)
     return _described(call, view, done)
+
+
+def recover_example(call: Call) -> dataset_records.CorrectionRecord | None:
+    """Tell what an earlier attempt did to the example of the path."""
+    example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
+    found = locate.mended_before(call, example_id)
+    return None if found is None else _described(call, *found)
+
+
+def recover_corrections(call: Call) -> dataset_records.CorrectionRecord | None:
+    """Tell what an earlier attempt did to the dataset of the path."""
+    found = locate.mended_before(call)
+    return None if found is None else _described(call, *found)
 
 
 def _box_items(sent: list[BoxItem] | str) -> list[BoxItem]:
@@ -300,6 +321,7 @@ OPERATIONS = (
         view=rename_dataset,
         locate=locate.readable_dataset,
         summary="Give a dataset another name.",
+        takes_key=True,
         form=DatasetChangesForm,
         answer=dataset_records.DatasetRecord,
         statuses=(409,),
@@ -313,6 +335,8 @@ OPERATIONS = (
         locate=changed_label,
         summary="Give a label another name, or put its examples under another label; models keep "
         "the names that they learnt, and what comes with an old one goes to the label.",
+        takes_key=True,
+        recover=recover_label,
         form=LabelChangesForm,
         answer=dataset_records.ChangedLabelRecord,
         statuses=(409,),
@@ -337,6 +361,8 @@ OPERATIONS = (
         locate=example_in_path,
         summary="Give an example another label, or a text another wording; its id stays. Or give "
         "the picture of a box other boxes.",
+        takes_key=True,
+        recover=recover_example,
         form=ExampleChangesForm,
         answer=dataset_records.CorrectionRecord,
         takes_data=True,
@@ -362,6 +388,8 @@ OPERATIONS = (
         locate=corrected_dataset,
         summary="Move or remove up to 10,000 examples, all or none, or do what the report of a "
         "model suggests.",
+        takes_key=True,
+        recover=recover_corrections,
         form=CorrectionsForm,
         answer=dataset_records.CorrectionRecord,
         takes_data=True,

@@ -39,6 +39,7 @@ OPERATIONS = (
         cost=UPLOADS,
         summary="Get a form that takes a file too large for a call, up to 2 GB.",
         form=IssueForm,
+        takes_key=True,
         takes_data=True,
         answer=dataset_records.UploadRecord,
     ),

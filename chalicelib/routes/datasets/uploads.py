@@ -22,7 +22,7 @@ from chalicelib.web.operations.fields import (
     Url,
 )
 from chalicelib.web.operations.files import upload_source
-from chalicelib.web.operations.locate import dataset_in_path
+from chalicelib.web.operations.locate import created_dataset, dataset_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
@@ -118,6 +118,19 @@ def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
     return describe.dataset(call.container.uploads.add(call.account, call.located, source))
 
 
+def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
+    """Show the dataset that an earlier attempt created; it is read in the background."""
+    view = created_dataset(call)
+    return None if view is None else describe.dataset(view)
+
+
+def recover_addition(call: Call) -> dataset_records.DatasetRecord | None:
+    """Show the dataset of the path if an earlier attempt added the file."""
+    receipt_id = call.keyed.object_id if call.keyed else ""
+    found = call.container.uploads.find_accepted(dataset_in_path(call).dataset, receipt_id)
+    return None if found is None else describe.dataset(found)
+
+
 def _created(call: Call, fields: UploadFields) -> dataset_records.DatasetRecord:
     """Accept a file. Spec: Other operations."""
     source = upload_source(call)
@@ -158,6 +171,9 @@ def _operation(
         cost=UPLOADS,
         summary=summary,
         form=UploadForm if family == LANGUAGE else PictureUploadForm,
+        takes_key=keeps,
+        creates="datasets" if keeps else "",
+        recover=recover_dataset if keeps else None,
         takes_data=keeps,
         files=("data",),
         answer=dataset_records.DatasetRecord if keeps else dataset_records.ValidationRecord,
@@ -220,6 +236,8 @@ OPERATIONS = (
         cost=UPLOADS,
         summary="Upload a file whose examples are added to a dataset.",
         form=AddForm,
+        takes_key=True,
+        recover=recover_addition,
         takes_data=True,
         files=("data",),
         answer=dataset_records.DatasetRecord,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.models.model import TrainRequest
-from chalicelib.errors import InvalidParameter
+from chalicelib.errors import InvalidParameter, ModelNotFound
 from chalicelib.formats.texts.json_limits import is_too_deep
 from chalicelib.web.operations.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
 from chalicelib.web.operations.forms import convert
@@ -76,6 +77,23 @@ def get_training(call: Call) -> model_records.TrainingRecord:
     return describe.training(call.container.training.view(call.located))
 
 
+def recover_training(call: Call) -> model_records.TrainingRecord | None:
+    """Show the training that an earlier attempt asked for."""
+    with suppress(ModelNotFound):
+        model_id = call.keyed.object_id if call.keyed else ""
+        model = call.container.models.get(call.account.account_id, model_id)
+        return describe.training(call.container.training.view(model))
+    return None
+
+
+def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
+    """Show the model of the body if an earlier attempt had it retrained."""
+    model = model_in_body(call)
+    if model is None or call.keyed is None or model.mark != call.keyed.object_id:
+        return None
+    return describe.training(call.container.training.view(model))
+
+
 def _request(form: TrainForm | RetrainForm) -> TrainRequest:
     """Check the parameters and put the request together."""
     return TrainRequest(
@@ -120,6 +138,8 @@ OPERATIONS = (
         locate=dataset_in_body,
         summary="Queue a training of a dataset.",
         form=TrainForm,
+        takes_key=True,
+        recover=recover_training,
         answer=model_records.TrainingRecord,
         statuses=(409, 429),
     ),
@@ -133,6 +153,8 @@ OPERATIONS = (
         locate=model_in_body,
         summary="Queue another training of a model; it keeps its id and predicts meanwhile.",
         form=RetrainForm,
+        takes_key=True,
+        recover=recover_retraining,
         answer=model_records.TrainingRecord,
         statuses=(409, 429),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -62,6 +63,14 @@ def create_batch(call: Call) -> model_records.BatchRecord:
     )
     batches = call.container.batches
     return _described(call, batches.create(call.account, model, _source(call, view), options))
+
+
+def recover_batch(call: Call) -> model_records.BatchRecord | None:
+    """Show the batch that an earlier attempt created."""
+    with suppress(BatchNotFound):
+        batch_id = call.keyed.object_id if call.keyed else ""
+        return _described(call, call.container.batches.get(call.account, call.family, batch_id))
+    return None
 
 
 def _source(call: Call, view: DatasetView | None) -> UploadSource | DatasetView:
@@ -125,6 +134,8 @@ OPERATIONS = (
         cost=UPLOADS,
         summary="Have many texts answered in the background.",
         form=BatchForm,
+        takes_key=True,
+        recover=recover_batch,
         takes_data=True,
         files=("data",),
         answer=model_records.BatchRecord,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from chalicelib import log
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock
-from chalicelib.domain.common.ids import STRING_ID, new_string_id
+from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import LANGUAGE, DatasetView
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import (
@@ -138,7 +139,7 @@ class BatchService:
         derived = source.dataset.name if isinstance(source, DatasetView) else source.derived_name
         now = self._clock()
         return Batch(
-            batch_id=new_string_id(),
+            batch_id=object_id(),
             account_id=account.account_id,
             family=LANGUAGE,
             name=checked_name(options.name or derived),

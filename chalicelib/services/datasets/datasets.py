@@ -8,6 +8,7 @@ from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
 from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.common.repeats import object_number
 from chalicelib.domain.datasets.dataset import SUCCEEDED, Dataset, DatasetView, LabelCounts
 from chalicelib.domain.datasets.fields import (
     checked_labels,
@@ -92,7 +93,7 @@ class DatasetService:
         labels = checked_labels(fields.labels, dataset_type)
         name = checked_name(fields.name)
         language = checked_language(family, fields.language)
-        dataset_id = self._ids.reserve("datasets")
+        dataset_id = object_number() or self._ids.reserve("datasets")
         first_label = self._ids.reserve("labels", len(labels)) if labels else 0
         names = {first_label + i: label for i, label in enumerate(labels)}
         self._labels.put(owner_key(account.account_id, family), dataset_id, names)

@@ -131,6 +131,22 @@ class MendService:
         text = None if document is None else checked_text(document)
         return self._mend(view, [ExampleChange(change.example_id, label_id, text)])
 
+    def find_done(
+        self, view: DatasetView, wanted: str, example_id: int | None = None
+    ) -> Mended | None:
+        """Find what an earlier attempt at a call did; None when that came to nothing.
+
+        Args:
+            view: the dataset.
+            wanted: mark of the call.
+            example_id: the example that it changed, if it is one and is shown.
+        """
+        done = self._stores.mend_receipts.marked(view.dataset, wanted)
+        if done is None or example_id is None:
+            return done
+        found = self._stores.mends.find(view.dataset, [example_id]).get(example_id)
+        return replace(done, examples=(found[1],)) if found else done
+
     def show(self, view: DatasetView, done: Mended) -> tuple[ExampleView, ...]:
         """Show the example that a mending changed, with its label as it is now.
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from chalicelib import log
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.common.ids import STRING_ID, new_string_id
+from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.limits import IMAGE_URL_SECONDS
+from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView
 from chalicelib.domain.jobs.export import KEPT, MAX_KEPT, SUCCEEDED, Export, checked_format
 from chalicelib.domain.jobs.messages import export_job
@@ -55,7 +56,7 @@ class ExportService:
             raise DatasetBeingDeleted(dataset.dataset_id)
         now = self._clock()
         export = Export(
-            export_id=new_string_id(),
+            export_id=object_id(),
             account_id=account.account_id,
             family=dataset.family,
             dataset_id=dataset.dataset_id,

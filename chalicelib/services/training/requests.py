@@ -9,7 +9,7 @@ from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
 from chalicelib.domain.common.clock import Clock
-from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.jobs.messages import train_job
@@ -67,7 +67,7 @@ class TrainingService:
         now = self._clock()
         model = Model(
             account_id=account.account_id,
-            model_id=new_string_id(),
+            model_id=object_id(),
             name=name,
             dataset_id=view.dataset.dataset_id,
             family=view.dataset.family,

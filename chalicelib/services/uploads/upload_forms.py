@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
-from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, UPLOAD_FORM_SECONDS
+from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import UploadedFile, owner_and_id
 from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
@@ -53,7 +53,7 @@ class UploadFormService:
         expires_at = self._clock() + timedelta(seconds=UPLOAD_FORM_SECONDS)
         uploaded = UploadedFile(
             account_id=account.account_id,
-            upload_id=new_string_id(),
+            upload_id=object_id(),
             name=checked_name(name) if name else "",
             expires_at=to_milliseconds(expires_at),
         )

@@ -14,7 +14,7 @@ from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock
-from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.repeats import began_at, object_id, object_number
 from chalicelib.domain.datasets.dataset import (
     DETECTION,
     FEEDBACK,
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
 
 VALIDATION_SECONDS = 25.0
 """Longest time that a file is looked through within a call."""
+LOOKED_THROUGH = 100
+"""Newest receipts of a dataset among which the upload of a repeated call is sought."""
 EMPTY = "The file has 0 bytes."
 """What is wrong with an address behind which there is nothing."""
 
@@ -218,13 +220,19 @@ class UploadService:
             )
         return self._add(account, dataset, source, FEEDBACK)
 
+    def find_accepted(self, dataset: Dataset, receipt_id: str) -> DatasetView | None:
+        """Show a dataset if an upload to it was accepted; None when it was not."""
+        newest = self._stores.receipts.newest(dataset.dataset_id, LOOKED_THROUGH)
+        known = {dataset.receipt_id, *(one.receipt_id for one in newest)}
+        return self._stores.labels.view(dataset) if receipt_id in known else None
+
     def _add(
         self, account: Account, dataset: Dataset, source: UploadSource, becomes: str
     ) -> DatasetView:
         """Begin to add a file to a dataset, whose examples become those of a source."""
         check_takes_file(dataset)
         source = self._found(account, dataset.family, source)
-        receipt = Receipt(new_string_id(), dataset.dataset_id, self._clock())
+        receipt = Receipt(object_id(), dataset.dataset_id, began_at(self._clock()))
         upload = self._described(account, dataset.family, receipt, source)
         upload = replace(upload, adds=True, source=becomes)
         user = receipt_key(receipt)
@@ -249,8 +257,8 @@ class UploadService:
         source = self._found(account, family, source)
         name = checked_name(fields.name or source.derived_name)
         _check(family, source)
-        dataset_id = self._stores.ids.reserve("datasets")
-        receipt = Receipt(new_string_id(), dataset_id, self._clock())
+        dataset_id = object_number() or self._stores.ids.reserve("datasets")
+        receipt = Receipt(object_id(), dataset_id, began_at(self._clock()))
         upload = self._described(account, family, receipt, source)
         dataset = Dataset(
             account_id=account.account_id,

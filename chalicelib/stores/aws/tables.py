@@ -258,6 +258,7 @@ class ModelRow(TableRow):
     version = UnicodeAttribute(null=True)
     last_error = UnicodeAttribute(null=True)
     heeds_rate = BooleanAttribute(default=False)
+    mark = UnicodeAttribute(null=True)
     deleted = BooleanAttribute(default=False)
     open = UnicodeAttribute(null=True)
     dataset_index = DatasetModelsIndex()
@@ -372,6 +373,26 @@ class BatchRow(TableRow):
     open = UnicodeAttribute(null=True)
 
 
+class KeyRow(TableRow):
+    """A key of a call, with the answer once there is one; in the table of the exports.
+
+    Its partition is the account's id and `#keys`, which no list reads.
+    """
+
+    Meta = _meta(table_name="exports")
+    owner = UnicodeAttribute(hash_key=True, attr_name="account_id")
+    key = UnicodeAttribute(range_key=True, attr_name="export_id")
+    request = UnicodeAttribute()
+    object_id = UnicodeAttribute()
+    object_number = NumberAttribute(default=0)
+    began_at = NumberAttribute()
+    attempt = NumberAttribute(default=1)
+    lease_until = NumberAttribute(default=0)
+    kept_until = NumberAttribute()
+    expires_at = NumberAttribute()
+    sealed = BinaryAttribute(legacy_encoding=False, null=True)
+
+
 class ReceiptRow(TableRow):
     """What happened to the rows of one upload; the sort key begins with the time."""
 
@@ -417,7 +438,7 @@ ROWS: tuple[type[TableRow], ...] = (
     ReceiptRow,
     UploadFormRow,
 )
-SHARED: tuple[type[TableRow], ...] = (BatchRow,)
+SHARED: tuple[type[TableRow], ...] = (BatchRow, KeyRow)
 """Further kinds of rows of a table above."""
 SHORT_NAMES = {row: str(row.Meta.table_name) for row in (*ROWS, *SHARED)}
 

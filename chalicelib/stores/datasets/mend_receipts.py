@@ -13,6 +13,7 @@ from datetime import datetime
 from itertools import islice
 
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.repeats import mark
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.datasets.mending import Mended
 from chalicelib.stores.aws.clients import Clients
@@ -20,6 +21,7 @@ from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from chalicelib.stores.examples.examples import corrections_key
 
+_LOOKED_THROUGH = 1000
 _COUNTS = ("moved", "changed", "removed", "added", "duplicates", "skipped")
 
 
@@ -37,6 +39,7 @@ class MendReceipts:
         members = {
             "at": to_milliseconds(now),
             "previous": dataset.mended,
+            "mark": mark(),
             **{name: getattr(done, name) for name in _COUNTS},
         }
         row = ExampleChunkRow(corrections_key(dataset.dataset_id), fence, size=0, fence=fence)
@@ -47,6 +50,11 @@ class MendReceipts:
     def newest(self, dataset: Dataset, limit: int) -> list[Mended]:
         """Return what the newest mendings of a dataset did, the last one first."""
         return list(islice(self._committed(dataset), limit))
+
+    def marked(self, dataset: Dataset, wanted: str) -> Mended | None:
+        """Find what a mending of the newest thousand did, by the mark of its call."""
+        found = islice(self._committed(dataset), _LOOKED_THROUGH)
+        return next((done for done in found if done.mark == wanted), None)
 
     def _committed(self, dataset: Dataset) -> Iterator[Mended]:
         """Follow the chain."""

@@ -13,6 +13,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.common.repeats import mark
 from chalicelib.domain.models.model import (
     OPEN,
     QUEUED,
@@ -113,6 +114,7 @@ class ModelStore:
             ModelRow.stats.remove(),
             ModelRow.last_error.remove(),
             ModelRow.open.set(open_key(QUEUED, is_paid)),
+            ModelRow.mark.set(keyed) if (keyed := mark()) else ModelRow.mark.remove(),
         ]
         idle = ~ModelRow.status.is_in(*OPEN) & (ModelRow.run == model.run)
         # The run in the condition refuses one of two retrainings that were asked for at once.
@@ -282,4 +284,5 @@ def load_model(row: ModelRow) -> Model:
         version=row.version or "",
         last_error=row.last_error or "",
         heeds_rate=bool(row.heeds_rate),
+        mark=row.mark,
     )

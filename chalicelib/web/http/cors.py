@@ -9,15 +9,16 @@ from collections.abc import Iterable, Sequence
 
 from chalice.app import Response
 
+from chalicelib.domain.common.repeats import KEY_HEADER, REPLAYED_HEADER
 from chalicelib.web.http.responses import RATE_LIMIT_HEADERS
 
 ANY = "*"
 """Stands for every origin."""
 MAX_AGE_SECONDS = 3_600
 """How long a browser remembers a preflight."""
-EXPOSED = ", ".join((*RATE_LIMIT_HEADERS, "Link", "Retry-After"))
+EXPOSED = ", ".join((*RATE_LIMIT_HEADERS, REPLAYED_HEADER, "Link", "Retry-After"))
 """Headers of answers that a page may read."""
-_SENT = "Authorization, Cache-Control, Content-Type"
+_SENT = f"Authorization, Cache-Control, Content-Type, {KEY_HEADER}"
 ALLOW_ORIGIN, _EXPOSE, _VARY = (
     "Access-Control-Allow-Origin",
     "Access-Control-Expose-Headers",

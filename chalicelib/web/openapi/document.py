@@ -14,6 +14,7 @@ import msgspec
 
 from chalicelib import __version__
 from chalicelib.domain.accounts.rates import COSTS
+from chalicelib.domain.common.repeats import KEY_HEADER, MAX_KEY, REPLAYED_HEADER
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES
 from chalicelib.web import console
 from chalicelib.web.http.request import JSON, MULTIPART, URLENCODED, VERSION_1
@@ -45,11 +46,31 @@ DESCRIPTIONS = {
     409: "The state of the thing forbids it now.",
     413: "A file or the body is over its limit.",
     415: "The content type, or the file's own type, is of no supported kind.",
+    422: "The `Idempotency-Key` came with another request before.",
     429: "An allowance is used up; or, with the code `rate_exceeded`, too many calls came in a "
     "short time.",
     500: "Something went wrong inside the service.",
     503: "The storage is busy, or cannot save what it takes.",
     504: "The work was not finished in time.",
+}
+
+
+KEY_PARAMETER: Schema = {
+    "name": KEY_HEADER,
+    "in": "header",
+    "required": False,
+    "description": "Makes the call safe to repeat: with the same key and request, the first answer "
+    f"is kept for 24 hours and repeated with `{REPLAYED_HEADER}: true`.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[!-~]+$"},
+    "example": "5f0c1c5e-8d2f-4c39-9f43-1f8e8f0a7a31",
+}
+
+KEY_HEADERS: Schema = {
+    REPLAYED_HEADER: {
+        "description": "`true` on an answer that is repeated.",
+        "required": False,
+        "schema": {"type": "string"},
+    }
 }
 
 
@@ -99,6 +120,8 @@ def statuses(operation: Operation) -> list[int]:
         found |= {400, 413, 415, 503}
     if operation.query is not None or operation.page_size:
         found.add(400)
+    if operation.takes_key:
+        found |= {400, 409, 422}
     return sorted(found)
 
 
@@ -244,6 +267,8 @@ def _parameters(operation: Operation, path: str) -> list[Schema]:
         for part in path.split("/")
         if part.startswith("{")
     ]
+    if operation.takes_key:
+        found.append(KEY_PARAMETER)
     if operation.page_size:
         offset = {"type": "integer", "minimum": 0, "default": 0}
         count = {"type": "integer", "minimum": 1, "default": operation.page_size}
@@ -334,6 +359,7 @@ def _headers(operation: Operation, status: int) -> Schema:
     if status < 400:
         for name in operation.headers:
             found[name] = _header("Always the same.", "string")
+        found |= KEY_HEADERS if operation.takes_key else {}
         if operation.page_size:
             link = _header("Address of the next page, unless this is the last.", "string")
             found["Link"] = {**link, "required": False}

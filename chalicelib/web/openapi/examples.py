@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from chalicelib.domain.common.repeats import KeyReused
 from chalicelib.errors import (
     DatasetBeingDeleted,
     DatasetNotFound,
@@ -76,6 +77,7 @@ _REFUSALS: dict[int, ServiceError] = {
     415: UnsupportedType(
         "The Content-Type 'text/csv' is not supported here; send multipart/form-data."
     ),
+    422: KeyReused(),
     429: RateExceeded(
         "12 documents of this account are going on, the most at the same time. Wait until one has "
         "finished, then try again.",

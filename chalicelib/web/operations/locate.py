@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView
+from chalicelib.domain.datasets.mending import Mended
 from chalicelib.domain.models.model import Model, ServedModel
 from chalicelib.errors import DatasetNotFound, ModelNotFound, NotFound, ServiceError
 from chalicelib.web.operations.forms import LARGEST_WHOLE, whole_number
@@ -82,6 +83,22 @@ def dataset_in_path(call: Call) -> DatasetView:
     """
     dataset_id = dataset_id_in_path(call)
     return call.container.datasets.get(call.account.account_id, call.family, dataset_id)
+
+
+def created_dataset(call: Call) -> DatasetView | None:
+    """Load the dataset that an earlier attempt under the call's key created, if it did."""
+    number = call.keyed.number if call.keyed else 0
+    with suppress(NotFound):
+        return call.container.datasets.get(call.account.account_id, call.family, number)
+    return None
+
+
+def mended_before(call: Call, example_id: int | None = None) -> tuple[DatasetView, Mended] | None:
+    """Find what an earlier attempt under the call's key did to the dataset of the path."""
+    view = readable_dataset(call)
+    mark = call.keyed.object_id if call.keyed else ""
+    done = call.container.mending.find_done(view, mark, example_id)
+    return None if done is None else (view, done)
 
 
 def readable_dataset(call: Call) -> DatasetView:

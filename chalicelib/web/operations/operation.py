@@ -23,6 +23,7 @@ from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.rates import RECORDS
 from chalicelib.domain.accounts.usage import Usage, until_answered
 from chalicelib.domain.common.clock import date_text
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.errors import InvalidScheme, NothingIsSaved, ServiceError
 from chalicelib.web.http.paging import ListAnswer, Window, window
@@ -42,6 +43,7 @@ from chalicelib.web.http.responses import (
     response,
 )
 from chalicelib.web.operations.forms import convert
+from chalicelib.web.operations.repeats import answer_once, request_digest, sent_key
 from chalicelib.web.records.members import members_since_2
 
 if TYPE_CHECKING:
@@ -103,6 +105,16 @@ class Operation:
     """Tells the model that the body names, whose row is read in one trip with the account's.
 
     Called before the 401 is certain, so it says nothing of what is wrong with the body.
+    """
+    takes_key: bool = False
+    """True when an `Idempotency-Key` makes it safe to repeat."""
+    creates: str = ""
+    """Kind of the integer id that is held for what it creates under a key; none when empty."""
+    recover: Callable[[Call], object | None] | None = None
+    """Tells what an earlier attempt under the same key has done: its answer record, or None.
+
+    Asked before anything else when the earlier one has left no answer. Missing where the work may
+    simply be done again.
     """
     takes_data: bool = False
     """True when it brings or corrects data, which is refused while nothing can be saved."""
@@ -174,6 +186,8 @@ class Call:
     """The part of a paged list that is asked for."""
     usage: Usage | None = None
     """State of the predictions after this call made one."""
+    keyed: KeyedCall | None = None
+    """This attempt at a call with a key; None without one."""
     started: float = field(default_factory=time.monotonic)
     """When the call began, in seconds of the monotonic clock."""
 
@@ -245,6 +259,28 @@ def _answer(call: Call) -> Response:
         call.account, call.located = caller.account, caller.model
         log.add(account=call.account.account_id)
         call.container.rates.check(call.account, operation.cost)
+        key = sent_key(call.request) if operation.takes_key else None
+        if key is not None:
+            return _answer_once(call, key)
+    return _work(call)
+
+
+def _answer_once(call: Call, key: str) -> Response:
+    """Do the work unless its key has an answer already."""
+    answers = call.container.kept_answers
+    reserve = partial(call.container.reserve_id, call.operation.creates)
+    digest = request_digest(call.request, lambda: call.fields)
+    call.keyed = answers.claim(call.account.account_id, key, digest, reserve)
+    return answer_once(answers, call.keyed, partial(_work, call))
+
+
+def _work(call: Call) -> Response:
+    """Load what the call names, check its fields, and do the work."""
+    operation, keyed = call.operation, call.keyed
+    if keyed and keyed.is_taken_over and operation.recover:
+        done = operation.recover(call)
+        if done is not None:
+            return _rendered(call, done)
     if operation.locate is not None and call.located is None:
         call.located = operation.locate(call)
     if operation.page_size:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import httpx
 import msgspec
@@ -22,6 +23,8 @@ ATTEMPTS = 6
 """Times that a call is tried at most."""
 LONGEST_PAUSE = 30.0
 """Longest pause between two tries that is waited out, in seconds."""
+UNDER_WAY = "idempotency_key_under_way"
+"""Code of a 409 whose call goes on: it is answered to a repeat."""
 REFUSED_CODES = frozenset({"machine_busy", "nothing_is_saved"})
 """Codes of a 503 that promise that nothing was done."""
 logging.getLogger("stamina").addHandler(logging.NullHandler())  # repeats are no news on stderr
@@ -47,10 +50,19 @@ class Request:
     """True when the fields go as a plain HTML form."""
     is_counted_once: bool = False
     """True for a prediction: a 503 costs nothing and may be repeated."""
+    key: str = field(default_factory=lambda: str(uuid4()))
+    """Sent with what changes something, so that a repeat gets the first answer again."""
+
+    @property
+    def is_keyed(self) -> bool:
+        """Tell whether the service answers the call once, however often it is sent."""
+        return self.method in ("POST", "PUT") and not (self.is_public or self.is_counted_once)
 
     def arguments(self, token: str | None) -> dict[str, Any]:
         """Return the arguments of httpx's `request`; files are read from their beginning."""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        if self.is_keyed:
+            headers["Idempotency-Key"] = self.key
         arguments: dict[str, Any] = {"method": self.method, "url": self.path, "headers": headers}
         if query := _sent(self.query):
             arguments["params"] = {name: _text(value) for name, value in query.items()}
@@ -67,17 +79,19 @@ class Request:
     def pause(self, error: Exception) -> bool | float:
         """Tell whether a repeat is safe after an error: no, yes, or yes after so many seconds.
 
-        A call that changes something is repeated only when the service surely did nothing.
+        A prediction is repeated only when the service surely did not count it.
         """
-        is_harmless = self.method in ("GET", "DELETE")
+        is_harmless = self.method in ("GET", "DELETE") or self.is_keyed
         if isinstance(error, UnreachableError):
             cause = error.__cause__
             if isinstance(cause, httpx.ConnectTimeout) or _is_tls(cause):
                 return False  # the attempts of TCP are over, or a certificate stays what it is
             return is_harmless or isinstance(cause, httpx.ConnectError)
-        if not isinstance(error, ApiError) or error.status not in (429, 503):
+        if not isinstance(error, ApiError):
             return False
-        is_refused = error.status == 429 or error.code in REFUSED_CODES
+        if error.status not in (429, 503) and error.code != UNDER_WAY:
+            return False
+        is_refused = error.status != 503 or error.code in REFUSED_CODES
         if not (is_harmless or is_refused or self.is_counted_once):
             return False
         if error.retry_after is None:

@@ -1,0 +1,150 @@
+"""Calls that are sent with an `Idempotency-Key`: their first answer is kept and repeated.
+
+The record of a key holds, from its first attempt on, an id and where needed a number that are used
+by nobody else. What the call creates bears them. So an attempt after one that died, or that was
+stalled, finds what was done already, and a second write of it is refused by its condition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.errors import Conflict, InvalidParameter, ServiceError
+
+KEY_HEADER = "Idempotency-Key"
+"""Header that names a call."""
+REPLAYED_HEADER = "Idempotency-Replayed"
+"""Header of an answer that is a repetition."""
+MAX_KEY = 255
+"""Most characters of a key."""
+ANSWER_KEPT = timedelta(hours=24)
+"""How long an answer is kept."""
+_SHOWN = 40
+
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+class KeyReused(ServiceError):
+    """The key came with another request before."""
+
+    status = 422
+    code = "idempotency_key_reused"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"This {KEY_HEADER} came with another request in the last "
+            f"{ANSWER_KEPT.total_seconds() / 3600:.0f} hours. Send a new key with each new request."
+        )
+
+
+class KeyUnderWay(Conflict):
+    """The first call with the key has no answer yet."""
+
+    code = "idempotency_key_under_way"
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(
+            f"The first call with this {KEY_HEADER} is under way. Send it again in "
+            f"{retry_after_seconds} seconds to get its answer."
+        )
+        self.retry_after_seconds = retry_after_seconds
+
+
+@dataclass(frozen=True)
+class KeptAnswer:
+    """An answer as it was sent."""
+
+    status: int
+    """Status."""
+    headers: Mapping[str, str | list[str]]
+    """Headers."""
+    body: str
+    """Body."""
+
+
+@dataclass(frozen=True)
+class KeyedCall:
+    """One attempt at a call with a key."""
+
+    account_id: str
+    """Who calls."""
+    key: str
+    """Digest of the key."""
+    request: str
+    """Digest of what is asked for."""
+    object_id: str
+    """String id of what the call creates or does."""
+    began_at: datetime
+    """When the first attempt began."""
+    number: int = 0
+    """Integer id of what the call creates; 0 where it creates nothing with such an id."""
+    attempt: int = 1
+    """1, and one more for each that took the key over from one without an answer."""
+    answer: KeptAnswer | None = None
+    """The answer, once there is one."""
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Tell whether an earlier attempt may have done the work."""
+        return self.attempt > 1
+
+
+def checked_key(key: str) -> str:
+    """Return the digest of a key that is allowed; the key itself is not stored.
+
+    Raises:
+        InvalidParameter: it is empty, too long or holds other characters.
+    """
+    if _KEY.fullmatch(key) is None:
+        shown = key[:_SHOWN] + ("…" if len(key) > _SHOWN else "")
+        raise InvalidParameter(
+            KEY_HEADER,
+            f"it has {len(key)} characters ({shown!r}); 1 to {MAX_KEY} visible characters of "
+            "ASCII are allowed, such as a UUID.",
+        )
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+_CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=None)
+"""None while a call without a key is answered."""
+
+
+@contextmanager
+def under_key(call: KeyedCall) -> Iterator[None]:
+    """Let what is created within bear the ids of a key."""
+    token = _CALL.set(call)
+    try:
+        yield
+    finally:
+        _CALL.reset(token)
+
+
+def object_id() -> str:
+    """Make the string id of what a call creates: the same one at each attempt under a key."""
+    call = _CALL.get()
+    return new_string_id() if call is None else call.object_id
+
+
+def object_number() -> int | None:
+    """Return the integer id that a key holds for what the call creates; None without one."""
+    call = _CALL.get()
+    return None if call is None else call.number or None
+
+
+def began_at(now: datetime) -> datetime:
+    """Tell when the call was first tried; without a key that is now."""
+    call = _CALL.get()
+    return now if call is None else call.began_at
+
+
+def mark() -> str | None:
+    """Return the id that tells what this call does from what others do; None without a key."""
+    call = _CALL.get()
+    return None if call is None else call.object_id

@@ -1,0 +1,173 @@
+"""Answers kept by key: who answers a call, and what it was answered.
+
+Rows stand beside the exports, under a partition of their own, so that no list reads them. They are
+in no backup: after a restore nothing is answered that is not there. Answers are encrypted, since
+some hold what is shown once.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import msgspec
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.config import Settings
+from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.common.repeats import (
+    ANSWER_KEPT,
+    KeptAnswer,
+    KeyedCall,
+    KeyReused,
+    KeyUnderWay,
+)
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.sealing import Seal
+from chalicelib.stores.aws.secrets import SecretStore
+from chalicelib.stores.aws.tables import KeyRow
+
+_LONGEST_PAUSE = 30
+"""Most seconds that a caller is told to wait: three times what the first call has taken so far."""
+_ROW_KEPT = timedelta(hours=1)
+"""How much longer the table keeps a row than its answer is repeated."""
+
+
+@translate_errors
+class KeptAnswerStore:
+    """Claims keys by conditional writes, and keeps the first answer of each."""
+
+    def __init__(
+        self, clients: Clients, secrets: SecretStore, clock: Clock, settings: Settings
+    ) -> None:
+        clients.bind_tables()
+        self._seal = Seal(secrets, "kept answers")
+        self._clock = clock
+        self._milliseconds = round(settings.lease_seconds * 1000)
+
+    def claim(
+        self, account_id: str, key: str, request: str, reserve: Callable[[], int]
+    ) -> KeyedCall:
+        """Own a key, or find the answer that it has.
+
+        Args:
+            account_id: who calls.
+            key: digest of the key.
+            request: digest of what is asked for.
+            reserve: gives the integer id of what the call creates, 0 for none.
+
+        Raises:
+            KeyReused: it came with another request.
+            KeyUnderWay: an attempt goes on.
+        """
+        row = _read(account_id, key)
+        now = to_milliseconds(self._clock())
+        if row is None or row.kept_until <= now:
+            fresh = self._first(account_id, key, request, reserve())
+            is_free = KeyRow.key.does_not_exist() | (KeyRow.kept_until <= now)
+            if try_write(lambda: fresh.save(condition=is_free)):
+                return _load(fresh)
+            row = _read(account_id, key)
+            if row is not None and row.object_id == fresh.object_id:
+                # A repeated write that met itself.
+                return _load(fresh)
+        if row is None or row.request != request:
+            raise KeyReused
+        if row.sealed is not None and (answer := self._opened(row)):
+            return replace(_load(row), answer=answer)
+        return self._take_over(row, now)
+
+    def keep(self, call: KeyedCall, answer: KeptAnswer) -> KeptAnswer:
+        """Keep the answer of an attempt; return the one that stands, if another was first."""
+        text = zlib.compress(msgspec.json.encode(answer))
+        row = KeyRow(_owner(call.account_id), _range(call.key))
+        sealed = self._seal.close(text, _place(row))
+        actions: list[Action] = [KeyRow.sealed.set(sealed), KeyRow.lease_until.set(0)]
+        if try_update(row, actions, _is_mine(call) & KeyRow.sealed.does_not_exist()):
+            return answer
+        found = _read(call.account_id, call.key)
+        first = self._opened(found) if found is not None and found.sealed is not None else None
+        return first or answer
+
+    def release(self, call: KeyedCall) -> None:
+        """Let the next attempt begin at once: this one ended without an answer to keep."""
+        row = KeyRow(_owner(call.account_id), _range(call.key))
+        try_update(row, [KeyRow.lease_until.set(0)], _is_mine(call))
+
+    def _first(self, account_id: str, key: str, request: str, number: int) -> KeyRow:
+        now = self._clock()
+        until = now + ANSWER_KEPT
+        return KeyRow(
+            _owner(account_id),
+            _range(key),
+            request=request,
+            object_id=new_string_id(),
+            object_number=number,
+            began_at=to_milliseconds(now),
+            attempt=1,
+            lease_until=to_milliseconds(now) + self._milliseconds,
+            kept_until=to_milliseconds(until),
+            expires_at=to_milliseconds(until + _ROW_KEPT) // 1000,
+        )
+
+    def _take_over(self, row: KeyRow, now: int) -> KeyedCall:
+        """Own a key whose attempt has no answer, once its lease is over."""
+        attempt = int(row.attempt) + 1
+        actions: list[Action] = [
+            KeyRow.attempt.set(attempt),
+            KeyRow.lease_until.set(now + self._milliseconds),
+            KeyRow.sealed.remove(),
+        ]
+        is_over = (KeyRow.lease_until <= now) & (KeyRow.attempt == row.attempt)
+        if row.lease_until <= now and try_update(row, actions, is_over):
+            return _load(row)
+        left = (int(row.lease_until) - now) / 1000
+        seconds = min(3 * (now - int(row.began_at)) / 1000, left, _LONGEST_PAUSE)
+        raise KeyUnderWay(max(1, math.ceil(seconds)))
+
+    def _opened(self, row: KeyRow) -> KeptAnswer | None:
+        """Read the answer of a row; None when the key that sealed it was replaced."""
+        text = self._seal.open(row.sealed, _place(row))
+        return None if text is None else msgspec.json.decode(zlib.decompress(text), type=KeptAnswer)
+
+
+def _read(account_id: str, key: str) -> KeyRow | None:
+    try:
+        return KeyRow.get(_owner(account_id), _range(key), consistent_read=True)
+    except KeyRow.DoesNotExist:
+        return None
+
+
+def _owner(account_id: str) -> str:
+    return f"{account_id}#keys"
+
+
+def _range(key: str) -> str:
+    return f"key#{key}"
+
+
+def _place(row: KeyRow) -> bytes:
+    return f"{row.owner} {row.key}".encode()
+
+
+def _is_mine(call: KeyedCall) -> Condition:
+    mine: Condition = (KeyRow.object_id == call.object_id) & (KeyRow.attempt == call.attempt)
+    return mine
+
+
+def _load(row: KeyRow) -> KeyedCall:
+    return KeyedCall(
+        account_id=row.owner.removesuffix("#keys"),
+        key=row.key.removeprefix("key#"),
+        request=row.request,
+        object_id=row.object_id,
+        began_at=from_milliseconds(row.began_at),
+        number=int(row.object_number),
+        attempt=int(row.attempt),
+    )

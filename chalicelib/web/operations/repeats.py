@@ -1,0 +1,124 @@
+"""Answers a call with an `Idempotency-Key` once: a repeated one gets the first answer again.
+
+What is sent again is told by method, path, query, fields and digests of files, so that another
+boundary of a form makes no difference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from chalice.app import Response
+
+from chalicelib import log
+from chalicelib.domain.common.repeats import (
+    KEY_HEADER,
+    REPLAYED_HEADER,
+    KeptAnswer,
+    KeyedCall,
+    checked_key,
+    under_key,
+)
+from chalicelib.errors import ServiceError, StorageUnavailable
+from chalicelib.web.http.request import ApiRequest, BodyFields
+from chalicelib.web.http.responses import error_response
+
+if TYPE_CHECKING:
+    from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
+
+
+def sent_key(request: ApiRequest) -> str | None:
+    """Return the digest of the key that came with a request; None without one.
+
+    Raises:
+        InvalidParameter: the key is not allowed.
+    """
+    if KEY_HEADER.lower() not in request.headers:
+        return None
+    return checked_key(request.header(KEY_HEADER))
+
+
+def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
+    """Tell what is asked for, in a digest; a body that cannot be read counts by its bytes."""
+    asked: dict[str, Any] = {
+        "method": request.method,
+        "path": request.template,
+        "parameters": dict(request.parameters),
+        "query": dict(request.query),
+    }
+    try:
+        fields = read()
+        asked["fields"] = fields.values
+        asked["files"] = {
+            name: [file.name, hashlib.sha256(file.content).hexdigest()]
+            for name, file in fields.files.items()
+        }
+    except ServiceError as error:
+        asked["refused"] = [error.code, hashlib.sha256(_body(request)).hexdigest()]
+    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()
+
+
+def answer_once(
+    answers: KeptAnswerStore, keyed: KeyedCall, work: Callable[[], Response]
+) -> Response:
+    """Answer a call unless its key has an answer.
+
+    Args:
+        answers: keeps the first answer.
+        keyed: the claim of the key.
+        work: answers the call.
+
+    Raises:
+        ServiceError: what the work raises, if waiting may help.
+    """
+    if keyed.answer is not None:
+        return _repeated(keyed.answer)
+    try:
+        with under_key(keyed):
+            answer = work()
+    except ServiceError as error:
+        if _is_final(error):
+            return _keep(answers, keyed, error_response(error))
+        _release(answers, keyed)
+        raise
+    except Exception:
+        _release(answers, keyed)
+        raise
+    return _keep(answers, keyed, answer)
+
+
+def _is_final(error: ServiceError) -> bool:
+    """Tell whether an error is kept: one that passes by waiting is not."""
+    return error.status < 500 and not hasattr(error, "retry_after_seconds")
+
+
+def _keep(answers: KeptAnswerStore, keyed: KeyedCall, answer: Response) -> Response:
+    """Keep an answer; return the one that stands."""
+    made = KeptAnswer(answer.status_code, answer.headers, str(answer.body))
+    try:
+        first = answers.keep(keyed, made)
+    except StorageUnavailable:
+        # The work is done: the next attempt finds that.
+        log.warning("answer_not_kept")
+        return answer
+    return answer if first is made else _repeated(first)
+
+
+def _release(answers: KeptAnswerStore, keyed: KeyedCall) -> None:
+    """Let the next attempt begin at once."""
+    with suppress(StorageUnavailable):  # else it begins when the lease ends
+        answers.release(keyed)
+
+
+def _repeated(answer: KeptAnswer) -> Response:
+    headers: dict[str, str | list[str]] = {**answer.headers, REPLAYED_HEADER: "true"}
+    return Response(body=answer.body, status_code=answer.status, headers=headers)
+
+
+def _body(request: ApiRequest) -> bytes:
+    body = request.body
+    return body if isinstance(body, bytes) else str(body).encode("utf-8", "surrogatepass")
