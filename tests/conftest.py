@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import ipaddress
 import json
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from chalicelib.stores.aws.clients import Clients
 
 # Fixtures import what they need: a test of a pure function pays neither for AWS nor for engines.
+
+# A large suite makes far more objects than it drops: with Python's own 700, a tenth of its time
+# goes into looking for circles among them.
+gc.set_threshold(20_000, 10, 10)
 
 # Before any client is made: no test may reach a real account, whatever the shell has set.
 for _name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN", "AWS_CONFIG_FILE"):
@@ -51,6 +56,14 @@ collect_ignore = [
 
 EMULATOR = frozenset({"aws_in_memory", "stack", "live"})
 """Fixtures that give an AWS in memory or a running stack."""
+EMULATED = (
+    "bad_input",
+    "corpus",
+    "faults",
+    "schemathesis",
+    "spec/test_conformance.py",
+)
+"""Where every test needs the emulator: a fast run does not even import these, which takes long."""
 MODELS = Path(os.environ.get("PRESAGE_MODEL_DIR") or Path(__file__).parents[1] / ".models")
 
 
@@ -88,13 +101,32 @@ def close_models() -> None:
     sys.addaudithook(audit)
 
 
+def _is_emulated(path: Path) -> bool:
+    """Tell whether every test of a file or folder needs the emulator."""
+    return any(path.is_relative_to(Path(__file__).parent / name) for name in EMULATED)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Let a fast run not look at tests that it would leave out."""
+    return True if config.getoption("fast") and _is_emulated(collection_path) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what needs the emulator or model files in a fast run."""
+    slow = {item for item in items if EMULATOR & set(getattr(item, "fixturenames", ()))}
+    pure = [item.nodeid for item in items if item not in slow and _is_emulated(item.path)]
+    if pure:
+        raise pytest.UsageError(f"A fast run would miss tests, see EMULATED: {pure}")
     if config.getoption("fast"):
         close_models()
-        slow = {item for item in items if EMULATOR & set(getattr(item, "fixturenames", ()))}
         config.hook.pytest_deselected(items=[item for item in items if item in slow])
         items[:] = [item for item in items if item not in slow]
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what stays until the end: modules and tests."""
+    gc.collect()
+    gc.freeze()
 
 
 class MovableClock:

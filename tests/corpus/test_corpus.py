@@ -57,6 +57,7 @@ def _asked(case: UploadCase) -> tuple[str, UploadSource, UploadFields]:
     return family, source, UploadFields("file", case.type, case.language)
 
 
+@pytest.mark.usefixtures("aws_in_memory")  # as the others here: the corpus is slow to make
 def test_the_corpus_is_large() -> None:
     """Sixty files, each with a name of its own."""
     assert len({case.name for case in CASES}) == len(CASES) >= 60

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,13 +70,22 @@ def test_commands_that_are_not_run_are_named_with_their_reason() -> None:
     assert sorted(found ^ set(UNRUN)) == []
 
 
+def assert_parsed(scripts: Iterable[str]) -> None:
+    """Let a shell read scripts without running them."""
+    for script in scripts:
+        read = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True)
+        assert (read.returncode, read.stderr) == (0, ""), script
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_of_commands_can_be_parsed(page: Path) -> None:
     """No block of a shell has a quote or a bracket too many."""
-    scripts = [text for language, text in blocks(page) if language == "sh"]
-    for script in [*scripts, *UNRUN]:
-        read = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True)
-        assert (read.returncode, read.stderr) == (0, ""), script
+    assert_parsed(text for language, text in blocks(page) if language == "sh")
+
+
+def test_commands_that_are_not_run_can_be_parsed() -> None:
+    """Nor has a command that only people run."""
+    assert_parsed(UNRUN)
 
 
 def spoken(page: Path) -> Iterator[str]:
@@ -92,11 +102,17 @@ def spoken(page: Path) -> Iterator[str]:
     )
 
 
+@cache
+def presage() -> Any:
+    """Return the client's command with all that it has."""
+    return typer.main.get_command(app)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_of_presage_have_what_is_said(page: Path) -> None:
     """Every command and option of `presage` that a page names is there."""
     for call in spoken(page):
-        command: Any = typer.main.get_command(app)
+        command = presage()
         known = {"--install-completion", "--show-completion", "--help"}
         for word in call.split()[1:]:
             if word in getattr(command, "commands", {}):

@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PRODUCT = ("chalicelib", "infra")
+from tests.structure.product import sources
 
 
-def module_of(path: Path) -> str:
+def module_of(path: str) -> str:
     """Name the module of a file; a package by its own name."""
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imported(path: Path, modules: frozenset[str]) -> Iterator[str]:
-    """Yield the modules that a file imports anywhere, also for its types alone."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def imported(tree: ast.Module, modules: frozenset[str]) -> Iterator[str]:
+    """Yield the modules that one imports anywhere, also for its types alone."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -40,10 +39,10 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
 
 def test_no_module_is_part_of_a_circle() -> None:
     """The graph of imports has no circle, those for types and those inside functions included."""
-    paths = {module_of(p): p for top in PRODUCT for p in (ROOT / top).rglob("*.py")}
-    modules = frozenset(paths)
+    trees = {module_of(path): tree for path, tree in sources().items()}
+    modules = frozenset(trees)
 
-    graph = {name: {*imported(path, modules)} - {name} for name, path in paths.items()}
+    graph = {name: {*imported(tree, modules)} - {name} for name, tree in trees.items()}
 
     assert sum(map(len, graph.values())) > 1_000
     assert not circle(graph)

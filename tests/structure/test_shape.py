@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PRODUCT = ("chalicelib", "infra")
+from tests.structure.product import ROOT, sources
+
 MODULES = 16
 """A folder holds at most so many, `__init__` not counted."""
 FILE_LINES = 500
 """A guard against sprawl, no reason to saw a concept."""
 FUNCTION_LINES = 49
-
-
-@cache
-def sources() -> dict[str, ast.Module]:
-    """Parse every module of the product; keyed by its path."""
-    return {
-        str(path.relative_to(ROOT)): ast.parse(path.read_text())
-        for top in PRODUCT
-        for path in sorted((ROOT / top).rglob("*.py"))
-    }
 
 
 def test_folders_hold_few_modules() -> None:
