@@ -18,7 +18,7 @@ from tests.flows.histories.specification import Dataset, TrainedModel
 from tests.flows.world import World
 
 SHOWN_OPERATIONS = 20
-SETTLE_SECONDS = 120.0
+SETTLE_SECONDS = 600.0
 """Longest wait for what goes on in the background."""
 UNSEEN_SECONDS = 10.0
 """After so long, a call whose reply was lost and that shows no effect was not received."""
