@@ -18,6 +18,7 @@ from chalicelib.domain.accounts.usage import Allowances
 from chalicelib.domain.common.clock import Clock, system_clock
 from chalicelib.domain.common.saving import FindUnsaved, all_is_saved
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
+from chalicelib.domain.jobs.batch_work import BatchWork
 from chalicelib.domain.models.learning import Learner
 from chalicelib.engines.ocr.interface import PPOCR, OcrNotInstalled
 from chalicelib.engines.ocr.pool import SLANET, OcrPool
@@ -25,8 +26,10 @@ from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
+from chalicelib.services.batches.pictures import PictureWork
 from chalicelib.services.batches.requests import BatchService
 from chalicelib.services.batches.runs import BatchRunService
+from chalicelib.services.batches.texts import TextWork
 from chalicelib.services.datasets.boxes import BoxService
 from chalicelib.services.datasets.browsing import BrowseService
 from chalicelib.services.datasets.datasets import DatasetService
@@ -273,16 +276,22 @@ class Container:
     def batches(self) -> BatchService:
         """Accepts batches."""
         runs = self.batch_runs
-        return BatchService(
-            self.stores, self.clock, self.predictions.check, runs.prepare, runs.settle
-        )
+        return BatchService(self.stores, self.clock, self.batch_works, runs.prepare, runs.settle)
 
     @cached_property
     def batch_runs(self) -> BatchRunService:
         """Answers batches."""
         allowances = BatchAllowances(self.stores.batch_quotas, self.clock)
-        answer_texts = self.predictions.answer_all
-        return BatchRunService(self.stores, allowances, answer_texts, self.clock, self.settings)
+        return BatchRunService(self.stores, allowances, self.batch_works, self.clock, self.settings)
+
+    @cached_property
+    def batch_works(self) -> dict[str, BatchWork]:
+        """What batches of each family do in their own way."""
+        texts = self.predictions
+        return {
+            LANGUAGE: TextWork(self.stores, texts.check, texts.answer_all),
+            VISION: PictureWork(self.stores, self.picture_predictions, self.ocr),
+        }
 
     @cached_property
     def picture_predictions(self) -> PicturePredictionService:

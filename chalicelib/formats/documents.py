@@ -98,11 +98,7 @@ def document_kind(data: bytes) -> str:
         UnsupportedType: the bytes are none of the three.
     """
     if len(data) > MAX_OCR_BYTES:
-        raise TooLarge(
-            f"The document has {len(data)} bytes; at most {MAX_OCR_BYTES} "
-            f"({MAX_OCR_BYTES / 1024**2:g} MB) are allowed. Send a smaller document.",
-            "document_too_large",
-        )
+        raise too_large(len(data), MAX_OCR_BYTES)
     if not data:
         raise BadRequest(
             "The document is empty: it has 0 bytes. Send a PNG, JPEG or PDF.", "empty_document"
@@ -115,6 +111,15 @@ def document_kind(data: bytes) -> str:
     raise UnsupportedType(
         f"The file is {explain_foreign(data[:HEAD_BYTES])}; PNG, JPEG and PDF are supported.",
         "unsupported_document_type",
+    )
+
+
+def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
+    """Make the error of a document that has too many bytes."""
+    return TooLarge(
+        f"The document has {size_bytes} bytes; at most {max_bytes} "
+        f"({max_bytes / 1024**2:g} MB) are allowed. Send a smaller document.",
+        "document_too_large",
     )
 
 

@@ -71,8 +71,8 @@ FUNCTIONS = (
     Function(API, 3_538, 29, 4_096, environment=_TWO_THREADS),
     # An archive of 2 GB is read in /tmp.
     Function("ingest_upload", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, INGEST, 10),
-    # The file of a batch, up to 200 MB, is read in /tmp.
-    Function("embed_texts", 1_769, _LONG_SECONDS, 2_048, EMBED, 20),
+    # The file of a batch, an archive of up to 2 GB, is read in /tmp.
+    Function("embed_texts", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EMBED, 20),
     # Features of a training, up to 8 GB, lie in /tmp.
     Function(
         "train_paid",

@@ -7,8 +7,13 @@ import json
 import pytest
 
 from tests.api.prepared import ALBUM_ID, DATASET_ID, IMAGE_MODEL_ID, MODEL_ID, USED
+from tests.formats.templates.test_form_template import WHOLE
+from tests.pdfs import text_pdf
+from tests.pictures import draw, make_zip
 
 URL = "/v2/language/batches"
+PICTURES_URL = "/v2/vision/batches"
+PICTURE_MODEL = ("modelId", IMAGE_MODEL_ID.encode(), None)
 FILE = ("data", b"id,text\na,where is it\nb,money back\n", "t.csv")
 MODEL = ("modelId", MODEL_ID.encode(), None)
 
@@ -99,11 +104,111 @@ def test_wrong_batches(call, world, fields, status, text):
 
 
 def test_unknown_batches(call):
-    """Unknown ids are a 404, and there are none of pictures."""
+    """Unknown ids are a 404 in both families, and a batch is none of the other family."""
+    made = call.form("POST", URL, FILE, MODEL).json["id"]
     for method in ("GET", "DELETE"):
-        for batch_id in ("A" * 26, "%00", "x"):
-            assert call(method, f"{URL}/{batch_id}").status == 404
-    assert call("GET", "/v2/vision/batches").status == 404
+        for family in ("language", "vision"):
+            for batch_id in ("A" * 26, "%00", "x"):
+                assert call(method, f"/v2/{family}/batches/{batch_id}").status == 404
+        assert call(method, f"{PICTURES_URL}/{made}").status == 404
+
+
+def test_pictures_are_asked_for_and_fetched(call, world):
+    """An archive of pictures, counted by file; the lines are what single calls say."""
+    files = {"a.png": draw("square", "red"), "b/c.png": b"none"}
+    sent = ("data", make_zip(files), "shots.zip")
+    made = call.form("POST", PICTURES_URL, sent, PICTURE_MODEL, ("numResults", b"1", None)).json
+    assert (made["status"], made["kind"], made["name"]) == ("RUNNING", "predict", "shots")
+    assert made["counts"] == {"total": 2, "done": 0, "failed": 0}
+    world.work()
+
+    found = call("GET", f"{PICTURES_URL}/{made['id']}").json
+    assert (found["status"], found["counts"]) == (
+        "SUCCEEDED",
+        {"total": 2, "done": 2, "failed": 1},
+    )
+    [key] = world.objects(f"batches/{made['id']}/")
+    first, second = world.stores.artifacts.get(key).decode().splitlines()
+    single = call.form(
+        "POST",
+        "/v2/vision/predict",
+        ("sampleContent", files["a.png"], "a.png"),
+        PICTURE_MODEL,
+        ("numResults", b"1", None),
+    )
+    body = single.text.partition(":")[2].partition(',"object"')[0]
+    assert first == '{"id":"a.png","probabilities":' + body + "}"
+    assert '"id":"b/c.png","error":{"code":"unsupported_image_type"' in second
+    assert call("GET", PICTURES_URL).json["data"][0]["id"] == made["id"]
+    assert call("GET", URL).json["data"] == []
+
+
+def test_pictures_of_a_dataset_are_answered(call, world):
+    """The uploaded pictures of a dataset, named in a body of JSON."""
+    asked = {"modelId": IMAGE_MODEL_ID, "datasetId": ALBUM_ID}
+    made = call.json("POST", PICTURES_URL, **asked).json
+    world.work()
+    found = call("GET", f"{PICTURES_URL}/{made['id']}").json
+    assert (made["status"], found["status"]) == ("QUEUED", "SUCCEEDED")
+    assert found["counts"]["failed"] == 0
+    assert found["counts"]["total"] > 1
+
+
+def test_forms_are_read_with_the_template_that_was_sent(call, world):
+    """Documents are not counted; what was asked for holds for each of them."""
+    template = WHOLE
+    pages = {"a.pdf": text_pdf(["Total 20.00"]), "b.pdf": text_pdf(["Total 30.00"])}
+    fields = (
+        ("task", b"form", None),
+        ("pages", b"true", None),
+        ("formTemplate", json.dumps(template).encode(), None),
+    )
+    sent = ("data", make_zip(pages), "forms.zip")
+    model = ("modelId", b"OCRModel", None)
+    made = call.form("POST", PICTURES_URL, sent, model, *fields)
+    assert made.status == 200, made.text
+    world.work()
+
+    found = call("GET", f"{PICTURES_URL}/{made.json['id']}").json
+    assert (found["status"], found["kind"]) == ("SUCCEEDED", "ocr"), found
+    [key] = world.objects(f"batches/{made.json['id']}/")
+    for line, content in zip(
+        world.stores.artifacts.get(key).decode().splitlines(), pages.values(), strict=True
+    ):
+        single = call.form(
+            "POST", "/v2/vision/ocr", ("sampleContent", content, "a.pdf"), model, *fields
+        )
+        assert line.partition(",")[2] == single.text.replace('"object":"predictresponse",', "")[1:]
+    assert call("GET", "/v2/apiusage").json["data"][0]["predictionsUsed"] == USED
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "text"),
+    [
+        ({}, 400, "'modelId'"),
+        ({"modelId": IMAGE_MODEL_ID}, 400, "One of data, path, datasetId is required"),
+        ({"modelId": IMAGE_MODEL_ID, "datasetId": ALBUM_ID, "kind": "intent"}, 400, "'kind'"),
+        ({"modelId": IMAGE_MODEL_ID, "datasetId": ALBUM_ID, "kind": "detect"}, 400, "type image"),
+        ({"modelId": IMAGE_MODEL_ID, "datasetId": ALBUM_ID, "kind": "ocr"}, 400, "type image"),
+        ({"modelId": MODEL_ID, "datasetId": ALBUM_ID}, 400, "a batch of pictures takes"),
+        ({"modelId": "OCRModel", "datasetId": ALBUM_ID, "format": "csv"}, 400, "jsonl"),
+        ({"modelId": "OCRModel", "datasetId": ALBUM_ID, "task": "poem"}, 400, "'task'"),
+        ({"modelId": "OCRModel", "datasetId": ALBUM_ID, "task": "form"}, 400, "'formType'"),
+        (
+            {"modelId": "OCRModel", "datasetId": ALBUM_ID, "task": "form", "formType": "w9"},
+            400,
+            "w9",
+        ),
+        ({"modelId": IMAGE_MODEL_ID, "datasetId": DATASET_ID}, 404, "Unable to find dataset"),
+        ({"modelId": "A" * 26, "datasetId": ALBUM_ID}, 404, "Unable to find model"),
+    ],
+)
+def test_wrong_batches_of_pictures(call, world, fields, status, text):
+    """What is missing, not allowed or not there is refused by name, and nothing is left."""
+    answer = call.json("POST", PICTURES_URL, **fields)
+
+    assert (answer.status, text in answer.text) == (status, True), answer.text
+    assert world.objects("batches/") == []
 
 
 def test_a_batch_that_is_cancelled(call, world):

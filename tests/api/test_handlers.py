@@ -103,7 +103,7 @@ def test_parts_of_batches_are_handed_on(hosted):
     account = hosted.account
     model = hosted.container.served_models.find(account.account_id, MODEL_ID)
     sent = UploadSource(content=b"text\na\n", file_name="t.csv")
-    hosted.container.batches.create(account, model, sent, BatchOptions())
+    hosted.container.batches.create(account, "language", model, sent, BatchOptions())
     [part] = hosted.sent()
 
     module.embed_texts(sqs(json.dumps(part)), CONTEXT)

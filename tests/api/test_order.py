@@ -105,6 +105,7 @@ def test_every_call_that_brings_data_says_so():
         "change_example",
         "correct_dataset",
         "create_batch",
+        "create_picture_batch",
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.deployed.client import StageClient
 from tests.flows.client import VISION
+from tests.flows.test_batches import compare_files, papers
 from tests.formats.drawn import encoded
 from tests.papers import grid, paper
 from tests.pdfs import image_pdf, text_pdf
@@ -72,3 +73,9 @@ def test_damaged_pdf(client: StageClient):
 
     assert answer.status in (400, 415), answer
     assert list(answer.data)[:2] == ["message", "code"]
+
+
+def test_batch_is_read_by_the_queue(client: StageClient):
+    """Pictures and PDFs of an archive are read to the byte as one by one."""
+    files = {**papers(2), "page.png": encoded(paper(LINES), "PNG")}
+    compare_files(client, "ocr", files, 900, modelId="OCRModel", task="text")

@@ -13,6 +13,7 @@ from tests.deployed.client import StageClient
 from tests.deployed.stage import Deployment
 from tests.flows.client import VISION
 from tests.flows.pictures import LABELS, folders, shape
+from tests.flows.test_batches import compare_files, photos
 from tests.formats.drawn import encoded, scene
 from tests.pictures import make_zip
 
@@ -82,3 +83,10 @@ def test_single_example_is_added(gallery: StageClient, dataset: dict[str, Any]):
     added = gallery.multipart("POST", path, fields, {"data": ("more.png", content)}).ok
 
     assert added["label"]["id"] == fields["labelId"]
+
+
+def test_batch_is_answered_by_the_queue(gallery: StageClient, model_id: str):
+    """Pictures of an archive are answered to the byte as one by one, a bad one by its error."""
+    files = {**photos(5), "notes.txt": b"no picture"}
+    record = compare_files(gallery, "predict", files, 900, modelId=model_id)
+    assert record["counts"] == {"total": 6, "done": 6, "failed": 1}

@@ -78,5 +78,9 @@ def test_commands_do_the_same(command: Callable[..., str], tmp_path: Path):
 
     assert told.startswith("five-day-forecast ")
     assert int(after.split(" ")[0]) == int(before.split(" ")[0]) + 1
+    lines = tmp_path / "lines.csv"
+    lines.write_text(f"text\n{QUESTION}\n", "utf-8")
+    command("batch", "run", str(lines), "--model", model, "--output", str(tmp_path / "said.jsonl"))
+    assert '"label":"five-day-forecast"' in (tmp_path / "said.jsonl").read_text("utf-8")
     command("datasets", "export", data, "--output", str(tmp_path / "back.csv"))
     assert len((tmp_path / "back.csv").read_text("utf-8").splitlines()) > 70

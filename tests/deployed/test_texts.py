@@ -10,6 +10,7 @@ import pytest
 from chalicelib.errors import DatasetNotFound, MissingParameter, ModelNotFound
 from tests.deployed.client import StageClient, refused
 from tests.flows.client import LANGUAGE, VISION
+from tests.flows.test_batches import answered, single
 from tests.flows.test_exports import fetched
 from tests.flows.world import weather
 
@@ -86,6 +87,18 @@ def test_export_is_written_by_the_queue(client: StageClient, dataset: dict[str, 
 
     assert name.endswith(".csv")
     assert content.count(b"\n") >= dataset["totalExamples"]
+
+
+def test_batch_is_answered_by_the_queue(client: StageClient, model_id: str):
+    """Each line says what the single call says, and is counted once."""
+    before, single_call = used(client), client.predict(model_id, QUESTION)
+    record, [line, bad] = answered(
+        client, LANGUAGE, "t.csv", f"id,text\na,{QUESTION}\nb,\n".encode(), modelId=model_id
+    )
+    assert line == single("a", single_call.body)
+    assert b'"missing_parameter"' in bad
+    assert record["counts"] == {"total": 2, "done": 2, "failed": 1}
+    assert used(client) == before + 2
 
 
 def test_another_account_sees_nothing(

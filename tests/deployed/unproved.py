@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from infra.template.storage import SHORT_LIVED
+
 Template = dict[str, Any]
 
 
@@ -90,7 +92,7 @@ def _expiry(template: Template) -> None:
 def _lifecycle(template: Template) -> None:
     [bucket] = _properties(template, "AWS::S3::Bucket")
     rules = bucket["LifecycleConfiguration"]["Rules"]
-    assert {rule.get("Prefix") for rule in rules} == {"exports/", "incoming/", "tmp/", None}
+    assert {rule.get("Prefix") for rule in rules} == {*SHORT_LIVED, None}
     assert [r["NoncurrentVersionExpiration"] for r in rules if r["Id"] == "versions"]
 
 

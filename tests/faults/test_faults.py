@@ -287,7 +287,7 @@ class AskBatch(Scenario):
     def ask(self) -> Any:
         found = self.services.served_models.find(self.account.account_id, self.model.model_id)
         sent = UploadSource(content=b'{"text": "book it"}\n{"text": ""}', file_name="a.jsonl")
-        return self.services.batches.create(self.account, found, sent, BatchOptions())
+        return self.services.batches.create(self.account, LANGUAGE, found, sent, BatchOptions())
 
     def check(self, answers: list[Any]) -> None:
         kept = self.services.batches.list(self.account, LANGUAGE, 0, 100).items

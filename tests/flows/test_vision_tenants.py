@@ -24,15 +24,17 @@ def client(world) -> Client:
 
 @pytest.fixture
 def foreign(gallery, shapes_id, shapes_model):
-    """Ids of another account: dataset, label, model and deletion."""
+    """Ids of another account: dataset, label, model, deletion and batch."""
     labels = gallery.get(f"{VISION}/datasets/{shapes_id}").ok["labelSummary"]["labels"]
     gone = gallery.json("POST", f"{VISION}/datasets", {"name": "gone"}).ok
     deletion = gallery.delete(f"{VISION}/datasets/{gone['id']}").ok
     gallery.wait_deletion(deletion["id"])
-    return shapes_id, labels[0]["id"], shapes_model, deletion["id"]
+    asked = {"modelId": shapes_model, "datasetId": shapes_id}
+    batch = gallery.json("POST", f"{VISION}/batches", asked).ok
+    return shapes_id, labels[0]["id"], shapes_model, deletion["id"], batch["id"]
 
 
-def calls(dataset_id, label_id, model_id, deletion_id):
+def calls(dataset_id, label_id, model_id, deletion_id, batch_id):
     """Every call below /vision that names an object, as method, path, body and files."""
     dataset, model = f"{VISION}/datasets/{dataset_id}", f"{VISION}/models/{model_id}"
     sample = base64.b64encode(PICTURE).decode()
@@ -45,6 +47,7 @@ def calls(dataset_id, label_id, model_id, deletion_id):
         "label_id": label_id,
         "model_id": model_id,
         "deletion_id": deletion_id,
+        "batch_id": batch_id,
     }
     paths = [
         *reads("vision", **names),
@@ -55,6 +58,8 @@ def calls(dataset_id, label_id, model_id, deletion_id):
         *(("GET", path, {}, None) for path in paths),
         ("DELETE", dataset, {}, None),
         ("DELETE", model, {}, None),
+        ("DELETE", f"{VISION}/batches/{batch_id}", {}, None),
+        ("POST", f"{VISION}/batches", {"modelId": model_id}, archive),
         ("PUT", f"{dataset}/upload", {}, archive),
         ("POST", f"{dataset}/examples", {"labelId": label_id}, picture),
         ("POST", f"{dataset}/examples", {"label": "ball"}, picture),
@@ -78,7 +83,7 @@ def make(client, call):
 
 def test_foreign_ids_answer_like_unknown_ones(client, gallery, foreign):
     """Every call answers 404 with one and the same body, whether an id is foreign or unknown."""
-    unknown = (UNKNOWN_DATASET, UNKNOWN_DATASET, UNKNOWN_MODEL, UNKNOWN_MODEL)
+    unknown = (UNKNOWN_DATASET, UNKNOWN_DATASET, *[UNKNOWN_MODEL] * 3)
     before = gallery.items(f"{VISION}/datasets/{foreign[0]}/examples", source="all")
 
     for call, other in zip(calls(*foreign), calls(*unknown), strict=True):

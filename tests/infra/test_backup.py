@@ -86,7 +86,7 @@ def test_batches_are_left_out_with_what_they_reserved(
     filled.answer(model.model_id, "book it")
     found = filled.container.served_models.find(filled.account.account_id, model.model_id)
     sent = UploadSource(content=b"text\na\nb\n", file_name="t.csv")
-    filled.container.batches.create(filled.account, found, sent, BatchOptions())
+    filled.container.batches.create(filled.account, "language", found, sent, BatchOptions())
     assert filled.container.allowances.predictions(filled.account).used == 3
     dump(settings, folder)
     empty(settings)

@@ -51,7 +51,7 @@ def test_tables_can_be_restored(data: dict[str, Any]) -> None:
 
 @pytest.mark.not_proved("CloudFormation: lifecycle of the bucket")
 def test_short_lived_objects_are_deleted(data: dict[str, Any]) -> None:
-    """Files of forms and exports, temporary objects and parts go after a day; nothing else does."""
+    """What is short-lived goes after a day, batches after 31; nothing else does."""
     rules = data["Resources"][BUCKET]["Properties"]["LifecycleConfiguration"]["Rules"]
 
     assert {rule["Status"] for rule in rules} == {"Enabled"}
@@ -59,6 +59,7 @@ def test_short_lived_objects_are_deleted(data: dict[str, Any]) -> None:
         "incoming/": 1,
         "tmp/": 1,
         "exports/": 1,
+        "batches/": 31,
     }
     parts = [r for r in rules if "AbortIncompleteMultipartUpload" in r]
     assert [r["AbortIncompleteMultipartUpload"]["DaysAfterInitiation"] for r in parts] == [1]

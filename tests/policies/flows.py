@@ -143,11 +143,17 @@ def pictures(caller: Caller) -> None:
     fields = {"modelId": model, "expectedLabel": "car"}
     caller.form("POST", f"{VISION}/feedback", ("data", wrong, "y.png"), **fields)
     looked_at(caller, VISION, data["id"], model)
+    batched_pictures(caller, archive, data["id"], model)
+    cleared(caller, dataset, data["id"], model)
+
+
+def cleared(caller: Caller, dataset: str, dataset_id: int, model: str) -> None:
+    """Trained again, exported, and all of it deleted."""
     retrained(caller, VISION, model)
-    work()
+    caller.deployed.work()
     exported(caller, dataset, "zip")
     outlived(caller)
-    deleted(caller, VISION, data["id"], model)
+    deleted(caller, VISION, dataset_id, model)
 
 
 def boxes(caller: Caller) -> None:
@@ -466,6 +472,23 @@ def batched(caller: Caller, dataset_id: int, model: str) -> None:
     assert len(caller.get(path)["data"]) == 3
     deployed.clock.advance(days=31)
     deployed.sweep()
+
+
+def batched_pictures(caller: Caller, archive: bytes, dataset_id: int, model: str) -> None:
+    """Pictures sent in the call, of a dataset, and documents of an uploaded archive."""
+    deployed, path = caller.deployed, f"{VISION}/batches"
+    made = caller.form("POST", path, ("data", archive, "a.zip"), modelId=model)
+    deployed.work()
+    assert "resultUrl" in caller.get(f"{path}/{made['id']}")
+    made = caller.json("POST", path, modelId=model, datasetId=dataset_id)
+    deployed.work()
+    assert caller.get(f"{path}/{made['id']}")["status"] == "SUCCEEDED"
+    sent = {"modelId": "OCRModel", "path": arrived(caller, archive)}
+    made = caller.json("POST", path, **sent)
+    deployed.work()
+    assert caller.get(f"{path}/{made['id']}")["status"] == "SUCCEEDED"
+    caller.ok("DELETE", f"{path}/{made['id']}")
+    assert len(caller.get(path)["data"]) == 2
 
 
 def outlived(caller: Caller) -> None:

@@ -207,3 +207,11 @@ def test_form_template():
     assert [key.entity for key in template.keys] == ["invoice_number", "contact_phone"]
     assert [key.virtual for key in template.keys] == [None, "phone"]
     assert template.finds_tables
+
+
+def test_batches_name_tables_alike_each_time():
+    """A table without a header gets the name that the caller makes of its number."""
+    findings = ordered([Finding(VIEW, 0, a_table())])
+    found = DocumentFindings(findings)
+    made = describe_ocr.ocr_answer("table", found, table_id=lambda number: UUID(int=number))
+    assert made.probabilities[0].attributes.table_name == f"table1_{UUID(int=1)}"

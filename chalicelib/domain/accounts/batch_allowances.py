@@ -20,7 +20,6 @@ from chalicelib.domain.accounts.usage import (
     reset_text,
     whole_seconds,
 )
-from chalicelib.domain.jobs.batch import TEXT_KINDS
 from chalicelib.errors import PredictionQuotaExceeded
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class BatchAllowances:
             return
         reserved = self._counters.settle(batch, kept)
         if reserved:
-            figures = metrics.embedded({metrics.PREDICTIONS: kept}, Type=TEXT_KINDS[batch.kind])
+            figures = metrics.embedded({metrics.PREDICTIONS: kept}, Type=batch.model_type)
             log.record(
                 "settlement", kind=PREDICTIONS, month=batch.month, outcome=GIVEN_BACK,
                 count=reserved - kept, token=batch.batch_id, account=batch.account_id, **figures,

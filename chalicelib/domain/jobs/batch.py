@@ -1,4 +1,4 @@
-"""Batches: many texts answered by one model, with one line of the result for each line sent."""
+"""Batches: many samples answered by one model, with a line of the result for each one sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from chalicelib.domain.models.prediction import Probability
+from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, LANGUAGE, MULTI_LABEL, VISION
+from chalicelib.domain.documents.ocr import DocumentFindings
+from chalicelib.domain.models.model import OCR
+from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.errors import InvalidParameter
 
 QUEUED, RUNNING, SUCCEEDED = "QUEUED", "RUNNING", "SUCCEEDED"
@@ -16,10 +19,22 @@ BATCH_STATUSES = (QUEUED, RUNNING, SUCCEEDED, FAILED, CANCELLED)
 CSV, JSONL = "csv", "jsonl"
 BATCH_FORMATS = (JSONL, CSV)
 """Formats of results, the default first."""
-TEXT_KINDS = {"intent": "text-intent", "sentiment": "text-sentiment"}
-"""What is asked of each text, and the type of the models that answer it."""
-PART_LINES = 1_000
-"""Lines of a part, a few seconds of work."""
+INTENT, SENTIMENT = "intent", "sentiment"
+PREDICT, DETECT, READ = "predict", "detect", "ocr"
+KIND_TYPES: Mapping[str, tuple[str, ...]] = {
+    INTENT: ("text-intent",),
+    SENTIMENT: ("text-sentiment",),
+    PREDICT: (IMAGE, MULTI_LABEL),
+    DETECT: (DETECTION,),
+    READ: (OCR,),
+}
+"""What is asked of each line, and the types of the models that answer it."""
+FAMILY_KINDS = {LANGUAGE: (INTENT, SENTIMENT), VISION: (PREDICT, DETECT, READ)}
+"""What may be asked in each family."""
+FAMILY_NOUNS = {LANGUAGE: "texts", VISION: "pictures"}
+"""What the lines of each family are."""
+PART_LINES = {INTENT: 1_000, SENTIMENT: 1_000, PREDICT: 64, DETECT: 64, READ: 8}
+"""Lines of a part by what is asked: seconds of work, or minutes where documents have many pages."""
 PARTS_AT_ONCE = 10
 """Parts of one account that wait or are worked on at a time, so that accounts take turns."""
 MAX_BATCH_LINES = 1_000_000
@@ -59,9 +74,11 @@ class BatchLine:
     line_id: str | None
     """Its `id`, where it has one."""
     text: str = ""
-    """What is asked."""
+    """What is asked: a text, the digest of a dataset's picture, or where the file's bytes stand."""
     error: LineError | None = None
     """Why it cannot be asked."""
+    content: bytes | None = None
+    """Bytes of a file, until they are written beside the lines of its part."""
 
     def to_json(self) -> list[object]:
         """Return what a part keeps of it."""
@@ -82,10 +99,14 @@ class AnsweredLine:
 
     line: BatchLine
     """What was asked."""
-    items: Sequence[Probability]
-    """Labels, most probable first; none where there is an error, or no label fits."""
+    items: Sequence[Probability | Detection] = ()
+    """Labels or objects, most probable first; none where there is an error, or none was found."""
     error: LineError | None = None
     """Why there is no answer."""
+    document: DocumentFindings | None = None
+    """What was read in a document."""
+    task: str = ""
+    """What was looked for in it."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +118,7 @@ class Batch:
     account_id: str
     """Owner."""
     family: str
-    """`language`."""
+    """`language` or `vision`."""
     name: str
     """As the caller calls it."""
     model_id: str
@@ -105,7 +126,7 @@ class Batch:
     model_version: str
     """Version of the model when the batch was asked for; it answers to the end."""
     kind: str
-    """What is asked: one of TEXT_KINDS."""
+    """What is asked: one of KIND_TYPES."""
     format: str
     """One of BATCH_FORMATS."""
     source: Mapping[str, object]
@@ -116,8 +137,12 @@ class Batch:
     """When it last got further."""
     expires_at: datetime
     """When it is gone."""
+    model_type: str = ""
+    """Type of the model."""
     count: int | None = None
     """Most labels of an answer."""
+    reading: Mapping[str, object] = field(default_factory=dict)
+    """The fields of a call that reads a document, where that is asked for."""
     is_partial: bool = False
     """Whether it takes what the allowance still covers."""
     status: str = QUEUED
@@ -150,9 +175,19 @@ class Batch:
     """Until when a worker owns such a step, in milliseconds since 1970."""
 
     @property
+    def part_lines(self) -> int:
+        """Lines of a part; the last one may have fewer."""
+        return PART_LINES[self.kind]
+
+    @property
+    def is_metered(self) -> bool:
+        """Whether its lines are counted as predictions."""
+        return self.kind != READ
+
+    @property
     def parts(self) -> int:
         """How many parts there are."""
-        return -(-self.total // PART_LINES)
+        return -(-self.total // self.part_lines)
 
     @cached_property
     def numbers_done(self) -> frozenset[int]:
@@ -162,9 +197,9 @@ class Batch:
     @property
     def lines_done(self) -> int:
         """Lines of the parts that are answered."""
-        missing = self.parts * PART_LINES - self.total
+        missing = self.parts * self.part_lines - self.total
         is_last_done = bool(self.parts) and self.parts - 1 in self.numbers_done
-        return len(self.numbers_done) * PART_LINES - (missing if is_last_done else 0)
+        return len(self.numbers_done) * self.part_lines - (missing if is_last_done else 0)
 
     @property
     def lines_failed(self) -> int:
@@ -197,19 +232,19 @@ def part_entry(number: int, failed: int) -> str:
     return f"{number}:{failed}" if failed else str(number)
 
 
-def checked_kind(sent: str | None, model_type: str) -> str:
-    """Return what a batch asks of each text; the model's type decides where nothing is sent.
+def checked_kind(sent: str | None, family: str, model_type: str) -> str:
+    """Return what a batch asks of each line; the model's type decides where nothing is sent.
 
     Raises:
-        InvalidParameter: models of this type answer no texts.
+        InvalidParameter: models of this type answer nothing of the family.
     """
-    kinds = {dataset_type: kind for kind, dataset_type in TEXT_KINDS.items()}
     if sent is not None:
         return sent
+    kinds = {one: kind for kind in FAMILY_KINDS[family] for one in KIND_TYPES[kind]}
     if model_type not in kinds:
         raise InvalidParameter(
             "modelId",
-            f"the model is of type {model_type}; a batch of texts takes one of type "
-            f"{' or '.join(kinds)}.",
+            f"the model is of type {model_type}; a batch of {FAMILY_NOUNS[family]} takes one of "
+            f"type {' or '.join(kinds)}.",
         )
     return kinds[model_type]

@@ -36,11 +36,7 @@ def require_kind(data: bytes, max_bytes: int) -> str:
         UnsupportedType: the bytes are neither PNG nor JPEG.
     """
     if len(data) > max_bytes:
-        raise TooLarge(
-            f"The image has {len(data)} bytes; at most {max_bytes} "
-            f"({max_bytes / 1024**2:g} MB) are allowed. Send a smaller image.",
-            "image_too_large",
-        )
+        raise too_large(len(data), max_bytes)
     if not data:
         raise BadRequest("The image is empty: it has 0 bytes. Send a PNG or JPEG.", "empty_image")
     kind = sniff(data[:HEAD_BYTES])
@@ -50,6 +46,15 @@ def require_kind(data: bytes, max_bytes: int) -> str:
             "unsupported_image_type",
         )
     return kind
+
+
+def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
+    """Make the error of a picture file that has too many bytes."""
+    return TooLarge(
+        f"The image has {size_bytes} bytes; at most {max_bytes} "
+        f"({max_bytes / 1024**2:g} MB) are allowed. Send a smaller image.",
+        "image_too_large",
+    )
 
 
 def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:

@@ -93,7 +93,7 @@ def check_sent(content: bytes) -> None:
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
     """Make the line of a text, or say what the single call would say of it."""
-    known = line_id if isinstance(line_id, str) and _comes_back(line_id) else None
+    known = shown_id(line_id)
     if not isinstance(text, str):
         return BatchLine(row, known, "", LineError("invalid_row", "The row holds no text."))
     try:
@@ -102,9 +102,11 @@ def asked_line(row: int, line_id: object, text: object) -> BatchLine:
         return BatchLine(row, known, "", LineError(refusal.code, refusal.message))
 
 
-def _comes_back(line_id: str) -> bool:
-    """Tell whether an id may stand in a result."""
-    return 0 < len(line_id) <= MAX_ID_CHARACTERS and not SURROGATE.search(line_id)
+def shown_id(line_id: object) -> str | None:
+    """Return an id that may stand in a result; None for any other."""
+    if not isinstance(line_id, str) or not 0 < len(line_id) <= MAX_ID_CHARACTERS:
+        return None
+    return None if SURROGATE.search(line_id) else line_id
 
 
 def _lines(stream: TextIO, text_column: str) -> Iterator[BatchLine]:

@@ -1,4 +1,4 @@
-"""Batches: many texts answered in the background. Beyond, section 4."""
+"""Batches: many texts, pictures or documents answered in the background. Beyond, section 4."""
 
 from __future__ import annotations
 
@@ -8,14 +8,33 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from chalicelib.domain.accounts.rates import UPLOADS
-from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, DatasetView
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION, DatasetView
 from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.datasets.upload_format import checked_column
-from chalicelib.domain.jobs.batch import BATCHES_PAGE, Batch
-from chalicelib.domain.models.model import ServedModel
-from chalicelib.errors import BadRequest, BatchNotFound, DatasetNotFound, MissingParameter
+from chalicelib.domain.documents.characters import DOCUMENTED
+from chalicelib.domain.documents.ocr import FORM, TEXT
+from chalicelib.domain.jobs.batch import BATCHES_PAGE, CSV, READ, Batch
+from chalicelib.domain.models.model import OCR, ServedModel
+from chalicelib.errors import (
+    BadRequest,
+    BatchNotFound,
+    DatasetNotFound,
+    InvalidParameter,
+    MissingParameter,
+)
 from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.web.http.paging import ListAnswer, list_answer
+from chalicelib.web.operations.document_fields import (
+    Alphabet,
+    FormType,
+    Layout,
+    LinkTables,
+    Output,
+    Pages,
+    Task,
+    Template,
+    sent_template,
+)
 from chalicelib.web.operations.fields import Column, Count, ModelId, Name, Url
 from chalicelib.web.operations.locate import dataset_in_body, served_in_body, text_id
 from chalicelib.web.operations.operation import Call, Operation
@@ -41,6 +60,30 @@ class BatchForm(msgspec.Struct, rename="camel"):
     text_column: Column | None = None
 
 
+class PictureBatchForm(msgspec.Struct, rename="camel"):
+    """Fields of a batch of pictures or documents, besides the files."""
+
+    form_rules: ClassVar[dict[str, Any]] = BatchForm.form_rules
+    json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
+
+    model_id: ModelId
+    path: Url | None = None
+    dataset_id: int | None = None
+    kind: Literal["predict", "detect", "ocr"] | None = None
+    num_results: Count | None = None
+    name: Name | None = None
+    format: Annotated[Literal["jsonl", "csv"], msgspec.Meta(examples=["jsonl"])] = "jsonl"
+    partial: bool = False
+    task: Task = TEXT
+    form_type: FormType | None = None
+    form_template: Template | None = None
+    link_tables: LinkTables = False
+    alphabet: Alphabet = DOCUMENTED
+    layout: Layout = False
+    output: Output | None = None
+    pages: Pages = False
+
+
 def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
     """Load the model that the body names, and the dataset where it names one."""
     view = dataset_in_body(call)
@@ -62,7 +105,62 @@ def create_batch(call: Call) -> model_records.BatchRecord:
         text_column=checked_column(form.text_column, "textColumn"),
     )
     batches = call.container.batches
-    return _described(call, batches.create(call.account, model, _source(call, view), options))
+    made = batches.create(call.account, LANGUAGE, model, _source(call, view), options)
+    return _described(call, made)
+
+
+def create_picture_batch(call: Call) -> model_records.BatchRecord:
+    """Have many pictures or documents answered in the background."""
+    form: PictureBatchForm = call.form
+    model, view = call.located
+    kind = form.kind or (READ if model.type == OCR else None)
+    options = BatchOptions(
+        kind=kind,
+        count=form.num_results,
+        name=form.name,
+        format=form.format,
+        is_partial=form.partial,
+        reading=_reading(form) if kind == READ else {},
+        template=_template(call) if kind == READ and form.task == FORM else None,
+    )
+    batches = call.container.batches
+    made = batches.create(call.account, VISION, model, _source(call, view), options)
+    return _described(call, made)
+
+
+def _reading(form: PictureBatchForm) -> dict[str, object]:
+    """Keep the fields of a call that reads a document.
+
+    Raises:
+        InvalidParameter: the result would be one of labels.
+    """
+    if form.format == CSV:
+        raise InvalidParameter(
+            "format", "csv holds labels; what is read in documents comes as jsonl."
+        )
+    return {
+        "task": form.task,
+        "form_type": None if form.form_type is None else str(form.form_type),
+        "links_tables": form.link_tables,
+        "alphabet": form.alphabet,
+        "layout": form.layout,
+        "output": form.output,
+        "has_pages": form.pages,
+    }
+
+
+def _template(call: Call) -> bytes | None:
+    """Check the form template that is sent or named; return one that was sent.
+
+    Raises:
+        BadRequest: it cannot be read, or there is none, or two.
+    """
+    form: PictureBatchForm = call.form
+    source = sent_template(call)
+    call.container.ocr.template(source, None if form.form_type is None else str(form.form_type))
+    if source is None or isinstance(source, bytes):
+        return source
+    return source.encode() if isinstance(source, str) else msgspec.json.encode(source)
 
 
 def recover_batch(call: Call) -> model_records.BatchRecord | None:
@@ -142,10 +240,27 @@ OPERATIONS = (
         statuses=(409, 429),
     ),
     Operation(
+        name="create_picture_batch",
+        method="POST",
+        path="/v2/:family/batches",
+        families=(VISION,),
+        view=create_picture_batch,
+        locate=locate_input,
+        cost=UPLOADS,
+        summary="Have many pictures or documents answered in the background.",
+        form=PictureBatchForm,
+        takes_key=True,
+        recover=recover_batch,
+        takes_data=True,
+        files=("data", "formTemplate"),
+        answer=model_records.BatchRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
         name="list_batches",
         method="GET",
         path="/v2/:family/batches",
-        families=(LANGUAGE,),
+        families=(LANGUAGE, VISION),
         view=list_batches,
         summary="List the batches of the account, the newest first.",
         answer=model_records.BatchRecord,
@@ -156,7 +271,7 @@ OPERATIONS = (
         name="get_batch",
         method="GET",
         path="/v2/:family/batches/{batch_id}",
-        families=(LANGUAGE,),
+        families=(LANGUAGE, VISION),
         view=get_batch,
         locate=locate_batch,
         summary="Show how far a batch is, and where its result can be fetched.",
@@ -166,7 +281,7 @@ OPERATIONS = (
         name="delete_batch",
         method="DELETE",
         path="/v2/:family/batches/{batch_id}",
-        families=(LANGUAGE,),
+        families=(LANGUAGE, VISION),
         view=delete_batch,
         locate=locate_batch,
         summary="Cancel a batch, or remove one that has ended with its result.",

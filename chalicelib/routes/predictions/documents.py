@@ -2,86 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.accounts.rates import DOCUMENTS
 from chalicelib.domain.common.limits import MAX_ANSWER_BYTES
 from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.domain.documents.characters import DOCUMENTED
-from chalicelib.domain.documents.form_template import FORM_TYPES, FormTemplate
+from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.domain.documents.ocr import FORM, TEXT, OcrRequest
 from chalicelib.domain.models.model import OCR, ServedModel
 from chalicelib.errors import BadRequest
 from chalicelib.web.http.paging import wire_bytes
+from chalicelib.web.operations.document_fields import (
+    Alphabet,
+    FormType,
+    Layout,
+    LinkTables,
+    Output,
+    Pages,
+    Task,
+    Template,
+    sent_template,
+)
 from chalicelib.web.operations.fields import Base64, ModelId, Url
 from chalicelib.web.operations.files import FORM_RULES, JSON_RULES, sample_of
-from chalicelib.web.operations.form_template import FORM_TEMPLATE
 from chalicelib.web.operations.locate import served_in_body
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records.describe_ocr import ocr_answer
 from chalicelib.web.records.ocr_records import FormTableItem, OcrRecord, PairItem
 
-Task = Literal["text", "table", "contact", "form"]
-FormType = Annotated[
-    str | int,
-    Meta(
-        description="Standard form to read; for task form only.",
-        extra_json_schema={"enum": [*FORM_TYPES]},
-    ),
-]
-Template = (
-    Annotated[str, Meta(description="A form template as JSON; for task form only.")]
-    | Annotated[dict[str, Any], Meta(extra_json_schema=FORM_TEMPLATE)]
-)
-LinkTables = Annotated[
-    bool,
-    Meta(
-        description=(
-            "Whether parts of one table on several pages are linked; for tasks table and form. "
-            "They share tableName, rowIndex goes on, a repeated header is left out, and "
-            "tableCount counts the table once."
-        ),
-        examples=[True],
-    ),
-]
-Alphabet = Annotated[
-    Literal["documented", "latin"],
-    Meta(
-        description=(
-            "Letters that recognised text may have: those of English documents, or with `latin` "
-            "also the accented letters of German, French, Spanish, Portuguese, Italian, Dutch, "
-            "Polish and the Scandinavian languages."
-        ),
-        examples=["latin"],
-    ),
-]
-Layout = Annotated[
-    bool,
-    Meta(
-        description=(
-            "Whether items tell block, line and order, numbers from 1 over the whole document as "
-            "people read it, and `unread` lists where text was found but not read; for task text."
-        ),
-        examples=[True],
-    ),
-]
-Output = Annotated[
-    Literal["text", "markdown"],
-    Meta(
-        description=(
-            "How the whole text is written into `document`, in reading order: as lines, or as "
-            "Markdown with headings, lists and tables; for task text."
-        ),
-        examples=["markdown"],
-    ),
-]
-Pages = Annotated[
-    bool,
-    Meta(description="Whether `pages` tells the size of each page that was read.", examples=[True]),
-]
 _TEMPLATE_RULES = {
     "anyOf": [
         {"properties": {"task": {"enum": ["text", "table", "contact"]}}},
@@ -137,10 +89,8 @@ def run_ocr(call: Call) -> OcrRecord:
 def _template(call: Call) -> FormTemplate:
     """Read the template that the call sends or names."""
     form: OcrForm = call.form
-    sent = call.fields.files.get("formTemplate")
-    source = form.form_template if sent is None else sent.content
     form_type = None if form.form_type is None else str(form.form_type)
-    return call.container.ocr.template(source, form_type)
+    return call.container.ocr.template(sent_template(call), form_type)
 
 
 def _within_limits(record: OcrRecord) -> OcrRecord:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chalicelib import log
@@ -13,7 +13,7 @@ from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.common.repeats import object_id
-from chalicelib.domain.datasets.dataset import LANGUAGE, DatasetView
+from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import (
     UploadedFile,
@@ -24,13 +24,13 @@ from chalicelib.domain.datasets.upload import (
 from chalicelib.domain.jobs.batch import (
     BATCH_KEPT,
     CANCELLED,
-    MAX_BATCH_BYTES,
+    FAMILY_NOUNS,
     MAX_KEPT_BATCHES,
     MAX_OPEN_BATCHES,
-    TEXT_KINDS,
     Batch,
     checked_kind,
 )
+from chalicelib.domain.jobs.batch_work import BatchWork
 from chalicelib.domain.jobs.messages import batch_job
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import (
@@ -41,7 +41,6 @@ from chalicelib.errors import (
     TooLarge,
     TooManyOpen,
 )
-from chalicelib.formats.texts.batch_file import check_sent
 from chalicelib.stores.jobs.queues import EMBED
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class BatchOptions:
     """What a caller says about a batch beside its model and input."""
 
     kind: str | None = None
-    """What is asked of each text; the model's type decides where it is missing."""
+    """What is asked of each line; the model's type decides where it is missing."""
     count: int | None = None
     """Most labels of an answer."""
     name: str | None = None
@@ -64,6 +63,10 @@ class BatchOptions:
     """Whether it takes what the allowance still covers."""
     text_column: str = ""
     """Column of the texts; empty for `text`."""
+    reading: Mapping[str, object] = field(default_factory=dict)
+    """The fields of a call that reads a document, where that is asked for."""
+    template: bytes | None = None
+    """A form template that was sent, checked."""
 
 
 class BatchService:
@@ -73,7 +76,7 @@ class BatchService:
         self,
         stores: Stores,
         clock: Clock,
-        check_model: Callable[[ServedModel, str], None],
+        works: Mapping[str, BatchWork],
         prepare: Callable[[Batch], None],
         settle: Callable[[Batch], None],
     ) -> None:
@@ -82,20 +85,21 @@ class BatchService:
         Args:
             stores: rows, files and queues.
             clock: tells the time.
-            check_model: refuses a model that cannot answer a type of data.
+            works: what batches do in their own way, by family.
             prepare: makes a batch ready within the call; raises what refuses it.
             settle: ends a batch that is over, within the call.
         """
         self._stores = stores
         self._batches = stores.batches
         self._clock = clock
-        self._check_model = check_model
+        self._works = works
         self._prepare = prepare
         self._settle = settle
 
     def create(
         self,
         account: Account,
+        family: str,
         model: ServedModel,
         source: UploadSource | DatasetView,
         options: BatchOptions,
@@ -104,8 +108,9 @@ class BatchService:
 
         Args:
             account: who asks.
+            family: of what is sent.
             model: what answers.
-            source: a file or its address, or a dataset whose uploaded texts are answered.
+            source: a file or its address, or a dataset whose uploads are answered.
             options: the rest.
 
         Raises:
@@ -116,12 +121,12 @@ class BatchService:
             TooManyOpen: the account has as many batches as it may.
             PredictionQuotaExceeded: not enough predictions are left this month.
         """
-        kind = checked_kind(options.kind, model.type)
-        self._check_model(model, TEXT_KINDS[kind])
+        kind = checked_kind(options.kind, family, model.type)
+        self._works[family].check_model(model, kind)
         self._check_room(account)
-        batch = self._described(account, model, source, options, kind)
+        batch = self._described(account, family, model, source, options, kind)
         try:
-            self._write(batch, source)
+            self._write(batch, source, options.template)
         except ServiceError:
             self._revert(batch, source)
             raise
@@ -130,6 +135,7 @@ class BatchService:
     def _described(
         self,
         account: Account,
+        family: str,
         model: ServedModel,
         source: UploadSource | DatasetView,
         options: BatchOptions,
@@ -141,17 +147,19 @@ class BatchService:
         return Batch(
             batch_id=object_id(),
             account_id=account.account_id,
-            family=LANGUAGE,
+            family=family,
             name=checked_name(options.name or derived),
             model_id=model.model_id,
             model_version=model.version,
+            model_type=model.type,
             kind=kind,
             format=options.format,
-            source={**self._place(account, source), "column": options.text_column},
+            source={**self._place(account, family, source), "column": options.text_column},
             created_at=now,
             updated_at=now,
             expires_at=now + BATCH_KEPT,
             count=options.count,
+            reading=options.reading,
             is_partial=options.is_partial,
         )
 
@@ -199,40 +207,50 @@ class BatchService:
         self._stores.batch_files.delete(batch.batch_id)
         self._batches.delete(batch)
 
-    def _place(self, account: Account, source: UploadSource | DatasetView) -> dict[str, object]:
+    def _place(
+        self, account: Account, family: str, source: UploadSource | DatasetView
+    ) -> dict[str, object]:
         """Say where the input is, or refuse what cannot be one."""
+        work, noun = self._works[family], FAMILY_NOUNS[family]
         if isinstance(source, DatasetView):
             if not any(counts.count("upload") for counts in source.dataset.counts):
                 raise BadRequest(
-                    f"Dataset {source.dataset.dataset_id} has no uploaded texts. Upload some, or "
+                    f"Dataset {source.dataset.dataset_id} has no uploaded {noun}. Upload some, or "
                     "send a file.",
                     code="nothing_to_answer",
                 )
             return {"dataset": source.dataset.dataset_id}
         if source.path is None:
-            check_sent(source.content or b"")
+            work.check_sent(source.content or b"")
             return {"raw": True}
         if is_upload_path(source.path):
             found, size = self._stores.uploaded_files.find(account.account_id, source.path)
-            if size > MAX_BATCH_BYTES:
+            if size > work.max_bytes:
                 raise TooLarge(
-                    f"The file has {size} bytes; at most {MAX_BATCH_BYTES} (200 MB) are allowed. "
-                    "Split it, and send each part as a batch of its own."
+                    f"The file has {size} bytes; at most {work.max_bytes} "
+                    f"({work.max_bytes // 1024**2} MB) are allowed. Split it, and send each part "
+                    "as a batch of its own."
                 )
             return {"path": found.path, "etag": found.etag}
         with self._stores.in_flight.downloading(account.account_id):
-            self._stores.downloads.check(source.path, MAX_BATCH_BYTES, "the file")
+            self._stores.downloads.check(source.path, work.max_bytes, "the file")
         return {"path": source.path}
 
-    def _write(self, batch: Batch, source: UploadSource | DatasetView) -> None:
+    def _write(
+        self, batch: Batch, source: UploadSource | DatasetView, template: bytes | None
+    ) -> None:
         """Keep the input, write the row, and make it ready or have that done."""
         if uploaded := _uploaded(batch):
             self._stores.uploaded_files.claim(uploaded, batch.batch_id)
-        is_sent = isinstance(source, UploadSource) and source.path is None
-        if isinstance(source, UploadSource) and is_sent:
-            self._stores.batch_files.put_input(batch, source.content or b"")
+        is_ready_now = False
+        if isinstance(source, UploadSource) and source.path is None:
+            content = source.content or b""
+            is_ready_now = self._works[batch.family].fits_call(batch.kind, content)
+            self._stores.batch_files.put_input(batch, content)
+        if template is not None:
+            self._stores.batch_files.put_template(batch, template)
         self._batches.create(batch)
-        if is_sent:
+        if is_ready_now:
             self._prepare(batch)
         else:
             self._send(batch)

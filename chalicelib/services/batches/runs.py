@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
@@ -20,26 +20,22 @@ from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.accounts.batch_allowances import BatchAllowances
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.datasets.dataset import DELETION_PENDING, UPLOAD
+from chalicelib.domain.datasets.dataset import DELETION_PENDING
 from chalicelib.domain.datasets.upload import UploadedFile, claimed_file
 from chalicelib.domain.jobs.batch import (
     CANCELLED,
     CSV,
-    MAX_BATCH_BYTES,
     MAX_STALLS,
-    PART_LINES,
     PARTS_AT_ONCE,
     QUEUED,
     RUNNING,
-    TEXT_KINDS,
     AnsweredLine,
     Batch,
     BatchLine,
     LineError,
 )
+from chalicelib.domain.jobs.batch_work import BatchWork
 from chalicelib.domain.jobs.messages import Job, batch_job
-from chalicelib.domain.models.model import ServedModel
-from chalicelib.domain.models.prediction import Ranked
 from chalicelib.errors import (
     Conflict,
     DownloadFailed,
@@ -52,7 +48,6 @@ from chalicelib.errors import (
     StorageUnavailable,
     TooLarge,
 )
-from chalicelib.formats.texts.batch_file import asked_line, read_lines
 from chalicelib.stores.jobs.batch_files import result_name
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.queues import EMBED
@@ -60,9 +55,7 @@ from chalicelib.stores.jobs.queues import EMBED
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
 
-AnswerTexts = Callable[[ServedModel, list[str], str, int | None], list[Ranked]]
-"""Answers texts with a model of a type of data, so many labels each."""
-WriteLines = Callable[[str, list[AnsweredLine]], bytes]
+WriteLines = Callable[[str, Iterable[AnsweredLine]], bytes]
 """Writes lines of a result in its format, as single calls are answered."""
 NOT_COVERED = LineError(
     PredictionQuotaExceeded.code, "No prediction of this month was left for this line."
@@ -81,15 +74,24 @@ class BatchRunService:
         self,
         stores: Stores,
         allowances: BatchAllowances,
-        answer_texts: AnswerTexts,
+        works: Mapping[str, BatchWork],
         clock: Clock,
         settings: Settings,
     ) -> None:
+        """Keep what is needed.
+
+        Args:
+            stores: rows, files and queues.
+            allowances: counts lines.
+            works: what batches do in their own way, by family.
+            clock: tells the time.
+            settings: leases and attempts.
+        """
         self._stores = stores
         self._batches = stores.batches
         self._files = stores.batch_files
         self._allowances = allowances
-        self._answer_texts = answer_texts
+        self._works = works
         self._clock = clock
         self._settings = settings
 
@@ -121,7 +123,7 @@ class BatchRunService:
         """
         with self._owned(batch) as (owned, check):
             total = self._write_parts(owned, check)
-            month = owned.month or self._allowances.month()
+            month = owned.month or (self._allowances.month() if owned.is_metered else "")
             self._batches.count(owned, total, month)
             self._reserve(replace(owned, total=total, month=month))
         self._start_next(batch.account_id)
@@ -204,7 +206,7 @@ class BatchRunService:
         account = self._stores.accounts.get(owned.account_id)
         if account is None:
             raise LeaseLost
-        covered = self._allowances.reserve(account, owned)
+        covered = self._allowances.reserve(account, owned) if owned.is_metered else owned.total
         try:
             self._batches.prepared(owned, covered)
         except LeaseLost:
@@ -219,12 +221,11 @@ class BatchRunService:
         with tempfile.TemporaryFile() as file:
             lines = self._lines(batch, file, check)
             for number in range(10**9):
-                part = list(islice(lines, PART_LINES))
-                if not part:
-                    break
                 check()
-                self._files.put_part(batch, number, part)
-                total += len(part)
+                count = self._files.put_part(batch, number, islice(lines, batch.part_lines))
+                if not count:
+                    break
+                total += count
         if not total:
             raise InvalidUpload("The input holds no line to answer.")
         return total
@@ -246,19 +247,16 @@ class BatchRunService:
         elif uploaded := self._uploaded(batch):
             self._stores.uploaded_files.read(uploaded, file, check=check)
         else:
-            url, most = str(source["path"]), MAX_BATCH_BYTES
+            url, most = str(source["path"]), self._works[batch.family].max_bytes
             self._stores.downloads.fetch(url, file, most, _DOWNLOAD_SECONDS, "the file", check)
-        return read_lines(file, str(source.get("column", "")), check)
+        return self._works[batch.family].read(batch, file, check)
 
     def _dataset_lines(self, batch: Batch, dataset_id: int) -> Iterator[BatchLine]:
-        """Read the uploaded texts of a dataset in the order of lists; their ids come back."""
-        stores = self._stores
-        dataset = stores.datasets.find(batch.account_id, batch.family, dataset_id)
+        """Read what was uploaded to a dataset in the order of lists; its ids come back."""
+        dataset = self._stores.datasets.find(batch.account_id, batch.family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             raise InvalidUpload(f"Dataset {dataset_id} was deleted before the batch began.")
-        found = stores.examples.read_all(dataset_id, UPLOAD, dataset.counts)
-        for row, example in enumerate(found, 1):
-            yield asked_line(row, str(example.example_id), example.name)
+        return self._works[batch.family].of_dataset(batch, dataset)
 
     def _start_next(self, account_id: str) -> None:
         """Let the account's next batch begin, unless one of them runs."""
@@ -296,13 +294,20 @@ class BatchRunService:
         if number in batch.numbers_done:
             self._pass_on(batch, number, delivery)
             return
+        failed = 0
+
+        def counted() -> Iterator[AnsweredLine]:
+            nonlocal failed
+            for line in self._answer(batch, number):
+                failed += line.error is not None
+                yield line
+
         try:
-            lines = self._answer(batch, number)
+            content = write_lines(batch.format, counted())
         except (NotFound, Conflict) as refusal:
             self._fail(batch, _cause(batch, refusal))
             return
-        self._files.put_answers(batch, number, write_lines(batch.format, lines))
-        failed = sum(line.error is not None for line in lines)
+        self._files.put_answers(batch, number, content)
         after = self._batches.done(batch, number, failed)
         if after is None:
             self._drop_or_pass_on(batch, number, delivery)
@@ -311,25 +316,22 @@ class BatchRunService:
         else:
             self._send_after(after, number)
 
-    def _answer(self, batch: Batch, number: int) -> list[AnsweredLine]:
+    def _answer(self, batch: Batch, number: int) -> Iterator[AnsweredLine]:
         """Answer the lines of a part with the version of the batch's start."""
         lines = self._files.part(batch, number)
         if lines is None:
             raise StorageUnavailable
         found = self._stores.served_models.find(batch.account_id, batch.model_id)
         model = replace(found, version=batch.model_version)
-        covered = batch.covered - number * PART_LINES
-        asked = [line.text for line in lines[: max(0, covered)] if line.error is None]
-        answers: Iterator[Ranked] = iter(())
+        covered = lines[: max(0, batch.covered - number * batch.part_lines)]
+        asked = [line for line in covered if line.error is None]
+        answers: Iterator[AnsweredLine] = iter(())
         if asked:
-            made = self._answer_texts(model, asked, TEXT_KINDS[batch.kind], batch.count)
-            answers = iter(made)
-        return [
-            AnsweredLine(line, (), line.error or NOT_COVERED)
-            if line.error is not None or place >= covered
-            else AnsweredLine(line, next(answers))
-            for place, line in enumerate(lines)
-        ]
+            answers = self._works[batch.family].answer(batch, number, model, asked)
+        for line in covered:
+            yield next(answers) if line.error is None else AnsweredLine(line, error=line.error)
+        for line in lines[len(covered) :]:
+            yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
     def _drop_or_pass_on(self, batch: Batch, number: int, delivery: int) -> None:
         """Look why a part does not count: another was quicker, or the batch is over."""

@@ -178,6 +178,20 @@ class OcrService:
             pages = self._read(model, sample, request, tools, seconds_left)
         return _finish(pages, request)
 
+    def read_content(
+        self,
+        model: ServedModel,
+        content: bytes,
+        request: OcrRequest,
+        seconds_left: Callable[[], float],
+    ) -> DocumentFindings:
+        """Read a document as `read` does, beside those that calls of its account read."""
+        model.require_type((OCR,))
+        tools = self._load(model, request.alphabet)
+        return _finish(
+            self._read(model, Sample(content=content), request, tools, seconds_left), request
+        )
+
     def _read(
         self,
         model: ServedModel,

@@ -6,7 +6,7 @@ answers nothing and a retrained one answers with its new version at once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.accounts.account import Account
@@ -93,8 +93,7 @@ class PicturePredictionService:
             return items, self._explain(trained, picture, items) if options.explains else None
 
         (items, explanation), usage = self._allowances.predict(account, model, work)
-        most = None if model.type == MULTI_LABEL else options.count or TOP_LABELS
-        return Prediction(items[:most], usage, explanation)
+        return Prediction(_labels(model, items, options.count), usage, explanation)
 
     def detect(self, account: Account, model: ServedModel, sample: Sample) -> Prediction[Detection]:
         """Answer a picture with the objects in it; arguments and errors are those of `classify`."""
@@ -103,6 +102,46 @@ class PicturePredictionService:
             account, model, lambda: self._predict(model, trained, picture)
         )
         return Prediction([item for item in answer if isinstance(item, Detection)], usage)
+
+    def check(self, model: ServedModel, types: Collection[str]) -> None:
+        """Refuse a model that cannot answer pictures, as `classify` does, and count nothing."""
+        self._checked(model, types)
+
+    def answerer(
+        self, model: ServedModel, types: Collection[str], count: int | None
+    ) -> Callable[[bytes], Sequence[Probability | Detection]]:
+        """Make what answers pictures as `classify` or `detect` does; whoever calls has counted.
+
+        Args:
+            model: any model that the account may use.
+            types: what it must have been trained from.
+            count: most labels that an image model returns.
+
+        Returns:
+            Answers a picture file; raises what is wrong with it as `classify` does.
+
+        Raises:
+            InvalidParameter, ModelNotReady, BackboneMissing, ModelUnreadable: as `classify` does.
+        """
+        from chalicelib.formats.pictures.reading import read_picture
+
+        trained = self._checked(model, types)
+
+        def answer(content: bytes) -> Sequence[Probability | Detection]:
+            picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, trained.least_side)
+            found = self._predict(model, trained, picture)
+            return found if model.type == DETECTION else _labels(model, found, count)
+
+        return answer
+
+    def _checked(self, model: ServedModel, types: Collection[str]) -> TrainedVision:
+        """Load a model, or refuse one that cannot answer."""
+        model.require_type(types)
+        if not model.version:
+            raise ModelNotReady(model.model_id, model.status)
+        trained = self._warm.get((model.model_id, model.version), lambda: self._read(model))
+        self._check_backbones(model, trained)
+        return trained
 
     def _read_for(
         self, model: ServedModel, sample: Sample, types: Collection[str]
@@ -122,6 +161,11 @@ class PicturePredictionService:
         picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, least_side)
         if trained is None:
             raise ModelNotReady(model.model_id, model.status)
+        self._check_backbones(model, trained)
+        return trained, picture
+
+    def _check_backbones(self, model: ServedModel, trained: TrainedVision) -> None:
+        """Refuse a model whose backbones are not installed."""
         for use in trained.backbones:
             try:
                 installed = self._backbones.facts(use.name).sha256
@@ -129,7 +173,6 @@ class PicturePredictionService:
                 installed = ""
             if installed != use.sha256:
                 raise BackboneMissing(model.model_id, use.name)
-        return trained, picture
 
     @staticmethod
     def _predict(
@@ -159,3 +202,11 @@ class PicturePredictionService:
             return load(content, self._backbones)
         except ArtifactError as cause:
             raise ModelUnreadable(model.model_id, str(cause)) from cause
+
+
+def _labels(
+    model: ServedModel, answer: Sequence[Probability | Detection], count: int | None
+) -> list[Probability]:
+    """Return the labels that are shown of an answer."""
+    items = [item for item in answer if isinstance(item, Probability)]
+    return items[: None if model.type == MULTI_LABEL else count or TOP_LABELS]

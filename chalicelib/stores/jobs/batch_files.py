@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from chalicelib.domain.jobs.batch import Batch, BatchLine, line_of
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.objects import ArtifactStore, batch_prefix
 
-_RAW, _PARTS, _RESULTS = "raw", "parts/", "results/"
+_RAW, _TEMPLATE, _PARTS, _RESULTS = "raw", "template", "parts/", "results/"
 
 
 class BatchFiles:
@@ -32,12 +34,60 @@ class BatchFiles:
         """Write that file into an open one; False when it is gone."""
         return self._artifacts.get_file(batch_prefix(batch.batch_id) + _RAW, target)
 
-    def put_part(self, batch: Batch, number: int, lines: Sequence[BatchLine]) -> None:
-        """Write the lines of a part."""
-        kept = [line.to_json() for line in lines]
-        content = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
-        # Half of a surrogate pair stays what it is: the line is refused, not the part.
-        self._artifacts.put(_part_key(batch, number), content.encode("utf-8", "surrogatepass"))
+    def put_template(self, batch: Batch, content: bytes) -> None:
+        """Keep the form template that was sent in the call."""
+        self._artifacts.put(batch_prefix(batch.batch_id) + _TEMPLATE, content)
+
+    def template(self, batch: Batch) -> bytes:
+        """Read that template.
+
+        Raises:
+            StorageUnavailable: it is gone: the batch is over.
+        """
+        content = self._artifacts.get(batch_prefix(batch.batch_id) + _TEMPLATE)
+        if content is None:
+            raise StorageUnavailable
+        return content
+
+    def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
+        """Write the lines of a part, and before them the files that they have.
+
+        Args:
+            batch: whose.
+            number: of the part, from 0.
+            lines: taken one after the other, so that no more than one file is held in memory.
+
+        Returns:
+            How many lines there are; a part without lines is not written.
+        """
+        with tempfile.TemporaryFile() as file:
+            kept = [_put_aside(line, file).to_json() for line in lines]
+            if file.tell():
+                file.seek(0)
+                self._artifacts.put_file(_contents_key(batch, number), file)
+        if kept:
+            content = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+            # Half of a surrogate pair stays what it is: the line is refused, not the part.
+            self._artifacts.put(_part_key(batch, number), content.encode("utf-8", "surrogatepass"))
+        return len(kept)
+
+    def contents(
+        self, batch: Batch, number: int, lines: Iterable[BatchLine]
+    ) -> Iterator[tuple[BatchLine, bytes]]:
+        """Read the files of some lines of a part, one after the other.
+
+        Raises:
+            StorageUnavailable: they are gone: the batch is over.
+        """
+        with tempfile.TemporaryFile() as file:
+            self._artifacts.get_file(_contents_key(batch, number), file)
+            for line in lines:
+                start, length = map(int, line.text.split("+"))
+                file.seek(start)
+                content = file.read(length)
+                if len(content) < length:
+                    raise StorageUnavailable
+                yield line, content
 
     def part(self, batch: Batch, number: int) -> list[BatchLine] | None:
         """Read the lines of a part; None when it is gone."""
@@ -109,8 +159,21 @@ def result_name(batch: Batch, mark: object) -> str:
     return f"result-{mark}.{batch.format}"
 
 
+def _put_aside(line: BatchLine, file: BinaryIO) -> BatchLine:
+    """Write the file of a line to the others, and note where it stands."""
+    if line.content is None:
+        return line
+    place = f"{file.tell()}+{len(line.content)}"
+    file.write(line.content)
+    return replace(line, text=place, content=None)
+
+
 def _part_key(batch: Batch, number: int) -> str:
     return f"{batch_prefix(batch.batch_id)}{_PARTS}{number:05d}.json"
+
+
+def _contents_key(batch: Batch, number: int) -> str:
+    return f"{batch_prefix(batch.batch_id)}{_PARTS}{number:05d}.files"
 
 
 def _answers_key(batch: Batch, number: int) -> str:

@@ -17,6 +17,7 @@ from chalicelib.domain.common.clock import Clock, from_milliseconds, to_millisec
 from chalicelib.domain.jobs.batch import (
     CANCELLED,
     FAILED,
+    KIND_TYPES,
     QUEUED,
     RUNNING,
     SUCCEEDED,
@@ -28,6 +29,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.tables import BatchRow
 from chalicelib.stores.jobs.exports import ENDED, OPEN
+from chalicelib.stores.jobs.row_leases import RowLease
 
 KIND = "batch"
 """What the rows of batches bear, in the table of exports."""
@@ -42,7 +44,7 @@ class BatchStore:
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
         self._clock = clock
-        self._milliseconds = round(settings.lease_seconds * 1000)
+        self._lease = RowLease(clock, settings)
 
     def create(self, batch: Batch) -> None:
         """Write a new batch as QUEUED."""
@@ -60,6 +62,8 @@ class BatchStore:
                 "format": batch.format,
                 "count": batch.count,
                 "partial": batch.is_partial,
+                "type": batch.model_type,
+                "reading": dict(batch.reading),
             },
             source=dict(batch.source),
             status=QUEUED,
@@ -92,17 +96,8 @@ class BatchStore:
 
     def acquire(self, batch: Batch) -> Batch | None:
         """Own the step before or after the parts; None when it is over or owned by another."""
-        now, owner = to_milliseconds(self._clock()), secrets.token_hex(8)
-        free = (BatchRow.lease_until < now) & (BatchRow.fence == batch.fence)
-        actions: list[Action] = [
-            BatchRow.lease_until.set(now + self._milliseconds),
-            BatchRow.lease_owner.set(owner),
-            # Set, not added: a repeated call writes the same again.
-            BatchRow.attempts.set(batch.attempts + 1),
-            BatchRow.fence.set(batch.fence + 1),
-        ]
-        mine = free | (BatchRow.lease_owner == owner)
-        return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING) & mine)
+        row = _row(batch)
+        return _load(row) if self._lease.take(row, batch.fence, batch.attempts) else None
 
     def renew(self, batch: Batch) -> None:
         """Keep such a step for another lease.
@@ -110,8 +105,7 @@ class BatchStore:
         Raises:
             LeaseLost: another owns it, or the batch is over.
         """
-        until = to_milliseconds(self._clock()) + self._milliseconds
-        self._own(batch, [BatchRow.lease_until.set(until)])
+        self._own(batch, self._lease.longer(_row(batch)))
 
     def release(self, batch: Batch) -> None:
         """Let another take such a step up."""
@@ -249,6 +243,9 @@ def _load(row: BatchRow) -> Batch:
         kind=request["kind"],
         format=request["format"],
         count=request["count"],
+        # Rows of former versions are of texts.
+        model_type=request.get("type") or KIND_TYPES[request["kind"]][0],
+        reading=request.get("reading") or {},
         is_partial=request["partial"],
         source=row.source,
         created_at=from_milliseconds(row.created_at),

@@ -6,7 +6,6 @@ worker that wrote it, so that a stalled one overwrites nothing.
 
 from __future__ import annotations
 
-import secrets
 from typing import BinaryIO
 
 from pynamodb.expressions.update import Action
@@ -21,6 +20,7 @@ from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.objects import ArtifactStore, batch_prefix, exports_prefix
 from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.queues import EMBED, EXPORT
+from chalicelib.stores.jobs.row_leases import RowLease
 
 OPEN, ENDED = "OPEN", "ENDED"
 """Partitions of the index: what the sweep announces again, and what it deletes."""
@@ -38,7 +38,7 @@ class ExportStore:
         clients.bind_tables()
         self._artifacts = artifacts
         self._clock = clock
-        self._milliseconds = round(settings.lease_seconds * 1000)
+        self._lease = RowLease(clock, settings)
 
     def create(self, export: Export) -> None:
         """Write a new export as QUEUED."""
@@ -80,25 +80,17 @@ class ExportStore:
 
     def acquire(self, account_id: str, export_id: str) -> Export | None:
         """Own the job and set it RUNNING; None when it is over, gone or owned by another."""
-        now, owner = to_milliseconds(self._clock()), secrets.token_hex(8)
         row = ExportRow(account_id, export_id)
         try:
             row.refresh(consistent_read=True)
         except ExportRow.DoesNotExist:
             return None
-        free = (ExportRow.lease_until < now) & (ExportRow.fence == row.fence)
-        actions: list[Action] = [
+        begun = [
             ExportRow.status.set(RUNNING),
-            ExportRow.updated_at.set(now),
-            ExportRow.lease_until.set(now + self._milliseconds),
-            ExportRow.lease_owner.set(owner),
-            # Set, not added: a repeated call writes the same again.
-            ExportRow.attempts.set(row.attempts + 1),
-            ExportRow.fence.set(row.fence + 1),
+            ExportRow.updated_at.set(to_milliseconds(self._clock())),
         ]
-        mine = free | (ExportRow.lease_owner == owner)
-        unfinished = ExportRow.status.is_in(QUEUED, RUNNING) & mine
-        return _load(row) if try_update(row, actions, unfinished) else None
+        is_mine = self._lease.take(row, int(row.fence), int(row.attempts), begun)
+        return _load(row) if is_mine else None
 
     def renew(self, export: Export) -> None:
         """Keep the job for another lease.
@@ -106,8 +98,8 @@ class ExportStore:
         Raises:
             LeaseLost: another worker owns it, or it is gone.
         """
-        until = to_milliseconds(self._clock()) + self._milliseconds
-        self._change(export, [ExportRow.lease_until.set(until)])
+        row = ExportRow(export.account_id, export.export_id)
+        self._change(export, self._lease.longer(row))
 
     def release(self, export: Export, cause: str) -> None:
         """Give the job back to the queue, remembering what broke this attempt."""

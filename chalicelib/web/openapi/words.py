@@ -148,10 +148,16 @@ WORDS: Mapping[str, str] = {
     "BatchForm.kind": "What is asked of each text; the model's type decides where it is missing.",
     "BatchForm.name": "Name of the batch; that of the file where it is missing.",
     "BatchForm.format": "Format of the result; csv holds the most probable label alone.",
+    "PictureBatchForm.datasetId": "Dataset whose uploaded pictures are answered, each once.",
+    "PictureBatchForm.kind": "What is asked of each file; the model's type decides where it is "
+    "missing. `ocr` reads pictures and PDFs, and is not counted.",
+    "PictureBatchForm.name": "Name of the batch; that of the file where it is missing.",
+    "PictureBatchForm.format": "Format of the result; csv holds the most probable label alone, "
+    "and nothing that is read in documents.",
     "BatchForm.textColumn": "Column or member of the texts, by name, or by position from 1 where "
     "no row names the columns; `text` where it is missing.",
     "partial": "Whether as many lines are answered as predictions are left; else all or none.",
-    "BatchRecord.kind": "What is asked of each text.",
+    "BatchRecord.kind": "What is asked of each line.",
     "BatchRecord.format": "Format of the result.",
     "counts": "How many lines there are.",
     "total": "Lines of the input; 0 until they are counted.",

@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
+from typing import Any
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.jobs.batch import CSV, AnsweredLine
+from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.web.records import describe
-from chalicelib.web.records.model_records import ProbabilityRecord
+from chalicelib.web.records.describe_ocr import ocr_answer
+from chalicelib.web.records.ocr_records import OcrRecord, PageRecord, UnreadRecord
 
 
 class LineErrorRecord(msgspec.Struct):
@@ -26,8 +30,12 @@ class BatchLineRecord(msgspec.Struct):
 
     id: str | UnsetType
     row: int | UnsetType
-    probabilities: list[ProbabilityRecord] | UnsetType
-    error: LineErrorRecord | UnsetType
+    task: str | UnsetType = UNSET
+    probabilities: list[Any] | UnsetType = UNSET
+    pages: list[PageRecord] | UnsetType = UNSET
+    unread: list[UnreadRecord] | UnsetType = UNSET
+    document: str | UnsetType = UNSET
+    error: LineErrorRecord | UnsetType = UNSET
 
 
 def write_lines(kind: str, lines: Iterable[AnsweredLine]) -> bytes:
@@ -44,12 +52,40 @@ def write_lines(kind: str, lines: Iterable[AnsweredLine]) -> bytes:
 
 def _record(answered: AnsweredLine) -> BatchLineRecord:
     line, error = answered.line, answered.error
-    return BatchLineRecord(
+    record = BatchLineRecord(
         id=UNSET if line.line_id is None else line.line_id,
         row=line.row if line.line_id is None else UNSET,
-        probabilities=UNSET if error else describe.prediction(answered.items, UNSET).probabilities,
-        error=LineErrorRecord(error.code, error.message) if error else UNSET,
     )
+    if error is not None:
+        record.error = LineErrorRecord(error.code, error.message)
+        return record
+    found = _answer(answered)
+    for member in BatchLineRecord.__struct_fields__[2:-1]:
+        setattr(record, member, getattr(found, member, UNSET))
+    return record
+
+
+def _answer(answered: AnsweredLine) -> Any:
+    """Describe an answer as the single call does."""
+    if answered.document is not None:
+        return _read(answered)
+    detections = [item for item in answered.items if isinstance(item, Detection)]
+    if detections:
+        return describe.detection(detections, UNSET)
+    labels = [item for item in answered.items if isinstance(item, Probability)]
+    return describe.prediction(labels, UNSET)
+
+
+def _read(answered: AnsweredLine) -> OcrRecord:
+    """Describe what was read; tables without a header get the same name whenever it is done."""
+    line, document = answered.line, answered.document
+    if document is None:
+        raise TypeError("The line has no document.")
+
+    def table_id(number: int) -> UUID:
+        return uuid5(NAMESPACE_OID, f"{line.row} {line.line_id} {number}")
+
+    return ocr_answer(answered.task, document, table_id=table_id)
 
 
 def _csv(lines: Iterable[AnsweredLine]) -> bytes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from msgspec import UNSET, UnsetType
 
@@ -71,15 +71,21 @@ class _Block:
     """Number of tables in the answer."""
 
 
-def ocr_answer(task: str, found: DocumentFindings, sample_id: str | UnsetType = UNSET) -> OcrRecord:
+def ocr_answer(
+    task: str,
+    found: DocumentFindings,
+    sample_id: str | UnsetType = UNSET,
+    table_id: Callable[[int], UUID] = lambda _: uuid4(),
+) -> OcrRecord:
     """Describe what was found for a task.
 
     Args:
         task: one of the tasks.
         found: what was found, in the order of the answer.
         sample_id: what the caller sent as such.
+        table_id: makes what stands in the name of a table that has none, by its number.
     """
-    blocks = _blocks(found.findings)
+    blocks = _blocks(found.findings, table_id)
     items = [
         _item(task, finding, blocks.get(place)) for place, finding in enumerate(found.findings)
     ]
@@ -97,7 +103,7 @@ def _unread(place: UnreadBox) -> UnreadRecord:
     return UnreadRecord(box(place.box), place.page_number)
 
 
-def _blocks(findings: Sequence[Finding]) -> dict[int, _Block]:
+def _blocks(findings: Sequence[Finding], table_id: Callable[[int], UUID]) -> dict[int, _Block]:
     """Number pairs and tables, and name the tables; by place in the answer."""
     places = range(len(findings))
     pairs = [place for place in places if isinstance(findings[place].item, FormField)]
@@ -107,16 +113,16 @@ def _blocks(findings: Sequence[Finding]) -> dict[int, _Block]:
         for place, finding in enumerate(findings)
         if isinstance(finding.item, TableBlock)
     ]
-    names = _names(table for _, table in tables)
+    names = _names((table for _, table in tables), table_id)
     for number, (place, table) in enumerate(tables, len(pairs) + 1):
         blocks[place] = _Block(number, names[table.number], str(len(names)))
     return blocks
 
 
-def _names(tables: Iterable[TableBlock]) -> dict[int, str]:
+def _names(tables: Iterable[TableBlock], table_id: Callable[[int], UUID]) -> dict[int, str]:
     """Name each table by its header, else by its number and a random id."""
     names = {table.number: table.table.name for table in tables}
-    return {number: name or f"table{number}_{uuid4()}" for number, name in names.items()}
+    return {number: name or f"table{number}_{table_id(number)}" for number, name in names.items()}
 
 
 def _item(task: str, finding: Finding, block: _Block | None) -> Any:

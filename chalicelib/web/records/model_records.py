@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from chalicelib.domain.jobs.batch import BATCH_FORMATS, BATCH_STATUSES
-from chalicelib.domain.jobs.batch import TEXT_KINDS as TEXT_KINDS_OF_BATCHES
+from chalicelib.domain.jobs.batch import BATCH_FORMATS, BATCH_STATUSES, KIND_TYPES
 from chalicelib.web.records.members import SINCE_2, Number
 
 
@@ -199,7 +198,7 @@ class BatchRecord(msgspec.Struct, rename="camel"):
     id: str
     name: str
     model_id: str
-    kind: Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS_OF_BATCHES]})]
+    kind: Annotated[str, Meta(extra_json_schema={"enum": [*KIND_TYPES]})]
     format: Annotated[str, Meta(extra_json_schema={"enum": [*BATCH_FORMATS]})]
     status: Annotated[str, Meta(extra_json_schema={"enum": [*BATCH_STATUSES]})]
     progress: Number

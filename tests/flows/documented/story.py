@@ -17,7 +17,7 @@ from chalicelib.routes import OPERATIONS
 from chalicelib.web.openapi.examples import EXAMPLES, key
 from tests.flows.client import FORM, Client, encode_multipart
 from tests.flows.pictures import fruit_scenes, scenes_zip
-from tests.pictures import draw
+from tests.pictures import draw, make_zip
 
 ENVIRONMENT = {"PRESAGE_TEXT_PROFILE": "fast"}
 """Of the stack: the same encoders on every machine."""
@@ -61,6 +61,8 @@ def _files() -> dict[str, bytes]:
     found["more_intents.csv"] = b"Can I change my address?,change-address\n"
     found["scenes.zip"] = scenes_zip(fruit_scenes(12))
     found["sign.png"] = draw("circle", "red", (64, 64), at=(8, 8, 40, 40), salt=4)
+    shots = {"stop.jpg": found["stop_sign.jpg"], "sign.png": found["sign.png"]}
+    found["shots.zip"] = make_zip(shots)
     return found
 
 
@@ -184,6 +186,11 @@ STORY: Sequence[Step] = (
          files={"sampleContent": "stop_sign.jpg"}),
     Step("run_ocr", V, fields={"modelId": "OCRModel", "task": "contact"},
          files={"sampleContent": "sample_page.png"}),
+    Step("create_picture_batch", V, fields={"modelId": "$sign_model", "numResults": 1},
+         files={"data": "shots.zip"}, keeps={"shots": "id"}),
+    Step("get_batch", V, variables={"batch_id": "$shots"}, until=_ENDED),
+    Step("list_batches", V, query={"count": 1}),
+    Step("delete_batch", V, variables={"batch_id": "$shots"}),
     Step("add_picture_feedback", V, files={"data": "sign.png"},
          fields={"modelId": "$sign_model", "expectedLabel": "stop-sign", "name": "again.png"}),
     Step("retrain", V, fields={"modelId": "$sign_model"}),

@@ -5,6 +5,7 @@ It is written for the asynchronous one; `synchronous` of client/tools/write_sync
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,7 @@ async def tell_pictures(client: AsyncPresage, folder: Path) -> None:
     assert (await vision.predict(model.model_id, picture)).label
     assert (await model.predict(picture)).probabilities
     assert (await vision.feedback.add(model.model_id, picture, label)).label.name == label
+    await tell_picture_batches(client, model.model_id, archive)
     tables = await vision.datasets.upload(scenes_zip(fruit_scenes(6)), type="image-detection")
     found = await tables.browse().first()
     moved = [{"x": 1, "y": 1, "width": 9, "height": 9, "labelId": found.label.id}]
@@ -172,6 +174,24 @@ async def tell_pictures(client: AsyncPresage, folder: Path) -> None:
     assert await vision.models.delete(model.model_id)
 
 
+async def tell_picture_batches(client: AsyncPresage, model_id: str, archive: Path) -> None:
+    """Batches of pictures, run, fetched and removed."""
+    vision = client.vision
+    shots = await (await vision.batches.create(model_id, archive, num_results=1)).wait()
+    lines = await shots.results()
+    assert (shots.kind, len(lines)) == ("predict", shots.counts.total)
+    single = await vision.predict(model_id, folder_picture(archive, lines[0]["id"]))
+    assert lines[0]["probabilities"] == single.raw["probabilities"][:1]
+    assert (await vision.batches.list().first()).id == shots.id
+    await shots.cancel()
+
+
+def folder_picture(archive: Path, name: str) -> bytes:
+    """Read a picture of an archive."""
+    with zipfile.ZipFile(archive) as opened:
+        return opened.read(name)
+
+
 async def tell_documents(client: AsyncPresage, folder: Path) -> None:
     """A page is read as text, and one without a table has none."""
     page = folder / "page.png"
@@ -180,3 +200,11 @@ async def tell_documents(client: AsyncPresage, folder: Path) -> None:
     assert "17" in found.document
     assert [one.page_number for one in found.pages or ()] == [1]
     assert (await client.vision.ocr(page, task="table", model_id="tabulatev2")).task == "table"
+    papers = folder / "papers"
+    papers.mkdir()
+    (papers / "page.png").write_bytes(page.read_bytes())
+    batches = client.vision.batches
+    made = await batches.create("OCRModel", papers, layout=True, output="text", pages=True)
+    [line] = await (await made.wait()).results()
+    assert line["document"] == found.document
+    assert line["probabilities"] == found.raw["probabilities"]

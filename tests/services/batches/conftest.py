@@ -27,6 +27,7 @@ class Batches:
 
     def __init__(self, world: World, model: Model, view: DatasetView) -> None:
         self.world, self.model, self.view = world, model, view
+        self.family = view.dataset.family
 
     def send(
         self,
@@ -53,7 +54,7 @@ class Batches:
         container = self.world.container
         asks = account or self.world.account
         model = container.served_models.find(asks.account_id, model_id or self.model.model_id)
-        return container.batches.create(asks, model, source, BatchOptions(**options))
+        return container.batches.create(asks, self.family, model, source, BatchOptions(**options))
 
     def get(self, batch: Batch) -> Batch:
         """Read a batch again."""
@@ -86,10 +87,8 @@ class Batches:
 @pytest.fixture
 def batches(world: World, monkeypatch: pytest.MonkeyPatch) -> Batches:
     """Parts of ten lines, three at once."""
-    for module in (rules, runs):
-        monkeypatch.setattr(module, "PART_LINES", 10)
-        if hasattr(module, "PARTS_AT_ONCE"):
-            monkeypatch.setattr(module, "PARTS_AT_ONCE", 3)
+    monkeypatch.setitem(rules.PART_LINES, "intent", 10)  # type: ignore[misc]
+    monkeypatch.setattr(runs, "PARTS_AT_ONCE", 3)
     view = world.dataset(some_rows({"book": 9, "cancel": 9}))
     return Batches(world, world.model(view), view)
 

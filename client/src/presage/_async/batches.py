@@ -1,4 +1,4 @@
-"""Batches: many texts answered in the background."""
+"""Batches: many texts, pictures or documents answered in the background."""
 
 from __future__ import annotations
 
@@ -14,20 +14,33 @@ from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._files import File
 from presage._records import decode
-from presage._requests import Request
+from presage._requests import Request, camel
 from presage.errors import JobFailedError, PresageError
 
 if TYPE_CHECKING:
-    from presage._async.families import AsyncLanguage
+    from presage._async.families import AsyncFamily
+
+
+_READING = [
+    "task",
+    "form_type",
+    "form_template",
+    "layout",
+    "output",
+    "link_tables",
+    "alphabet",
+    "pages",
+]
+"""Fields of reading documents."""
 
 
 class AsyncBatch(records.Batch):
     """A batch: its record, and what can be done with it."""
 
     @property
-    def family(self) -> AsyncLanguage:
+    def family(self) -> AsyncFamily:
         """The family it belongs to."""
-        found: AsyncLanguage = self.__dict__["family_of"]
+        found: AsyncFamily = self.__dict__["family_of"]
         return found
 
     async def refresh(self) -> AsyncBatch:
@@ -87,13 +100,51 @@ class AsyncBatch(records.Batch):
         return await self.family.batches.cancel(self.id)
 
 
-class AsyncBatches:
-    """`/v2/language/batches`."""
+class AsyncBatchList:
+    """What the batches of both families have."""
 
-    def __init__(self, family: AsyncLanguage) -> None:
+    def __init__(self, family: AsyncFamily) -> None:
         self._family = family
         self._transport: AsyncTransport = family.transport
         self._base = f"{family.path}/batches"
+
+    async def get(self, batch_id: str) -> AsyncBatch:
+        """Fetch how far a batch is, and where its result can be fetched."""
+        request = Request("GET", f"{self._base}/{batch_id}")
+        return self._bound(await self._transport.record(request, AsyncBatch))
+
+    def list(self) -> AsyncPages[AsyncBatch]:
+        """List the batches, the newest first."""
+        return AsyncPages(
+            self._transport,
+            Request("GET", self._base),
+            lambda item: self._bound(decode(item, AsyncBatch)),
+        )
+
+    async def cancel(self, batch_id: str) -> AsyncBatch:
+        """Cancel a batch, or remove one that has ended with its result."""
+        request = Request("DELETE", f"{self._base}/{batch_id}")
+        return self._bound(await self._transport.record(request, AsyncBatch))
+
+    async def _create(
+        self, fields: dict[str, Any], file: File | None, progress: bool | None
+    ) -> AsyncBatch:
+        if file is None:
+            return await self._asked(Request("POST", self._base, fields=fields))
+        async with self._family.uploads.attached(file, "data", "path", progress) as part:
+            sent = {**fields, **part.fields}
+            return await self._asked(Request("POST", self._base, fields=sent, files=part.files))
+
+    async def _asked(self, request: Request) -> AsyncBatch:
+        return self._bound(await self._transport.record(request, AsyncBatch))
+
+    def _bound(self, batch: AsyncBatch) -> AsyncBatch:
+        batch.__dict__["family_of"] = self._family
+        return batch
+
+
+class AsyncBatches(AsyncBatchList):
+    """`/v2/language/batches`."""
 
     async def create(
         self,
@@ -126,33 +177,50 @@ class AsyncBatches:
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
         fields |= {"numResults": num_results, "name": name, "format": format}
         fields |= {"partial": partial, "textColumn": text_column}
-        if file is None:
-            return await self._create(Request("POST", self._base, fields=fields))
-        async with self._family.uploads.attached(file, "data", "path", progress) as part:
-            sent = {**fields, **part.fields}
-            return await self._create(Request("POST", self._base, fields=sent, files=part.files))
+        return await self._create(fields, file, progress)
 
-    async def get(self, batch_id: str) -> AsyncBatch:
-        """Fetch how far a batch is, and where its result can be fetched."""
-        request = Request("GET", f"{self._base}/{batch_id}")
-        return self._bound(await self._transport.record(request, AsyncBatch))
 
-    def list(self) -> AsyncPages[AsyncBatch]:
-        """List the batches, the newest first."""
-        return AsyncPages(
-            self._transport,
-            Request("GET", self._base),
-            lambda item: self._bound(decode(item, AsyncBatch)),
-        )
+class AsyncPictureBatches(AsyncBatchList):
+    """`/v2/vision/batches`."""
 
-    async def cancel(self, batch_id: str) -> AsyncBatch:
-        """Cancel a batch, or remove one that has ended with its result."""
-        request = Request("DELETE", f"{self._base}/{batch_id}")
-        return self._bound(await self._transport.record(request, AsyncBatch))
+    async def create(
+        self,
+        model_id: str,
+        file: File | None = None,
+        *,
+        dataset_id: int | None = None,
+        kind: str | None = None,
+        num_results: int | None = None,
+        name: str | None = None,
+        format: str | None = None,
+        partial: bool | None = None,
+        progress: bool | None = None,
+        **reading: Any,
+    ) -> AsyncBatch:
+        """Have many pictures or documents answered; a prediction is reserved for each picture.
 
-    async def _create(self, request: Request) -> AsyncBatch:
-        return self._bound(await self._transport.record(request, AsyncBatch))
+        Args:
+            model_id: what answers; `OCRModel` reads documents, which is not counted.
+            file: a zip archive or a folder of pictures, of PDFs too where they are read: a path,
+                an address, bytes or open file.
+            dataset_id: a dataset whose uploaded pictures are answered, in place of a file.
+            kind: `predict`, `detect` or `ocr`; the model's type decides where it is missing.
+            num_results: most labels of an answer.
+            name: of the batch; that of the file where it is missing.
+            format: of the result, `jsonl` or `csv`.
+            partial: whether as many pictures are answered as predictions are left.
+            progress: whether to show bars; None shows them on a terminal.
+            reading: what `ocr` takes: task, form_type, form_template, layout, output, link_tables,
+                alphabet, pages.
 
-    def _bound(self, batch: AsyncBatch) -> AsyncBatch:
-        batch.__dict__["family_of"] = self._family
-        return batch
+        Raises:
+            TypeError: it is none of these.
+        """
+        fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
+        fields |= {"numResults": num_results, "name": name, "format": format}
+        fields["partial"] = partial
+        for member, value in reading.items():
+            if member not in _READING:
+                raise TypeError(f"{member} is none of {', '.join(_READING)}.")
+            fields[camel(member)] = json.dumps(value) if isinstance(value, dict) else value
+        return await self._create(fields, file, progress)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from presage import records
-from presage._async.batches import AsyncBatches
+from presage._async.batches import AsyncBatches, AsyncBatchList, AsyncPictureBatches
 from presage._async.datasets import AsyncDatasets, AsyncExamples, AsyncFeedback
 from presage._async.exports import AsyncExports
 from presage._async.models import AsyncModels
@@ -33,6 +33,7 @@ class AsyncFamily:
     """What both families have."""
 
     path = ""
+    batches: AsyncBatchList
 
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         self.transport = transport
@@ -68,7 +69,7 @@ class AsyncLanguage(AsyncFamily):
 
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         super().__init__(transport, uploads)
-        self.batches = AsyncBatches(self)
+        self.batches: AsyncBatches = AsyncBatches(self)
 
     async def intent(
         self,
@@ -144,6 +145,10 @@ class AsyncVision(AsyncFamily):
     """`/v2/vision`: pictures, and documents to read."""
 
     path = "/v2/vision"
+
+    def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
+        super().__init__(transport, uploads)
+        self.batches: AsyncPictureBatches = AsyncPictureBatches(self)
 
     async def predict(
         self,

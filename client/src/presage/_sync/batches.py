@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Batches: many texts answered in the background."""
+"""Batches: many texts, pictures or documents answered in the background."""
 
 from __future__ import annotations
 
@@ -15,20 +15,33 @@ from presage._sync.transport import Transport
 from presage._sync.waiting import wait
 from presage._files import File
 from presage._records import decode
-from presage._requests import Request
+from presage._requests import Request, camel
 from presage.errors import JobFailedError, PresageError
 
 if TYPE_CHECKING:
-    from presage._sync.families import Language
+    from presage._sync.families import Family
+
+
+_READING = [
+    "task",
+    "form_type",
+    "form_template",
+    "layout",
+    "output",
+    "link_tables",
+    "alphabet",
+    "pages",
+]
+"""Fields of reading documents."""
 
 
 class Batch(records.Batch):
     """A batch: its record, and what can be done with it."""
 
     @property
-    def family(self) -> Language:
+    def family(self) -> Family:
         """The family it belongs to."""
-        found: Language = self.__dict__["family_of"]
+        found: Family = self.__dict__["family_of"]
         return found
 
     def refresh(self) -> Batch:
@@ -88,13 +101,51 @@ class Batch(records.Batch):
         return self.family.batches.cancel(self.id)
 
 
-class Batches:
-    """`/v2/language/batches`."""
+class BatchList:
+    """What the batches of both families have."""
 
-    def __init__(self, family: Language) -> None:
+    def __init__(self, family: Family) -> None:
         self._family = family
         self._transport: Transport = family.transport
         self._base = f"{family.path}/batches"
+
+    def get(self, batch_id: str) -> Batch:
+        """Fetch how far a batch is, and where its result can be fetched."""
+        request = Request("GET", f"{self._base}/{batch_id}")
+        return self._bound(self._transport.record(request, Batch))
+
+    def list(self) -> Pages[Batch]:
+        """List the batches, the newest first."""
+        return Pages(
+            self._transport,
+            Request("GET", self._base),
+            lambda item: self._bound(decode(item, Batch)),
+        )
+
+    def cancel(self, batch_id: str) -> Batch:
+        """Cancel a batch, or remove one that has ended with its result."""
+        request = Request("DELETE", f"{self._base}/{batch_id}")
+        return self._bound(self._transport.record(request, Batch))
+
+    def _create(
+        self, fields: dict[str, Any], file: File | None, progress: bool | None
+    ) -> Batch:
+        if file is None:
+            return self._asked(Request("POST", self._base, fields=fields))
+        with self._family.uploads.attached(file, "data", "path", progress) as part:
+            sent = {**fields, **part.fields}
+            return self._asked(Request("POST", self._base, fields=sent, files=part.files))
+
+    def _asked(self, request: Request) -> Batch:
+        return self._bound(self._transport.record(request, Batch))
+
+    def _bound(self, batch: Batch) -> Batch:
+        batch.__dict__["family_of"] = self._family
+        return batch
+
+
+class Batches(BatchList):
+    """`/v2/language/batches`."""
 
     def create(
         self,
@@ -127,33 +178,50 @@ class Batches:
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
         fields |= {"numResults": num_results, "name": name, "format": format}
         fields |= {"partial": partial, "textColumn": text_column}
-        if file is None:
-            return self._create(Request("POST", self._base, fields=fields))
-        with self._family.uploads.attached(file, "data", "path", progress) as part:
-            sent = {**fields, **part.fields}
-            return self._create(Request("POST", self._base, fields=sent, files=part.files))
+        return self._create(fields, file, progress)
 
-    def get(self, batch_id: str) -> Batch:
-        """Fetch how far a batch is, and where its result can be fetched."""
-        request = Request("GET", f"{self._base}/{batch_id}")
-        return self._bound(self._transport.record(request, Batch))
 
-    def list(self) -> Pages[Batch]:
-        """List the batches, the newest first."""
-        return Pages(
-            self._transport,
-            Request("GET", self._base),
-            lambda item: self._bound(decode(item, Batch)),
-        )
+class PictureBatches(BatchList):
+    """`/v2/vision/batches`."""
 
-    def cancel(self, batch_id: str) -> Batch:
-        """Cancel a batch, or remove one that has ended with its result."""
-        request = Request("DELETE", f"{self._base}/{batch_id}")
-        return self._bound(self._transport.record(request, Batch))
+    def create(
+        self,
+        model_id: str,
+        file: File | None = None,
+        *,
+        dataset_id: int | None = None,
+        kind: str | None = None,
+        num_results: int | None = None,
+        name: str | None = None,
+        format: str | None = None,
+        partial: bool | None = None,
+        progress: bool | None = None,
+        **reading: Any,
+    ) -> Batch:
+        """Have many pictures or documents answered; a prediction is reserved for each picture.
 
-    def _create(self, request: Request) -> Batch:
-        return self._bound(self._transport.record(request, Batch))
+        Args:
+            model_id: what answers; `OCRModel` reads documents, which is not counted.
+            file: a zip archive or a folder of pictures, of PDFs too where they are read: a path,
+                an address, bytes or open file.
+            dataset_id: a dataset whose uploaded pictures are answered, in place of a file.
+            kind: `predict`, `detect` or `ocr`; the model's type decides where it is missing.
+            num_results: most labels of an answer.
+            name: of the batch; that of the file where it is missing.
+            format: of the result, `jsonl` or `csv`.
+            partial: whether as many pictures are answered as predictions are left.
+            progress: whether to show bars; None shows them on a terminal.
+            reading: what `ocr` takes: task, form_type, form_template, layout, output, link_tables,
+                alphabet, pages.
 
-    def _bound(self, batch: Batch) -> Batch:
-        batch.__dict__["family_of"] = self._family
-        return batch
+        Raises:
+            TypeError: it is none of these.
+        """
+        fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
+        fields |= {"numResults": num_results, "name": name, "format": format}
+        fields["partial"] = partial
+        for member, value in reading.items():
+            if member not in _READING:
+                raise TypeError(f"{member} is none of {', '.join(_READING)}.")
+            fields[camel(member)] = json.dumps(value) if isinstance(value, dict) else value
+        return self._create(fields, file, progress)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from presage import records
-from presage._sync.batches import Batches
+from presage._sync.batches import Batches, BatchList, PictureBatches
 from presage._sync.datasets import Datasets, Examples, Feedback
 from presage._sync.exports import Exports
 from presage._sync.models import Models
@@ -34,6 +34,7 @@ class Family:
     """What both families have."""
 
     path = ""
+    batches: BatchList
 
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         self.transport = transport
@@ -69,7 +70,7 @@ class Language(Family):
 
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         super().__init__(transport, uploads)
-        self.batches = Batches(self)
+        self.batches: Batches = Batches(self)
 
     def intent(
         self,
@@ -145,6 +146,10 @@ class Vision(Family):
     """`/v2/vision`: pictures, and documents to read."""
 
     path = "/v2/vision"
+
+    def __init__(self, transport: Transport, uploads: Uploads) -> None:
+        super().__init__(transport, uploads)
+        self.batches: PictureBatches = PictureBatches(self)
 
     def predict(
         self,

@@ -7,18 +7,28 @@ from typing import Annotated
 
 import typer
 
-from presage import Batch, PresageError
-from presage.cli.context import Id, Json, Quiet, client, pairs, shows_progress
+from presage import Batch, Presage, PresageError
+from presage._sync.families import Language, Vision
+from presage.cli.context import Id, Json, Quiet, client, find_model, pairs, shows_progress
 from presage.cli.output import print_json, say, show, table
+from presage.errors import NotFoundError
 
-app = typer.Typer(no_args_is_help=True, help="Batches: many texts answered at once.")
+app = typer.Typer(
+    no_args_is_help=True, help="Batches: many texts, pictures or documents answered at once."
+)
 
 BatchId = Annotated[str, typer.Argument(help="Id of a batch.", show_default=False)]
 
 
 @app.command()
 def run(
-    file: Annotated[str, typer.Argument(help="Texts as csv, tsv, xlsx or JSON lines, or an URL.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="Texts as csv, tsv, xlsx or JSON lines; a zip or folder of pictures or documents; "
+            "or an URL."
+        ),
+    ],
     model: Annotated[str, typer.Option(help="Id of the model that answers.", show_default=False)],
     output: Annotated[
         Path | None,
@@ -28,8 +38,8 @@ def run(
         list[str] | None,
         typer.Option(
             "--set",
-            help="text-column=Subject, num-results=3, name=…, kind=intent or format=csv; may be "
-            "repeated.",
+            help="text-column=Subject, num-results=3, name=…, kind=intent, format=csv or "
+            "task=table; may be repeated.",
         ),
     ] = None,
     partial: Annotated[
@@ -41,17 +51,15 @@ def run(
     as_id: Id = False,
     as_json: Json = False,
 ) -> None:
-    """Have the texts of a file answered, and fetch the answers."""
+    """Have the texts, pictures or documents of a file answered, and fetch the answers."""
     progress = shows_progress(quiet)
     if output is not None and output.exists() and not force:
         raise PresageError(f"{output} is there already: --force replaces it.")
     with client() as service:
-        made = service.language.batches.create(
-            model,
-            file,
-            partial=partial or None,
-            **pairs(options, "--set"),
-            progress=progress,
+        family = _family_of(service, model, file)
+        fields = pairs(options, "--set")
+        made = family.batches.create(
+            model, file, partial=partial or None, **fields, progress=progress
         )
         lines = [f"batch {made.id} is {made.status}"]
         if wait:
@@ -67,7 +75,9 @@ def run(
 def list_batches(as_json: Json = False) -> None:
     """List your batches, the newest first."""
     with client() as service:
-        found = service.language.batches.list().list()
+        families = (service.language, service.vision)
+        found = [batch for family in families for batch in family.batches.list()]
+    found.sort(key=lambda batch: batch.created_at, reverse=True)
     if as_json:
         print_json(found)
         return
@@ -83,7 +93,7 @@ def list_batches(as_json: Json = False) -> None:
 def show_batch(batch_id: BatchId, as_json: Json = False) -> None:
     """Show how far a batch is."""
     with client() as service:
-        found = service.language.batches.get(batch_id)
+        found = _find(service, batch_id)
     show(found, [_line(found)], as_json=as_json)
 
 
@@ -101,7 +111,7 @@ def fetch(
     """Wait for a batch and fetch its result."""
     progress = shows_progress(quiet)
     with client() as service:
-        found = service.language.batches.get(batch_id).wait(progress=progress)
+        found = _find(service, batch_id).wait(progress=progress)
         place = output or Path(f"batch-{found.id}.{found.format}")
         if place.exists() and not force:
             raise PresageError(f"{place} is there already: --force replaces it.")
@@ -113,9 +123,26 @@ def fetch(
 def cancel(batch_id: BatchId, as_json: Json = False) -> None:
     """Cancel a batch, or remove one that has ended with its result."""
     with client() as service:
-        found = service.language.batches.cancel(batch_id)
+        found = _find(service, batch_id).cancel()
     over = "cancelled" if found.status == "CANCELLED" else "removed"
     show(found, [f"batch {batch_id} is {over}"], as_json=as_json)
+
+
+def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
+    """Return the family of a model; what a file is tells of one that ships with the service."""
+    try:
+        is_text = find_model(service, model_id).model_type.startswith("text")
+    except NotFoundError:
+        is_text = not (Path(file).is_dir() or file.casefold().endswith(".zip"))
+    return service.language if is_text else service.vision
+
+
+def _find(service: Presage, batch_id: str) -> Batch:
+    """Fetch a batch of either family."""
+    try:
+        return service.language.batches.get(batch_id)
+    except NotFoundError:
+        return service.vision.batches.get(batch_id)
 
 
 def _line(batch: Batch) -> str:

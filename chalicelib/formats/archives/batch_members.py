@@ -1,0 +1,74 @@
+"""Reads the files of an archive as the lines of a batch, one file in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from chalicelib.domain.jobs.batch import BatchLine, LineError
+from chalicelib.errors import InvalidUpload, ServiceError
+from chalicelib.formats.archives.zip_archive import (
+    MemberProblem,
+    ZipArchive,
+    ZipMember,
+    open_archive,
+)
+from chalicelib.formats.archives.zip_directory import show_path
+from chalicelib.formats.texts.batch_file import shown_id
+
+
+def read_members(
+    file: BinaryIO,
+    limit: int,
+    too_large: Callable[[int, int], ServiceError],
+    check: Callable[[], None] = lambda: None,
+) -> Iterator[BatchLine]:
+    """Read the files of an archive; what is wrong with one of them is said in its place.
+
+    Args:
+        file: seekable; stays open.
+        limit: most bytes of one file.
+        too_large: what the single call says of one that has so many bytes, over that limit.
+        check: called for each file; raises to stop.
+
+    Yields:
+        Lines with the content of their file, in the order of the archive's directory.
+
+    Raises:
+        InvalidUpload: the archive cannot be read, or holds no file.
+    """
+    archive, row = open_archive(file), 0
+    for row, member in enumerate(archive.members(), 1):
+        check()
+        yield _line(archive, member, row, limit, too_large)
+    if not row:
+        raise InvalidUpload("The archive holds no file to answer. Send one with pictures in it.")
+
+
+def count_members(file: BinaryIO) -> int:
+    """Count the files of an archive.
+
+    Raises:
+        InvalidUpload: it cannot be read.
+    """
+    return sum(1 for _ in open_archive(file).members())
+
+
+def _line(
+    archive: ZipArchive,
+    member: ZipMember,
+    row: int,
+    limit: int,
+    too_large: Callable[[int, int], ServiceError],
+) -> BatchLine:
+    """Read one file, or say why it cannot be asked."""
+    line_id = shown_id(show_path(member.path) if member.problem else member.path)
+    if member.size > limit and not member.problem:
+        refusal = too_large(member.size, limit)
+        return BatchLine(row, line_id, "", LineError(refusal.code, refusal.message))
+    try:
+        return BatchLine(row, line_id, content=archive.read(member, limit))
+    except MemberProblem as problem:
+        told = str(problem)
+        error = LineError("invalid_file", f"{told[0].upper()}{told[1:]}")
+        return BatchLine(row, line_id, "", error)

@@ -1,0 +1,198 @@
+"""Batches of pictures and documents.
+
+The files of a part lie beside its lines in the bucket, or where the dataset has its pictures; each
+is read and answered alone, so that memory holds a few of them at a time.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from chalicelib.domain.common.limits import (
+    MAX_ARCHIVE_BYTES_BY_PATH,
+    MAX_OCR_BYTES,
+    MAX_PREDICTED_IMAGE_BYTES,
+)
+from chalicelib.domain.datasets.dataset import UPLOAD, VISION, Dataset
+from chalicelib.domain.documents.ocr import FORM, OcrRequest
+from chalicelib.domain.jobs.batch import (
+    KIND_TYPES,
+    PART_LINES,
+    READ,
+    AnsweredLine,
+    Batch,
+    BatchLine,
+    LineError,
+)
+from chalicelib.domain.jobs.batch_work import Check
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.errors import BadRequest, InvalidUpload, TimedOut, TooLarge, UnsupportedType
+from chalicelib.formats import documents
+from chalicelib.formats.archives.batch_members import count_members, read_members
+from chalicelib.formats.archives.zip_directory import InvalidZip
+from chalicelib.formats.pictures import rules
+from chalicelib.formats.upload_files import check_content
+
+if TYPE_CHECKING:
+    from chalicelib.domain.documents.form_template import FormTemplate
+    from chalicelib.domain.documents.ocr import DocumentFindings
+    from chalicelib.domain.models.prediction import Detection, Probability
+    from chalicelib.stores.stores import Stores
+
+Answer = Callable[[BatchLine, bytes], AnsweredLine]
+"""Answers the file of a line, or raises what is wrong with it."""
+DOCUMENT_SECONDS = 90.0
+"""Time for one document of a part: three times that of a call, and a part's fit into a run."""
+PARTS_IN_CALL = 100
+"""Parts of a file that are written within the call that sends it."""
+GONE = LineError("example_not_found", "The picture was deleted before it was answered.")
+"""What is said of a dataset's picture that is not there any more."""
+
+
+class PictureAnswers(Protocol):
+    """Answers pictures as the single call does."""
+
+    def check(self, model: ServedModel, types: Collection[str]) -> None:
+        """Refuse a model that cannot answer."""
+
+    def answerer(
+        self, model: ServedModel, types: Collection[str], count: int | None
+    ) -> Callable[[bytes], Sequence[Probability | Detection]]:
+        """Make what answers a file."""
+
+
+class DocumentReader(Protocol):
+    """Reads documents as the single call does."""
+
+    def require_networks(self, model: ServedModel) -> None:
+        """Refuse a model whose networks are missing."""
+
+    def template(
+        self, source: bytes | str | Mapping[str, object] | None, form_type: str | None
+    ) -> FormTemplate:
+        """Read a form template, or take the one that ships for a standard form."""
+
+    def read_content(
+        self,
+        model: ServedModel,
+        content: bytes,
+        request: OcrRequest,
+        seconds_left: Callable[[], float],
+    ) -> DocumentFindings:
+        """Find in a file what is asked for."""
+
+
+_REFUSALS = (BadRequest, TooLarge, UnsupportedType, TimedOut)
+
+
+class PictureWork:
+    """Reads and answers pictures and documents."""
+
+    max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
+    """Most bytes of an archive behind a `path`."""
+
+    def __init__(self, stores: Stores, predictions: PictureAnswers, ocr: DocumentReader) -> None:
+        self._stores = stores
+        self._predictions = predictions
+        self._ocr = ocr
+
+    def check_model(self, model: ServedModel, kind: str) -> None:
+        """Refuse a model that cannot answer pictures, or read documents."""
+        if kind == READ:
+            model.require_type(KIND_TYPES[kind])
+            self._ocr.require_networks(model)
+        else:
+            self._predictions.check(model, KIND_TYPES[kind])
+
+    def check_sent(self, content: bytes) -> None:
+        """Refuse what is no archive."""
+        check_content(VISION, content)
+
+    def fits_call(self, kind: str, content: bytes) -> bool:
+        """Tell whether the archive has so few files that their parts are written at once."""
+        try:
+            return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * PART_LINES[kind]
+        except InvalidZip as problem:
+            raise _no_archive(problem) from problem
+
+    def read(self, batch: Batch, file: BinaryIO, check: Check) -> Iterator[BatchLine]:
+        """Read the files of an archive."""
+        limit, too_large = MAX_PREDICTED_IMAGE_BYTES, rules.too_large
+        if batch.kind == READ:
+            limit, too_large = MAX_OCR_BYTES, documents.too_large
+        try:
+            yield from read_members(file, limit, too_large, check)
+        except InvalidZip as problem:
+            raise _no_archive(problem) from problem
+
+    def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
+        """Read which pictures were uploaded to a dataset, each once, by its first example."""
+        del batch
+        seen: set[bytes] = set()
+        found = self._stores.examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
+        for example in found:
+            digest = bytes.fromhex(example.picture)
+            if digest not in seen:
+                seen.add(digest)
+                yield BatchLine(len(seen), str(example.example_id), example.picture)
+
+    def answer(
+        self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
+    ) -> Iterator[AnsweredLine]:
+        """Answer files one after the other; what is wrong with one is its answer."""
+        ask = self._reader(batch, model) if batch.kind == READ else self._answerer(batch, model)
+        for line, content in self._contents(batch, number, lines):
+            if content is None:
+                yield AnsweredLine(line, error=GONE)
+                continue
+            try:
+                yield ask(line, content)
+            except _REFUSALS as refusal:
+                yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
+
+    def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
+        """Make what answers pictures as the single call does."""
+        answer = self._predictions.answerer(model, KIND_TYPES[batch.kind], batch.count)
+        return lambda line, content: AnsweredLine(line, answer(content))
+
+    def _reader(self, batch: Batch, model: ServedModel) -> Answer:
+        """Make what reads documents as the single call does, in more time."""
+        request = self._request(batch)
+        self._ocr.require_networks(model)
+
+        def read(line: BatchLine, content: bytes) -> AnsweredLine:
+            until = time.monotonic() + DOCUMENT_SECONDS
+            found = self._ocr.read_content(
+                model, content, request, lambda: until - time.monotonic()
+            )
+            return AnsweredLine(line, document=found, task=request.task)
+
+        return read
+
+    def _request(self, batch: Batch) -> OcrRequest:
+        """Make the request of a single call of what the batch keeps of its fields."""
+        fields = dict(batch.reading)
+        form_type = fields.pop("form_type", None)
+        template = None
+        if fields["task"] == FORM:
+            source = self._stores.batch_files.template(batch) if form_type is None else None
+            template = self._ocr.template(source, None if form_type is None else str(form_type))
+        return OcrRequest(template=template, **fields)  # type: ignore[arg-type]
+
+    def _contents(
+        self, batch: Batch, number: int, lines: Sequence[BatchLine]
+    ) -> Iterator[tuple[BatchLine, bytes | None]]:
+        """Bring the files of lines, one after the other; None for one that is gone."""
+        if "dataset" not in batch.source:
+            return iter(self._stores.batch_files.contents(batch, number, lines))
+        dataset_id = int(str(batch.source["dataset"]))
+        wanted = ((line, line.text) for line in lines)
+        return self._stores.pictures.read_ahead(dataset_id, wanted)
+
+
+def _no_archive(problem: InvalidZip) -> InvalidUpload:
+    """Say that a file is no archive, with the cause."""
+    return InvalidUpload(str(problem))

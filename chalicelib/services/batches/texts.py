@@ -1,0 +1,75 @@
+"""Batches of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
+
+from chalicelib.domain.datasets.dataset import UPLOAD, Dataset
+from chalicelib.domain.jobs.batch import (
+    KIND_TYPES,
+    MAX_BATCH_BYTES,
+    AnsweredLine,
+    Batch,
+    BatchLine,
+)
+from chalicelib.domain.jobs.batch_work import Check
+from chalicelib.domain.models.model import ServedModel
+from chalicelib.domain.models.prediction import Ranked
+from chalicelib.formats.texts.batch_file import asked_line, check_sent, read_lines
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+AnswerTexts = Callable[[ServedModel, Sequence[str], str, int | None], list[Ranked]]
+"""Answers texts with a model of a type of data, so many labels each."""
+
+
+class TextWork:
+    """Reads and answers texts."""
+
+    max_bytes = MAX_BATCH_BYTES
+    """Most bytes of a file behind a `path`."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        check_model: Callable[[ServedModel, str], None],
+        answer_texts: AnswerTexts,
+    ) -> None:
+        self._stores = stores
+        self._check_model = check_model
+        self._answer_texts = answer_texts
+
+    def check_model(self, model: ServedModel, kind: str) -> None:
+        """Refuse a model that cannot answer texts."""
+        self._check_model(model, KIND_TYPES[kind][0])
+
+    def check_sent(self, content: bytes) -> None:
+        """Refuse what is no file of texts."""
+        check_sent(content)
+
+    def fits_call(self, kind: str, content: bytes) -> bool:
+        """Tell that the parts of every file are written within the call."""
+        del kind, content
+        return True
+
+    def read(self, batch: Batch, file: BinaryIO, check: Check) -> Iterator[BatchLine]:
+        """Read the lines of a file."""
+        return read_lines(file, str(batch.source.get("column", "")), check)
+
+    def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
+        """Read the uploaded texts of a dataset."""
+        del batch
+        found = self._stores.examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
+        for row, example in enumerate(found, 1):
+            yield asked_line(row, str(example.example_id), example.name)
+
+    def answer(
+        self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
+    ) -> Iterator[AnsweredLine]:
+        """Answer the texts of a part side by side."""
+        del number
+        texts = [line.text for line in lines]
+        made = self._answer_texts(model, texts, KIND_TYPES[batch.kind][0], batch.count)
+        return map(AnsweredLine, lines, made)

@@ -1,0 +1,65 @@
+"""Batches of pictures and documents beside single calls: equal to the byte, and how long each take.
+
+Run: python -m tests.bench.bench_batches [--pictures 1000] [--documents 100]; the smallest run is
+--pictures 2 --documents 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.bench.report import Bar, Report
+from tests.flows.client import VISION, Client
+from tests.flows.pictures import folders_zip
+from tests.flows.test_batches import answered, papers, photos, single
+from tests.flows.world import World
+from tests.local_stack import LocalStack
+from tests.pictures import make_zip
+
+ROOT = Path(__file__).parents[2]
+
+
+def compare(
+    report: Report, client: Client, call: str, files: Mapping[str, bytes], **fields: str
+) -> None:
+    """Have files answered as a batch and one by one; report how many lines are equal."""
+    begun = time.perf_counter()
+    _, lines = answered(client, VISION, "files.zip", make_zip(files), seconds=3600, **fields)
+    batch_seconds = time.perf_counter() - begun
+    begun, equal = time.perf_counter(), 0
+    for line, (name, content) in zip(lines, files.items(), strict=True):
+        answer = client.multipart(
+            "POST", f"{VISION}/{call}", fields, {"sampleContent": ("sample", content)}
+        )
+        equal += line == single(name, answer.body)
+    single_seconds = time.perf_counter() - begun
+    report.add(f"{call}: lines equal to single calls", equal, "", Bar(len(files)))
+    report.add(f"{call}: the batch", batch_seconds, "s")
+    report.add(f"{call}: single calls, one after the other", single_seconds, "s")
+
+
+def main() -> int:
+    """Run the benchmark and return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.bench_batches")
+    parser.add_argument("--pictures", type=int, default=1_000)
+    parser.add_argument("--documents", type=int, default=100)
+    options = parser.parse_args()
+    report = Report("Batches of pictures and documents beside single calls")
+    with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
+        world = World(stack, Path(folder))
+        client = world.photographer()
+        made = client.dataset(folders_zip(), file_name="shapes.zip", type="image")
+        model = client.model(made["id"], "shapes", epochs=10)
+        compare(report, client, "predict", photos(options.pictures), modelId=model)
+        compare(report, client, "ocr", papers(options.documents), modelId="OCRModel")
+        world.close()
+    return report.finish(ROOT / "build" / "bench" / "batches.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,356 @@
+"""Batches of pictures and documents: equal to single calls, bad files, their life."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import pytest
+from PIL import Image
+
+from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.documents.ocr import OcrRequest
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.jobs import batch as rules
+from chalicelib.domain.jobs.batch import Batch
+from chalicelib.domain.models.prediction import PredictionOptions
+from chalicelib.errors import (
+    BatchNotFound,
+    InvalidParameter,
+    InvalidUpload,
+    ModelNotFound,
+    TooLarge,
+    UnsupportedType,
+)
+from chalicelib.services.batches import pictures
+from chalicelib.stores.aws.tables import BatchRow
+from chalicelib.web.records import describe
+from chalicelib.web.records.describe_ocr import ocr_answer
+from tests.builders import World
+from tests.pdfs import text_pdf
+from tests.pictures import draw, encoded, label_folders, make_zip
+from tests.services.batches.conftest import Batches
+from tests.tiny_ocr import TinyEngine, TinyPool
+from tests.tiny_vision import TinyVision
+
+
+@pytest.fixture
+def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Batches:
+    """Batches of pictures: parts of ten pictures and of two documents."""
+    for kind, lines in (("predict", 10), ("detect", 10), ("ocr", 2)):
+        monkeypatch.setitem(rules.PART_LINES, kind, lines)  # type: ignore[misc]
+    view = world.pictures(label_folders({"red": 9, "green": 9}))
+    world.work()
+    return Batches(world, world.model(view), view)
+
+
+@pytest.fixture
+def reader(shots: Batches) -> TinyEngine:
+    """What reads the documents: it says how bright a page is, so that each answer differs."""
+    engine = TinyEngine(lambda pixels, check: (f"mean {pixels.mean():.3f}", "second line"))
+    shots.world.container.readers = TinyPool(engine)  # type: ignore[assignment]
+    return engine
+
+
+def _archive(count: int) -> dict[str, bytes]:
+    """Draw that many pictures, each of another size."""
+    shapes = ("circle", "square", "cross")
+    return {
+        f"shots/{n:03d}.png": draw(shapes[n % 3], ("red", "green")[n % 2], (40 + n, 32), salt=n)
+        for n in range(count)
+    }
+
+
+def _send(shots: Batches, files: Mapping[str, bytes] | bytes, **options: Any) -> Batch:
+    content = files if isinstance(files, bytes) else make_zip(files)
+    return shots.send(content, name="shots.zip", **options)
+
+
+def _single(shots: Batches, content: bytes, count: int | None = None) -> bytes:
+    """Answer a picture by the single call, and return what is sent of it."""
+    world = shots.world
+    model = world.container.served_models.find(world.account.account_id, shots.model.model_id)
+    service, sample = world.container.picture_predictions, Sample(content=content)
+    if model.type == "image-detection":
+        record: Any = describe.detection(
+            service.detect(world.account, model, sample).items, msgspec.UNSET
+        )
+    else:
+        found = service.classify(world.account, model, sample, PredictionOptions(count))
+        record = describe.prediction(found.items, msgspec.UNSET)
+    return msgspec.json.encode(record.probabilities)
+
+
+def test_each_picture_is_answered_as_the_single_call_does(shots: Batches) -> None:
+    """One line a file, in the order of the archive, equal to the byte, counted once."""
+    files = _archive(57)
+    made = _send(shots, files, count=1)
+    assert (made.status, made.total, made.kind, made.name) == ("RUNNING", 57, "predict", "shots")
+    shots.world.work()
+
+    done, used = shots.get(made), shots.used()
+    assert (done.status, done.lines_done, done.lines_failed, used) == ("SUCCEEDED", 57, 0, 57)
+    expected = [
+        b'{"id":"%s","probabilities":%s}' % (name.encode(), _single(shots, content, 1))
+        for name, content in files.items()
+    ]
+    assert shots.content(made).splitlines() == expected
+    assert len(shots.world.objects("batches/")) == 1
+
+
+def test_objects_are_found_as_the_single_call_finds_them(shots: Batches) -> None:
+    """A model with boxes answers with them; a picture without objects has an empty list."""
+    world, blue = shots.world, encoded(Image.new("RGB", (32, 32), (0, 0, 255)))
+    box = b'{"label": "red", "x": 2, "y": 2, "width": 9, "height": 9}'.decode()
+    rows = "".join(f'{n}.png,"{box.replace(chr(34), chr(34) * 2)}"\n' for n in range(12))
+    scenes = {f"{n}.png": draw("square", "red", salt=n) for n in range(12)}
+    scenes["annotations.csv"] = f"image_file,box0\n{rows}".encode()
+    view = world.pictures(scenes, "image-detection")
+    world.work()
+    shots.model = world.model(view)
+    files = {**_archive(7), "none.png": blue}
+    made = _send(shots, files)
+    world.work()
+
+    assert shots.get(made).kind == "detect"
+    expected = [
+        b'{"id":"%s","probabilities":%s}' % (name.encode(), _single(shots, content))
+        for name, content in files.items()
+    ]
+    assert shots.content(made).splitlines() == expected
+    assert expected[-1].endswith(b'"probabilities":[]}')
+    assert b"boundingBox" in expected[0]
+
+
+def test_documents_are_read_as_the_single_call_reads_them(
+    shots: Batches, reader: TinyEngine
+) -> None:
+    """Pictures and PDFs, with all that was asked for, and not counted."""
+    world = shots.world
+    files = {
+        **_archive(3),
+        "letter.pdf": text_pdf(["Invoice 17", "Total 20.00"], ["Page two"]),
+        "broken.pdf": b"%PDF-1.4 nothing",
+        "notes.txt": b"no document",
+    }
+    fields: dict[str, Any] = {"task": "text", "form_type": None, "links_tables": False}
+    fields |= {"alphabet": "latin", "layout": True, "output": "markdown", "has_pages": True}
+    made = shots.create(
+        UploadSource(content=make_zip(files), file_name="papers.zip"),
+        model_id="OCRModel",
+        reading=fields,
+    )
+    world.work()
+
+    lines, model = (
+        shots.content(made).splitlines(),
+        world.container.served_models.find(world.account.account_id, "OCRModel"),
+    )
+    request = OcrRequest("text", None, False, "latin", True, "markdown", True)
+    for line, (name, content) in list(zip(lines, files.items(), strict=True))[:4]:
+        found = world.container.ocr.read(model, Sample(content=content), request, lambda: 25.0)
+        sent = msgspec.json.encode(ocr_answer("text", found))
+        expected = sent.replace(b'"object":"predictresponse",', b"")[1:]
+        assert line == b'{"id":"%s",' % name.encode() + expected
+    codes = [json.loads(line)["error"]["code"] for line in lines[4:]]
+    assert codes == ["broken_document", "unsupported_document_type"]
+    assert (shots.get(made).status, shots.get(made).lines_failed, shots.used()) == (
+        "SUCCEEDED",
+        2,
+        0,
+    )
+
+
+def test_bad_files_say_what_the_single_call_says(shots: Batches) -> None:
+    """Each is a line with its error and costs nothing; the others are answered."""
+    files = {
+        "good.png": draw("square", "red"),
+        "half.png": draw("square", "red")[:60],
+        "text.txt": b"hello",
+        "empty.png": b"",
+        "large.png": b"\x89PNG\r\n\x1a\n" + b"x" * (5 * 1024 * 1024),
+        "long.png": encoded(Image.new("RGB", (1, 200))),
+        "last.png": draw("circle", "green"),
+    }
+    made = _send(shots, files)
+    shots.world.work()
+
+    lines = shots.lines(made)
+    assert [line["id"] for line in lines] == list(files)
+    codes = [line.get("error", {}).get("code") for line in lines]
+    assert codes == [
+        None,
+        "broken_image",
+        "unsupported_image_type",
+        "empty_image",
+        "image_too_large",
+        "image_too_narrow",
+        None,
+    ]
+    for line, content in zip(lines, files.values(), strict=True):
+        if "error" in line:
+            with pytest.raises(Exception) as single:  # noqa: PT011 - compared below
+                _single(shots, content)
+            assert line["error"]["message"] == str(single.value)
+    assert (shots.get(made).lines_failed, shots.used()) == (5, 2)
+
+
+def test_damaged_entries_cost_only_themselves(shots: Batches) -> None:
+    """An entry whose bytes were changed, or whose path leaves the archive, is a line's error."""
+    good = make_zip(_archive(3), method=zipfile.ZIP_STORED)
+    place = good.index(b"shots/001.png") + 60
+    bad = good[:place] + bytes([good[place] ^ 255]) + good[place + 1 :]
+    made = _send(shots, bad)
+    shots.world.work()
+
+    codes = [line.get("error", {}).get("code") for line in shots.lines(made)]
+    assert codes == [None, "invalid_file", None]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "text"),
+    [
+        (b"", InvalidUpload, "0 bytes"),
+        (make_zip({}), InvalidUpload, "holds no file"),
+        (make_zip({"folder/": b"", "__MACOSX/._a.png": b"x"}), InvalidUpload, "holds no file"),
+        (b"text\nhello\n", UnsupportedType, "no zip archive"),
+        (draw("circle", "red"), UnsupportedType, "PNG"),
+        (make_zip({"a.png": b"x"})[:-30], InvalidUpload, "no usable zip archive"),
+        (b"PK\x03\x04" + b"\0" * (50 * 1024 * 1024), TooLarge, "50 MB"),
+    ],
+)
+def test_input_that_is_none_is_refused(
+    shots: Batches, content: bytes, kind: type[Exception], text: str
+) -> None:
+    """An empty or broken archive is refused within the call and leaves nothing."""
+    with pytest.raises(kind, match=text):
+        _send(shots, content)
+    assert (shots.world.rows(BatchRow), shots.world.objects("batches/")) == ([], [])
+    assert shots.used() == 0
+
+
+def test_pictures_of_a_dataset_are_answered_once_each(shots: Batches) -> None:
+    """In the order of lists, by the id of their first example; one that is gone says so."""
+    world, dataset = shots.world, shots.view.dataset
+    made = shots.create(shots.view)
+    found = list(world.stores.examples.read_all(dataset.dataset_id, "upload", dataset.counts))
+    [prepare] = world.messages()
+    world.deliver(prepare)
+    world.stores.pictures.delete(dataset.dataset_id, [found[3].picture])
+    world.work()
+
+    lines = shots.lines(made)
+    assert [line["id"] for line in lines] == [str(one.example_id) for one in found]
+    assert [line.get("error", {}).get("code") for line in lines].count("example_not_found") == 1
+    content = world.stores.pictures.get(dataset.dataset_id, found[0].picture)
+    assert content is not None
+    used = shots.used()
+    assert json.loads(_single(shots, content)) == lines[0]["probabilities"]
+    assert (used, shots.get(made).lines_failed) == (len(found) - 1, 1)
+
+
+def test_csv_holds_the_most_probable_label(shots: Batches) -> None:
+    """Of pictures; what is read in documents has no such form."""
+    made = _send(shots, _archive(2), format="csv")
+    shots.world.work()
+    rows = shots.content(made).decode().splitlines()
+    assert rows[0] == "row,id,label,probability,code,message"
+    assert rows[1].startswith("1,shots/000.png,")
+    assert len(rows) == 3
+
+
+def test_models_that_cannot_answer_are_refused(shots: Batches) -> None:
+    """One of another type or account, and a model of texts."""
+    with pytest.raises(InvalidParameter, match="image-detection"):
+        _send(shots, _archive(1), kind="detect")
+    with pytest.raises(InvalidParameter, match="batch of pictures"):
+        _send(shots, _archive(1), model_id="CommunitySentiment")
+    with pytest.raises(ModelNotFound):
+        _send(shots, _archive(1), account=shots.world.new_account("other@example.com"))
+    assert shots.world.rows(BatchRow) == []
+
+
+def test_a_deleted_model_ends_the_batch(shots: Batches) -> None:
+    """FAILED with the cause, without a result, and nothing stays counted or stored."""
+    made = _send(shots, _archive(25))
+    shots.world.container.deletions.delete_model(shots.world.account, shots.model.model_id)
+    shots.world.work()
+
+    found = shots.get(made)
+    assert (found.status, found.is_open, found.result) == ("FAILED", False, "")
+    assert f"Model {shots.model.model_id} was deleted" in found.message
+    assert (shots.used(), shots.world.objects("batches/")) == (0, [])
+
+
+def test_a_batch_that_is_cancelled_while_it_ends(shots: Batches) -> None:
+    """What was answered stays and is counted; the last part that comes late adds nothing."""
+    world = shots.world
+    made = _send(shots, _archive(25))
+    first, *late = world.messages()
+    world.deliver(first)
+    world.container.batches.delete(shots.get(made))
+    for message in late:
+        world.deliver(message)
+    world.work()
+
+    found = shots.get(made)
+    assert (found.status, found.is_open, len(shots.lines(made))) == ("CANCELLED", False, 10)
+    assert shots.used() == 10
+    assert len(world.objects("batches/")) == 1
+
+
+def test_a_part_whose_worker_died_is_answered_again(shots: Batches) -> None:
+    """The result of a part that was written but not counted is written again, equal."""
+    world = shots.world
+    made = _send(shots, _archive(25))
+    message = world.messages()[0]
+    done, world.stores.batches.done = world.stores.batches.done, _dead  # type: ignore[method-assign]
+    with pytest.raises(ConnectionError):
+        world.deliver(message)
+    key = f"batches/{made.batch_id}/results/00000"
+    before = world.stores.artifacts.get(key)
+    world.stores.batches.done = done  # type: ignore[method-assign]
+    world.deliver((message[0], {**message[1], "delivery": 2}))
+
+    assert before
+    assert world.stores.artifacts.get(key) == before
+    assert shots.get(made).numbers_done == {0}
+
+
+def _dead(*_: object) -> None:
+    raise ConnectionError
+
+
+def test_results_are_gone_after_thirty_days(shots: Batches) -> None:
+    """The batch cannot be read, and the sweep deletes what is stored."""
+    world = shots.world
+    made = _send(shots, _archive(2))
+    world.work()
+    world.clock.advance(days=30, seconds=1)
+    with pytest.raises(BatchNotFound):
+        world.container.batches.get(world.account, "vision", made.batch_id)
+    world.container.sweeping.run()
+    assert world.objects("batches/") == []
+
+
+def test_archives_of_many_files_are_made_ready_in_the_background(
+    shots: Batches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The call is answered before the parts are written, and the batch ends alike."""
+    monkeypatch.setattr(pictures, "PARTS_IN_CALL", 1)
+    made = _send(shots, _archive(11))
+    assert (made.status, made.total) == ("QUEUED", 0)
+    shots.world.work()
+    assert (shots.get(made).status, len(shots.lines(made))) == ("SUCCEEDED", 11)
+
+
+def test_batches_of_a_family_are_those_of_its_own(shots: Batches) -> None:
+    """A batch of pictures is none of texts."""
+    made, world = _send(shots, _archive(1)), shots.world
+    with pytest.raises(BatchNotFound):
+        world.container.batches.get(world.account, "language", made.batch_id)
+    assert world.container.batches.list(world.account, "language", 0, 9).items == ()
+    assert len(world.container.batches.list(world.account, "vision", 0, 9).items) == 1
