@@ -63,6 +63,7 @@ class Function:
         return f"{self.logical}SqsEventSource"
 
 
+_ONE_PAGE = {"PRESAGE_OCR_THREADS": "1"}
 _TWO_THREADS = {"PRESAGE_THREADS": "2"}
 
 FUNCTIONS = (
@@ -71,8 +72,9 @@ FUNCTIONS = (
     Function(API, 3_538, 29, 4_096, environment=_TWO_THREADS),
     # An archive of 2 GB is read in /tmp.
     Function("ingest_upload", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, INGEST, 10),
-    # The file of a batch, an archive of up to 2 GB, is read in /tmp.
-    Function("embed_texts", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EMBED, 20),
+    # The file of a batch, an archive of up to 2 GB, is read in /tmp; one page of a document at a
+    # time is what its memory has room for.
+    Function("embed_texts", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EMBED, 20, _ONE_PAGE),
     # Features of a training, up to 8 GB, lie in /tmp.
     Function(
         "train_paid",

@@ -39,6 +39,8 @@ PARTS_AT_ONCE = 10
 """Parts of one account that wait or are worked on at a time, so that accounts take turns."""
 MAX_BATCH_LINES = 1_000_000
 """Lines of a batch. Beyond, section 4."""
+MAX_BATCH_FILES = 100_000
+"""Pictures or documents of a batch: as many as an archive may have."""
 MAX_BATCH_BYTES = 200 * 1024 * 1024
 """Bytes of a file of texts that is read from a `path`. Beyond, section 4."""
 MAX_OPEN_BATCHES = 20

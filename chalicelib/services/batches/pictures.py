@@ -20,6 +20,7 @@ from chalicelib.domain.datasets.dataset import UPLOAD, VISION, Dataset
 from chalicelib.domain.documents.ocr import FORM, OcrRequest
 from chalicelib.domain.jobs.batch import (
     KIND_TYPES,
+    MAX_BATCH_FILES,
     PART_LINES,
     READ,
     AnsweredLine,
@@ -129,7 +130,11 @@ class PictureWork:
             raise _no_archive(problem) from problem
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Read which pictures were uploaded to a dataset, each once, by its first example."""
+        """Read which pictures were uploaded to a dataset, each once, by its first example.
+
+        Raises:
+            InvalidUpload: there are too many.
+        """
         del batch
         seen: set[bytes] = set()
         found = self._stores.examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
@@ -137,6 +142,11 @@ class PictureWork:
             digest = bytes.fromhex(example.picture)
             if digest not in seen:
                 seen.add(digest)
+                if len(seen) > MAX_BATCH_FILES:
+                    raise InvalidUpload(
+                        f"Dataset {dataset.dataset_id} has more than {MAX_BATCH_FILES:,} pictures, "
+                        "the most of a batch. Send them as archives, each as a batch of its own."
+                    )
                 yield BatchLine(len(seen), str(example.example_id), example.picture)
 
     def answer(

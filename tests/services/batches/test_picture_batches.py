@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,6 +27,8 @@ from chalicelib.errors import (
     TooLarge,
     UnsupportedType,
 )
+from chalicelib.formats.archives.batch_members import read_members
+from chalicelib.formats.pictures.rules import too_large
 from chalicelib.services.batches import pictures
 from chalicelib.stores.aws.tables import BatchRow
 from chalicelib.web.records import describe
@@ -354,3 +358,29 @@ def test_batches_of_a_family_are_those_of_its_own(shots: Batches) -> None:
         world.container.batches.get(world.account, "language", made.batch_id)
     assert world.container.batches.list(world.account, "language", 0, 9).items == ()
     assert len(world.container.batches.list(world.account, "vision", 0, 9).items) == 1
+
+
+def test_datasets_of_too_many_pictures_are_refused(
+    shots: Batches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batch ends as FAILED with the limit, and nothing stays."""
+    monkeypatch.setattr(pictures, "MAX_BATCH_FILES", 17)
+    made = shots.create(shots.view)
+    shots.world.work()
+    found = shots.get(made)
+    assert (found.status, "more than 17 pictures" in found.message) == ("FAILED", True)
+    assert (shots.used(), shots.world.objects("batches/")) == (0, [])
+
+
+def test_an_archive_is_read_one_file_at_a_time(tmp_path: Path) -> None:
+    """Sixty files of a megabyte take a few megabytes of memory, however many there are."""
+    place = tmp_path / "large.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        for number in range(60):
+            archive.writestr(f"{number}.png", bytes([number]) * (1 << 20))
+    with place.open("rb") as file:
+        tracemalloc.start()
+        count = sum(1 for _ in read_members(file, 5 << 20, too_large))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert (count, peak < 6 << 20) == (60, True), peak
