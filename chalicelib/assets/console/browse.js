@@ -2,18 +2,35 @@
 
 import { useEffect, useMemo, useRef, useState } from "./hooks.module.js";
 import { all } from "./api.js";
+import { BoxEditor } from "./boxes.js";
 import { train } from "./dataset.js";
 import { Examples } from "./examples.js";
 import { Mending } from "./mending.js";
 import { Palette } from "./palette.js";
 import { Picture } from "./picture.js";
 import { VirtualList } from "./virtual_list.js";
-import { Action, colour, Field, html, number, percent, Problem, useLoad } from "./ui.js";
+import { Action, colour, Field, html, Loaded, number, percent, Problem, useLoad } from "./ui.js";
 import { t } from "./words.js";
 
 const SEARCH_MILLISECONDS = 300;
 
-export function Browse({ dataset, variables, query, again }) {
+/** Reads which examples a cell of the confusion matrix stands for, and what the model answered. */
+async function cellOf({ family }, { model, label, as }) {
+  const options = { variables: { family, model_id: model }, query: { expected: label, predicted: as } };
+  const found = await all("evaluation", options, 1000, 100);
+  return new Map(found.map((one) => [one.exampleId, { suggestion: one.predictedLabel, confidence: one.probability }]));
+}
+
+export function Browse(props) {
+  const { variables, query } = props;
+  // A model that was trained before such answers were kept has none: then the whole label is shown.
+  const cell = useLoad(async () => ({ only: query.as ? await cellOf(variables, query).catch(() => null) : null }), [query.model, query.label, query.as]);
+  return html`<${Loaded} of=${cell}>${({ only }) => html`
+    ${only && html`<p class="notice">${t("browse.cell", { count: only.size, expected: query.label, predicted: query.as })}</p>`}
+    <${Browsing} ...${props} only=${only} />`}<//>`;
+}
+
+function Browsing({ dataset, variables, query, again, only }) {
   const labels = dataset.labelSummary.labels;
   const named = labels.find((label) => label.name === query.label);
   const [wanted, setWanted] = useState({ labelId: named?.id ?? "", source: "", contains: "", suspectsOf: query.suspectsOf ?? "" });
@@ -24,8 +41,8 @@ export function Browse({ dataset, variables, query, again }) {
   const examples = useMemo(() => {
     const label = labels.find((one) => one.id === Number(wanted.labelId));
     const sent = wanted.suspectsOf || wanted.source ? wanted : { ...wanted, source: undefined };
-    return new Examples(variables, sent, label ? label.numExamples : dataset.totalExamples, tell);
-  }, [asked, dataset.id]);
+    return new Examples(variables, sent, label ? label.numExamples : dataset.totalExamples, tell, only);
+  }, [asked, dataset.id, only]);
   const mending = useMemo(() => new Mending(variables, tell), [dataset.id]);
   useEffect(() => () => { mending.finish().then(again); }, [mending]);
   const models = useLoad(() => all("datasetModels", { variables }), [dataset.id]);
@@ -33,7 +50,7 @@ export function Browse({ dataset, variables, query, again }) {
     <${Filters} wanted=${wanted} set=${setWanted} labels=${labels} models=${(models.data ?? []).filter((one) => one.status === "SUCCEEDED")} />
     ${mending.error && html`<${Problem} error=${mending.error} />`}
     ${examples.error && html`<${Problem} error=${examples.error} />`}
-    <${Review} key=${asked} examples=${examples} mending=${mending} dataset=${dataset} wanted=${wanted} family=${variables.family} isFirst=${Boolean(query.first)} />
+    <${Review} key=${asked} examples=${examples} mending=${mending} dataset=${dataset} reviewed=${wanted.suspectsOf || (only ? query.model : "")} variables=${variables} isFirst=${Boolean(query.first)} again=${again} />
   </div>`;
 }
 
@@ -56,15 +73,18 @@ function Filters({ wanted, set, labels, models }) {
 }
 
 /** The list with the keyboard: one example is the present one, some may be chosen with it. */
-function Review({ examples, mending, dataset, wanted, family, isFirst }) {
+function Review({ examples, mending, dataset, reviewed, variables, isFirst, again }) {
   const [at, setAt] = useState(0);
   const [chosen, setChosen] = useState(new Set());
+  const [edited, setEdited] = useState(null);
+  const { family } = variables;
+  const hasBoxes = dataset.type === "image-detection";
   const [kept, setKept] = useState(new Set());
   const search = useRef(null);
   const list = useRef(null);
   const labels = dataset.labelSummary.labels;
   const hues = useMemo(() => new Map(labels.map((label, index) => [label.id, index])), [dataset]);
-  const isSuspects = Boolean(wanted.suspectsOf);
+  const isSuspects = Boolean(reviewed);
   useEffect(() => {
     examples.want(0, 100);
     if (!isFirst) list.current?.focus({ preventScroll: true });
@@ -110,15 +130,21 @@ function Review({ examples, mending, dataset, wanted, family, isFirst }) {
     j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1), PageDown: () => step(10), PageUp: () => step(-10),
     Home: () => setAt(0), End: () => setAt(Math.max(0, examples.total - 1)),
     u: () => { mending.undo(); step(-1); }, x: remove, " ": () => { choose(at); step(1); }, "/": () => search.current.focus(), l: () => search.current.focus(),
-    ...(isSuspects && { a: accept, s: keep, t: () => train(dataset, family, wanted.suspectsOf) }),
+    ...(hasBoxes && { b: () => examples.items[at] && setEdited(examples.items[at]) }),
+    ...(isSuspects && { a: accept, s: keep, t: () => train(dataset, family, reviewed) }),
   };
   const press = (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select") || edited) return;
     if (event.key === " " && event.target.matches("button")) return;
     const act = /^[1-9]$/.test(event.key) && labels[event.key - 1] ? () => assign(labels[event.key - 1]) : keys[event.key];
     if (!act || examples.total === 0 && event.key !== "t" && event.key !== "u") return;
     event.preventDefault();
     act();
+  };
+  const edit = (changed) => {
+    setEdited(null);
+    if (changed) { examples.restart(); again(); }
+    list.current?.focus({ preventScroll: true });
   };
   const left = isSuspects && examples.over ? examples.items.filter(({ id }) => !kept.has(id)).length : null;
   const Row = family === "vision" ? PictureCell : TextRow;
@@ -128,13 +154,14 @@ function Review({ examples, mending, dataset, wanted, family, isFirst }) {
         ${chosen.size > 0 ? ` · ${t("browse.chosen", { count: chosen.size })}` : ""}</span>
         <span class="muted">${mending.unsent || mending.sending ? t("browse.saving") : mending.moved ? t("browse.saved") : ""}</span>
         ${mending.removals.size > 0 && html`<span class="toast">${t("browse.removed", { count: mending.removals.size })} <button type="button" class="button quiet small" onClick=${() => mending.undo()}>${t("browse.undo")}</button></span>`}
-        ${isSuspects && html`<${Action} kind=${left === 0 ? "primary" : ""} small focused=${left === 0 && mending.moved > 0} run=${() => mending.finish().then(() => train(dataset, family, wanted.suspectsOf))}>${t("model.again")}<//>`}</div>
+        ${isSuspects && html`<${Action} kind=${left === 0 ? "primary" : ""} small focused=${left === 0 && mending.moved > 0} run=${() => mending.finish().then(() => train(dataset, family, reviewed))}>${t("model.again")}<//>`}</div>
       ${examples.total === 0 && (examples.over || !examples.inOrder) ? html`<p class="empty">${isSuspects ? t("browse.noSuspects") : t("browse.none")}</p>` : html`
       <${VirtualList} list=${list} label=${t("tab.examples")} count=${examples.total} at=${at} wide=${family === "vision"}
         want=${(from, to) => examples.want(from, to)} row=${(index) => html`<${Row} example=${examples.items[index]} hues=${hues} kept=${kept.has(examples.items[index]?.id)} />`}
         chosen=${chosen} pick=${(index, event) => { setAt(index); if (event.ctrlKey || event.metaKey || event.shiftKey) choose(index); }} />`}
     </div>
-    <${Palette} labels=${labels} search=${search} assign=${assign} leave=${() => list.current?.focus()} isSuspects=${isSuspects} accept=${accept} keep=${keep} remove=${remove} undo=${() => mending.undo()} example=${examples.items[at]} dataset=${dataset} />
+    <${Palette} labels=${labels} search=${search} assign=${assign} leave=${() => list.current?.focus()} isSuspects=${isSuspects} accept=${accept} keep=${keep} remove=${remove} undo=${() => mending.undo()} example=${examples.items[at]} edit=${hasBoxes && keys.b} />
+    ${edited && html`<${BoxEditor} example=${edited} labels=${labels} variables=${variables} close=${edit} />`}
   </div>`;
 }
 

@@ -10,13 +10,21 @@ export class Examples {
    * @param query what is looked for; its answers come one after the other when their number is unknown
    * @param total how many there are, if that is known
    * @param tell is called whenever something came
+   * @param only by id what a model answered to the examples that are shown; null shows all
    */
-  constructor(variables, query, total, tell) {
-    Object.assign(this, { variables, query, tell, items: [], error: null, reading: new Set(), over: false });
-    this.inOrder = Boolean(query.contains || query.suspectsOf || query.source);
+  constructor(variables, query, total, tell, only = null) {
+    Object.assign(this, { variables, query, tell, only, items: [], error: null, reading: new Set(), over: false });
+    this.inOrder = Boolean(only || query.contains || query.suspectsOf || query.source);
     this.total = this.inOrder ? 0 : total;
     this.next = 0;
     this.left = 0;
+  }
+
+  /** Forgets what was read, because another call changed it. */
+  restart() {
+    Object.assign(this, { items: [], reading: new Set(), over: false, next: 0, left: 0, total: this.inOrder ? 0 : this.total });
+    this.want(0, PAGE);
+    this.tell();
   }
 
   /** Reads what the rows from one to another show. */
@@ -55,7 +63,7 @@ export class Examples {
     this.reading.add(-1);
     try {
       const answer = await this.#ask(this.next, PAGE);
-      this.items.push(...answer.data);
+      this.items.push(...this.#picked(answer.data));
       this.total = this.items.length;
       this.next = answer.nextOffset;
       this.over = this.next === undefined;
@@ -63,6 +71,12 @@ export class Examples {
     this.reading.delete(-1);
     this.tell();
     if (!this.over && this.items.length < PAGE) this.#readOn();
+  }
+
+  #picked(found) {
+    if (!this.only) return found;
+    const kept = found.filter(({ id }) => this.only.has(id));
+    return kept.map((example) => ({ ...example, ...this.only.get(example.id) }));
   }
 
   #ask(offset, count) {

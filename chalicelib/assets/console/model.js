@@ -7,6 +7,7 @@ import { train } from "./dataset.js";
 import { Matrix } from "./matrix.js";
 import { Card, Measures } from "./measures.js";
 import { isOpen } from "./models.js";
+import { Reliability } from "./reliability.js";
 import { Action, go, Head, html, Loaded, Progress, useEvery, useFocus, useLoad } from "./ui.js";
 import { t } from "./words.js";
 
@@ -46,5 +47,6 @@ function Result({ variables, training }) {
       <a class=${`button ${suspects ? "" : "primary"}`} ref=${suspects ? null : next} href=${`#/try/${family}/${training.modelId}`}>${t("model.try")}</a></div></section>
     <${Loaded} of=${card}>${(shown) => html`<${Card} card=${shown} />`}<//>
     <${Loaded} of=${metrics}>${({ metricsData }) => html`<${Measures} data=${metricsData} />
-      ${metricsData.confusionMatrix && html`<${Matrix} data=${metricsData} place=${place} model=${training.modelId} />`}`}<//>`;
+      ${metricsData.confusionMatrix && html`<${Matrix} data=${metricsData} place=${place} model=${training.modelId} />`}`}<//>
+    <${Reliability} variables=${variables} trainedAt=${training.updatedAt} />`;
 }

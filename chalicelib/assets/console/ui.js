@@ -113,7 +113,7 @@ export function Field({ label, hint, children }) {
 export const colour = (index) => `hsl(${(index * 137.5 + 210) % 360} 55% var(--label-lightness))`;
 
 export const number = (value) => (value ?? 0).toLocaleString("en");
-export const percent = (value, digits = 0) => `${((value ?? 0) * 100).toFixed(digits)} %`;
+export const percent = (value, digits = 0) => `${((value ?? 0) * 100).toFixed(digits)}\u00a0%`;
 export const when = (text) => new Date(text).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
 export const bytes = (count) => {
   const power = count ? Math.min(3, Math.floor(Math.log10(count) / 3)) : 0;

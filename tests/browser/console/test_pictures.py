@@ -1,0 +1,55 @@
+"""Pictures in the console: their boxes by keyboard and mouse, and what a cell of a matrix shows."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from infra.drawing.archives import ASSETS
+
+FRUITS = ASSETS / "global" / "image-detection.zip"
+
+
+@pytest.fixture
+def fruits(newcomer):
+    """An account with a dataset of pictures with boxes."""
+    caller = newcomer()
+    path = "/v2/vision/datasets/upload/sync"
+    dataset = caller.upload(FRUITS.read_bytes(), "image-detection", FRUITS.name, path).ok()
+    return caller, dataset
+
+
+def test_boxes_are_mended_by_keyboard_and_mouse(console, fruits):
+    """A box is moved and relabelled by keys, another drawn by mouse; all are kept together."""
+    caller, dataset = fruits
+    browse = f"/v2/vision/datasets/{dataset['id']}/browse"
+    first = caller.get(browse, source="all").ok()["data"][0]
+    console.enter(caller, f"dataset/vision/{dataset['id']}")
+    page = console.page
+    page.wait_for_selector(".cell img")
+    console.press("b")
+    page.wait_for_selector("rect:focus")
+    console.press("ArrowLeft", "Shift+ArrowDown", "2")
+    plane = page.locator(".drawing svg").bounding_box()
+    page.mouse.move(plane["x"] + 4, plane["y"] + 4)
+    page.mouse.down()
+    page.mouse.move(plane["x"] + 60, plane["y"] + 50, steps=3)
+    page.mouse.up()
+    page.get_by_role("button", name="Keep these boxes").click()
+    expect(page.locator("dialog")).to_have_count(0)
+
+    after = caller.get(browse, source="all", contains=first["name"]).ok()["data"]
+    boxes = [one["box"] for one in after]
+    moved = (first["box"]["x"] - 1, first["box"]["height"] + 1)
+    assert moved in [(box["x"], box["height"]) for box in boxes]
+    total = caller.get(f"/v2/vision/datasets/{dataset['id']}").ok()["totalExamples"]
+    assert total == dataset["totalExamples"] + 1
+
+
+def test_cell_of_the_matrix_leads_to_its_examples(console, owner):
+    """A number of the confusion matrix shows examples, with what the model says of them."""
+    [model] = owner.get("/v2/language/models").ok()["data"]
+    console.enter(owner, f"model/language/{model['modelId']}")
+    console.page.locator(".matrix td a").first.click()
+    expect(console.page.locator(".suggestion").first).to_be_visible()
+    expect(console.page.get_by_text("had not seen them says")).to_be_visible()
