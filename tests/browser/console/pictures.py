@@ -35,7 +35,7 @@ def test_pictures_are_drawn(console, newcomer):
     page.keyboard.press("a")
     shoot(console, "mend")
     console.go(f"try/language/{model}")
-    page.get_by_label("Text").fill("The lamp arrived broken, can I get my money back?")
+    page.locator("textarea").fill("The lamp arrived broken, can I get my money back?")
     page.get_by_role("button", name="Ask").click()
     page.get_by_role("button", name="What decided?").click()
     page.wait_for_selector(".decided")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.request import Request, urlopen
 
+import jwt
 import pytest
 
 from chalicelib.routes import OPERATIONS
@@ -25,13 +28,34 @@ def beginning(world: World) -> tuple[Client, dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory, closed_network) -> Iterator[dict[str, Any]]:
-    """The story, told to a stack with the models that ship."""
+def demo_stack(closed_network) -> Iterator[LocalStack]:
+    """A stack with the models that ship, and the demo account."""
     arguments = ("--no-demo", "--forget")
     with LocalStack(arguments=arguments, environment=ENVIRONMENT, ready_seconds=240) as stack:
-        world = World(stack, tmp_path_factory.mktemp("documented"))
-        yield Teller(*beginning(world)).tell()
-        world.close()
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory, demo_stack) -> Iterator[dict[str, Any]]:
+    """The story, told to that stack."""
+    world = World(demo_stack, tmp_path_factory.mktemp("documented"))
+    yield Teller(*beginning(world)).tell()
+    world.close()
+
+
+def test_link_to_the_console_signs_in(demo_stack):
+    """The start prints a link whose token, behind #, is good for ten minutes."""
+    found = re.search(r"^  console +(\S+)#token=(\S+)$", demo_stack.log(), re.MULTILINE)
+    assert found is not None
+    with urlopen(found[1], timeout=20) as page:  # noqa: S310 - our own stack
+        assert page.headers["Content-Type"].startswith("text/html")
+    claims = jwt.decode(found[2], options={"verify_signature": False})
+    assert claims["exp"] - claims["iat"] in range(590, 601)
+    asked = Request(  # noqa: S310 - our own stack
+        f"{demo_stack.url}/v2/apiusage", headers={"Authorization": f"Bearer {found[2]}"}
+    )
+    with urlopen(asked, timeout=20) as answer:  # noqa: S310 - our own stack
+        assert answer.status == 200
 
 
 def test_every_operation_has_an_example():
