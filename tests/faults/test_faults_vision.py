@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from chalicelib.domain.datasets.dataset import VISION, DatasetView
+from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.jobs.messages import features_job
 from chalicelib.domain.models.model import SUCCEEDED, TrainRequest
+from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.services.training import vision_learner
 from chalicelib.stores.jobs.queues import EMBED
 from tests import tiny_vision
 from tests.builders import World
 from tests.faults.test_faults import Scenario, strike_every_call
-from tests.pictures import label_folders
+from tests.pictures import draw, label_folders, make_zip
 
 COUNTS = {"cat": 2, "dog": 2}
 
@@ -73,8 +76,34 @@ class MakeFeatures(VisionScenario):
         assert len(self.world.objects(f"{folder}features/")) == (0 if waiting else 1)
 
 
+class AskPictures(VisionScenario):
+    """Pictures are answered in the background."""
+
+    def prepare(self) -> None:
+        self.view = self.world.pictures(label_folders({"red": 2, "green": 2}))
+        self.world.messages()
+        self.model = self.world.model(self.view, TrainRequest(epochs=1))
+
+    def ask(self) -> Any:
+        found = self.services.served_models.find(self.account.account_id, self.model.model_id)
+        files = {"a.png": draw("circle", "red"), "b.png": b"no picture"}
+        sent = UploadSource(content=make_zip(files), file_name="a.zip")
+        return self.services.batches.create(self.account, VISION, found, sent, BatchOptions())
+
+    def check(self, answers: list[Any]) -> None:
+        kept = self.services.batches.list(self.account, VISION, 0, 100).items
+        assert answers[0].batch_id in [batch.batch_id for batch in kept]
+        for batch in kept:
+            found = (batch.status, batch.is_open, batch.lines_done, batch.lines_failed)
+            assert found == (SUCCEEDED, False, 2, 1), batch.message
+            [key] = self.world.objects(f"batches/{batch.batch_id}/")
+            content = self.services.stores.artifacts.get(key) or b""
+            assert [json.loads(line)["id"] for line in content.splitlines()] == ["a.png", "b.png"]
+        assert self.services.allowances.predictions(self.account).used == len(kept)
+
+
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("scenario_type", [TrainPictures, MakeFeatures])
+@pytest.mark.parametrize("scenario_type", [TrainPictures, MakeFeatures, AskPictures])
 def test_every_call_may_fail_once(
     scenario_type: type[Scenario],
     world: World,
