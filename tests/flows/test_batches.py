@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.request
 from collections.abc import Mapping
 from typing import Any
@@ -42,6 +43,11 @@ def single(line_id: str, body: bytes) -> bytes:
     return b'{"id":"%s",' % line_id.encode() + body.replace(_LEFT_OUT, b"")[1:]
 
 
+def named(line: bytes) -> bytes:
+    """Leave out the random part of the names of tables, which single calls draw anew each time."""
+    return re.sub(rb"(table\d+_)[0-9a-f-]{36}", rb"\1", line)
+
+
 def compare_files(
     client: Client, call: str, files: Mapping[str, bytes], seconds: float = 240, **fields: Any
 ) -> dict[str, Any]:
@@ -52,7 +58,7 @@ def compare_files(
     for line, (name, content) in zip(lines, files.items(), strict=True):
         sent = {"sampleContent": ("sample", content)}
         answer = client.multipart("POST", f"{VISION}/{call}", fields, sent)
-        assert line == single(name, answer.body), name
+        assert named(line) == named(single(name, answer.body)), name
     return record
 
 
