@@ -65,6 +65,8 @@ EMULATED = (
 )
 """Where every test needs the emulator: a fast run does not even import these, which takes long."""
 MODELS = Path(os.environ.get("PRESAGE_MODEL_DIR") or Path(__file__).parents[1] / ".models")
+LANGUAGE_DATA = ".traineddata"
+"""Ends the name of Tesseract's network, a model's file as well."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -82,7 +84,8 @@ def close_models() -> None:
 
     def skip_models(path: object) -> None:
         """Skip a test that looks at a model's file."""
-        if isinstance(path, str | os.PathLike) and os.fspath(path).startswith(inside):
+        name = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
+        if isinstance(name, str) and (name.startswith(inside) or name.endswith(LANGUAGE_DATA)):
             pytest.skip("needs model files")
 
     def guarded_stat(path: Any, **options: Any) -> os.stat_result:

@@ -48,8 +48,6 @@ PYTEST = (sys.executable, "-m", "pytest")
 CHECK = ("make", "--no-print-directory", "check")
 TIMED = (
     "tests/client/test_cost.py",
-    "tests/engines/ocr/contacts/test_finder.py",
-    "tests/formats/archives/test_archive_cost.py",
     "tests/formats/pictures/test_jpeg_file.py",
     "tests/local/aws/test_server.py",
     "tests/local/http/test_front.py",

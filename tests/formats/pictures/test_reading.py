@@ -37,7 +37,9 @@ _MOST_BYTES = 300_000_000
 """A picture, however hostile, takes at most so much memory above the idle process."""
 _ROWS = size(SIDE // 4, SIDE)
 """Of the pictures whose cost grows with their rows."""
-_OF_ROWS = ("rgba.check", "rgba.small", "rgba.whole", "woven.small", "scans.check")
+_WIDE = (size(17_500, 70_000), 700)
+"""Width and height of a picture that is nearly all width."""
+_OF_ROWS = ("rgba.check", "rgba.small", "rgba.whole", "wide.small", "woven.small", "scans.check")
 _MEASURE = """
 import json, sys, time
 from pathlib import Path
@@ -367,7 +369,7 @@ def _hostile() -> dict[str, bytes]:
     """Make small files that are large to decode, or pretend to be; named by what is done."""
     flat = Image.new("RGB", (SIDE, SIDE), (9, 90, 200))
     progressive = encoded(flat, "JPEG", progressive=True)
-    wide, bomb = (70_000, 700), zeros(1 << 28)
+    bomb = zeros(1 << 28)
     texts = [chunk(b"zTXt", b"a\0\0" + bomb), chunk(b"iTXt", b"a\0\1\0\0\0" + bomb)]
     texts.append(chunk(b"iCCP", b"a\0\0" + bomb))
     rgba = png((SIDE, _ROWS), 8, 6, zeros(_ROWS * (SIDE * 4 + 1)))
@@ -377,7 +379,7 @@ def _hostile() -> dict[str, bytes]:
         "rgba.check": rgba,
         "rgba.small": rgba,
         "rgba.whole": rgba,
-        "wide.small": png(wide, 16, 6, zeros(wide[1] * (wide[0] * 8 + 1))),
+        "wide.small": png(_WIDE, 16, 6, zeros(_WIDE[1] * (_WIDE[0] * 8 + 1))),
         "woven.small": png((SIDE, _ROWS), 8, 6, zeros(_ROWS * (SIDE * 4 + 9)), interlace=1),
         "texts.whole": png((9, 9), 8, 2, zeros(9 * 28), *texts),
         "excess.whole": png((9, 9), 8, 2, bomb),
@@ -411,7 +413,7 @@ def test_read_when_hostile(tmp_path: Path) -> None:
     assert {n: one for n, one in found.items() if one[0] * 1024 > share[n] * _MOST_BYTES} == {}
     assert {n: one for n, one in found.items() if one[1] > share[n] * 10} == {}
     assert found["rgba.small"][0] < 60_000
-    assert found["wide.small"][2] == [350, 35_000, 3]
+    assert found["wide.small"][2] == [350, _WIDE[0] // 2, 3]
     assert found["rgba.whole"][2] == [_ROWS, SIDE, 3]
     assert found["texts.whole"][2] == found["excess.whole"][2] == [9, 9, 3]
     assert found["near.small"][2] == [850, 850, 3]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -15,15 +17,22 @@ from tests.infra.tiny_package import X86
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The template of a deployment, with everything that is merged into it."""
-    folder = tmp_path_factory.mktemp("package")
-    staging.copy_project(ROOT, folder / "stage")
-    added = merged(staging.overrides(X86), merge_template())
-    made = staging.package(folder / "stage", "dev", added, folder / "tree")
+@cache
+def _template() -> dict[str, Any]:
+    """Make it once, also for tests elsewhere that import the fixture: Chalice takes seconds."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        staging.copy_project(ROOT, folder / "stage")
+        added = merged(staging.overrides(X86), merge_template())
+        made = staging.package(folder / "stage", "dev", added, folder / "tree")
     staging.check(made, X86)
     return made
+
+
+@pytest.fixture(scope="session")
+def template() -> dict[str, Any]:
+    """The template of a deployment, with everything that is merged into it."""
+    return _template()
 
 
 @pytest.fixture(scope="session")
