@@ -9,4 +9,4 @@ def test_import_is_quick():
     """A cold start imports the application within half a second."""
     code = "import time; t = time.process_time(); import app; print(time.process_time() - t)"
 
-    assert min(float(run(code)) for _ in range(3)) <= 0.5
+    assert any(float(run(code)) <= 0.5 for _ in range(3))

@@ -213,7 +213,7 @@ def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
     text = piece.text
     if any(find_state_zips(one.text) for one in block):
         return is_country(text)
-    return not (_is_complete(block) and names_street(text))
+    return not (names_street(text) and _is_complete(block))
 
 
 def _is_complete(block: Sequence[CardPiece]) -> bool:

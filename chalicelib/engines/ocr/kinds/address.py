@@ -234,9 +234,8 @@ def _is_street_name(words: list[str]) -> bool:
     """Return whether words are a street's name that goes before its number."""
     if not words or len(words) > _MAX_NAME_WORDS:
         return False
-    ends = any(
-        len(word) > len(end) and word.endswith(end) for word in words for end in STREET_ENDINGS
-    )
+    # From its second letter: an ending alone is no name.
+    ends = any(word[1:].endswith(STREET_ENDINGS) for word in words)
     return ends or words[0] in STREET_HEADS or words[-1] in STREET_WORDS
 
 
