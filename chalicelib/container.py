@@ -12,6 +12,7 @@ from pathlib import Path
 
 from chalicelib import log, metrics
 from chalicelib.config import Settings
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.batch_allowances import BatchAllowances
 from chalicelib.domain.accounts.rates import RateLimits
 from chalicelib.domain.accounts.usage import Allowances
@@ -59,6 +60,8 @@ from chalicelib.services.uploads.picture_reader import PictureReader
 from chalicelib.services.uploads.text_reader import TextReader
 from chalicelib.services.uploads.upload_forms import UploadFormService
 from chalicelib.services.uploads.uploads import UploadService
+from chalicelib.services.webhooks.delivering import DeliveryService
+from chalicelib.services.webhooks.hooks import WebhookService
 from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores
@@ -153,7 +156,12 @@ class Container:
     def allowances(self) -> Allowances:
         """Counts calls against what accounts may do a month."""
         calls, browsed = self.settings.example_calls_per_month, self.settings.browsed_per_day
-        return Allowances(self.stores.quotas, self.clock, calls, browsed)
+        return Allowances(self.stores.quotas, self.clock, calls, browsed, self._note_quota)
+
+    def _note_quota(self, account: Account, percent: int, month: str) -> None:
+        """Tell webhooks how much of a month's predictions is used."""
+        limit = account.predictions_per_month
+        self.stores.events.emit(account.account_id, f"quota.{percent}", month=month, limit=limit)
 
     @cached_property
     def usage(self) -> UsageService:
@@ -281,7 +289,7 @@ class Container:
     @cached_property
     def batch_runs(self) -> BatchRunService:
         """Answers batches."""
-        allowances = BatchAllowances(self.stores.batch_quotas, self.clock)
+        allowances = BatchAllowances(self.stores.batch_quotas, self.clock, self._note_quota)
         return BatchRunService(self.stores, allowances, self.batch_works, self.clock, self.settings)
 
     @cached_property
@@ -334,9 +342,19 @@ class Container:
         return ExportRunService(self.stores, self.settings)
 
     @cached_property
+    def webhooks(self) -> WebhookService:
+        """Keeps webhooks."""
+        return WebhookService(self.stores, self.clock)
+
+    @cached_property
+    def deliveries(self) -> DeliveryService:
+        """Tells webhooks of events."""
+        return DeliveryService(self.stores, self.clock)
+
+    @cached_property
     def sweeping(self) -> SweepService:
         """Ends what nobody owns."""
-        return SweepService(self.stores, self.clock, self.settings)
+        return SweepService(self.stores, self.clock, self.settings, self.deliveries.announce_due)
 
 
 def _state(is_ready: bool) -> str:

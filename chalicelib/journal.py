@@ -58,6 +58,11 @@ def batch_done(batch_id: str, status: str, lines: int, failed: int) -> None:
     log.record("batch_done", batch=batch_id, status=status, lines=lines, failed=failed)
 
 
+def delivery_tried(hook_id: str, event: str, response: int | None, *, failed: bool) -> None:
+    """A webhook was told of an event, or did not take it."""
+    log.record("delivery_tried", webhook=hook_id, type=event, status=response, failed=failed)
+
+
 def job_given_up(what: str, object_id: str | int) -> None:
     """A job has ended as FAILED because it was out of attempts.
 

@@ -26,6 +26,7 @@ IDS = {
     "deletion_id": "deletion",
     "export_id": "export",
     "batch_id": "batch",
+    "hook_id": "webhook",
     "job": "job",
 }
 """Members of a job that every line of its handler has, and what they are called there."""
@@ -137,9 +138,11 @@ def run_train(
 def run_delete(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
-    """Run a deletion, or settle a counted call whose outcome is not known."""
+    """Run a deletion, settle a counted call whose outcome is not known, or tell a webhook."""
     if job.get("job") == "settle":
         container.allowances.settle(job)
+    elif job.get("job") == "deliver":
+        container.deliveries.run(job)
     else:
         container.deletion_runs.run(job)
 

@@ -12,6 +12,7 @@ from chalicelib.stores.accounts.kept_answers import KeptAnswerStore
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from chalicelib.stores.accounts.webhooks import WebhookStore
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.counters import IdStore
 from chalicelib.stores.aws.objects import ArtifactStore
@@ -41,6 +42,8 @@ from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from chalicelib.stores.jobs.batch_files import BatchFiles
 from chalicelib.stores.jobs.batches import BatchStore
 from chalicelib.stores.jobs.deletions import DeletionStore
+from chalicelib.stores.jobs.deliveries import DeliveryStore
+from chalicelib.stores.jobs.events import Events
 from chalicelib.stores.jobs.exports import ExportStore
 from chalicelib.stores.jobs.guards import GuardStore
 from chalicelib.stores.jobs.ingest_queue import IngestQueue
@@ -85,6 +88,8 @@ class Stores:
         self.batches = BatchStore(clients, clock, settings)
         self.batch_files = BatchFiles(self.artifacts)
         self._add_queues(settings, clock)
+        self.deliveries = DeliveryStore(clients, clock)
+        self.events = Events(self.webhooks, self.deliveries, self.queues, clock)
         self.guards = GuardStore(self.accounts, self.datasets, self.models, clock)
         self.downloads = Downloader(settings.download_allow)
         self.uploaded_files = UploadedFileStore(settings, clients, clock)
@@ -127,6 +132,7 @@ class Stores:
         self.accounts = AccountStore(self.clients)
         self.refresh_tokens = RefreshTokenStore(self.clients)
         self.secrets = SecretStore(self.clients, settings)
+        self.webhooks = WebhookStore(self.clients, self.secrets, clock)
         self.kept_answers = KeptAnswerStore(self.clients, self.secrets, clock, settings)
         self.quotas = QuotaStore(self.clients, self.queues)
         self.batch_quotas = BatchQuotaStore(self.clients)

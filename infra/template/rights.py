@@ -48,6 +48,8 @@ _TRAIN: Rights = {
     "table/labels": ("BatchGetItem",),
     "table/models": ("GetItem", "UpdateItem"),
     "table/models/index/open": ("Query",),
+    "queue/delete": SEND,
+    "table/exports": ("PutItem",),
 }
 
 FUNCTION_RIGHTS: Mapping[str, Rights] = {
@@ -114,6 +116,8 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/examples": ("BatchGetItem", "BatchWriteItem", "PutItem", "Query", "UpdateItem"),
         "table/labels": ("BatchGetItem", "BatchWriteItem"),
         "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
+        "queue/delete": SEND,
+        "table/exports": ("PutItem",),
     },
     "embed_texts": {
         "bucket": ("ListBucket",),
@@ -126,9 +130,10 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/accounts": ("GetItem",),
         "table/datasets": ("GetItem",),
         "table/examples": ("BatchGetItem",),
-        "table/exports": ("GetItem", "Query", "UpdateItem"),
+        "table/exports": ("GetItem", "PutItem", "Query", "UpdateItem"),
         "table/models": ("GetItem",),
         "table/quotas": ("GetItem", "UpdateItem"),
+        "queue/delete": SEND,
     },
     "train_paid": {**_TRAIN, "queue/train-paid": SEND},
     # Also puts back what is paid for: whoever pays is served first.
@@ -155,6 +160,8 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/models/index/dataset": ("Query",),
         "table/quotas": ("GetItem", "UpdateItem"),
         "table/receipts": ("BatchWriteItem", "Query"),
+        "table/exports": ("PutItem", "UpdateItem"),
+        "secret": ("GetSecretValue",),
     },
     "export_dataset": {
         "bucket": ("ListBucket",),
@@ -162,8 +169,10 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "objects/exports": ("DeleteObject", "PutObject"),
         "table/datasets": ("GetItem",),
         "table/examples": ("BatchGetItem",),
-        "table/exports": ("DeleteItem", "GetItem", "UpdateItem"),
+        "table/exports": ("DeleteItem", "GetItem", "PutItem", "UpdateItem"),
         "table/labels": ("BatchGetItem",),
+        "queue/delete": SEND,
+        "table/accounts": ("GetItem",),
     },
     "receive_upload": {
         "table/incoming": ("UpdateItem",),

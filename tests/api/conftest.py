@@ -51,7 +51,7 @@ class Caller:
         headers.setdefault("authorization", f"Bearer {self.token}")
         return self.send(make_event(method, url, body, content_type, **headers))
 
-    def json(self, method: str, url: str, **fields: Any) -> Answer:
+    def json(self, method: str, url: str, /, **fields: Any) -> Answer:
         """Send a JSON body."""
         return self(method, url, json.dumps(fields).encode(), "application/json")
 

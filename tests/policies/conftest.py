@@ -25,7 +25,7 @@ from tests.builders import TinyEncoder
 from tests.conftest import MovableClock
 from tests.faults.conftest import learn_once
 from tests.policies.deployed import Deployed
-from tests.policies.flows import live
+from tests.policies.flows import NOBODY, live
 from tests.policies.recorder import Recorder
 
 SECRET = "signing-key"
@@ -43,7 +43,10 @@ def recorded(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> D
     moto_api_backend.reset()
     catalogue, files = _catalogue()
     settings = Settings(
-        token_secret_name=SECRET, models_from_bucket=catalogue[0], log_level="CRITICAL"
+        token_secret_name=SECRET,
+        models_from_bucket=catalogue[0],
+        log_level="CRITICAL",
+        download_allow=(NOBODY,),
     )
     provision(settings)
     outside = Clients(settings)

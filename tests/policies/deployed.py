@@ -223,6 +223,8 @@ class Caller:
         self.deployed, self.email = deployed, email
         self.account = deployed.new_account(email, plan)
         self.token = ""
+        self.hook = ""
+        """Path of a webhook that is told of everything."""
         self._until = deployed.clock()
 
     def sign_in(self) -> str:
@@ -256,7 +258,7 @@ class Caller:
         """Ask for something."""
         return self.ok("GET", url)
 
-    def json(self, method: str, url: str, **fields: Any) -> Any:
+    def json(self, method: str, url: str, /, **fields: Any) -> Any:
         """Send JSON."""
         return self.ok(method, url, json.dumps(fields).encode(), "application/json")
 

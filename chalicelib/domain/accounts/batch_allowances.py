@@ -15,8 +15,10 @@ from chalicelib.domain.accounts.usage import (
     GIVEN_BACK,
     KEPT_AFTER_RESET,
     PREDICTIONS,
+    NoteQuota,
     month_key,
     next_month_start,
+    percents_passed,
     reset_text,
     whole_seconds,
 )
@@ -41,7 +43,10 @@ class BatchCounters(Protocol):
 class BatchAllowances:
     """Counts the lines of batches against the predictions of a month."""
 
-    def __init__(self, counters: BatchCounters, clock: Clock) -> None:
+    def __init__(
+        self, counters: BatchCounters, clock: Clock, note_quota: NoteQuota = lambda *_: None
+    ) -> None:
+        self._note_quota = note_quota
         self._counters = counters
         self._clock = clock
 
@@ -73,6 +78,8 @@ class BatchAllowances:
             "prediction", model=batch.model_id, month=batch.month, outcome=COUNTED,
             count=covered, token=batch.batch_id, account=batch.account_id,
         )  # fmt: skip
+        for percent in percents_passed(limit, others, others + covered):
+            self._note_quota(account, percent, batch.month)
         return covered
 
     def settle(self, batch: Batch, kept: int) -> None:

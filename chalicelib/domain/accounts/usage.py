@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+NOTED_PERCENTS = (80, 100)
+"""Of a month's predictions: its account may be told when so many percent are used."""
+NoteQuota = Callable[["Account", int, str], None]
+"""Tells an account that so many percent of a month's predictions are used."""
 COUNTED_AT_ONCE = 64
 """Predictions that are counted while they are made, at a time; further ones wait."""
 MOST_REFUSED = 10_000
@@ -65,6 +69,12 @@ def next_month_start(now: datetime) -> datetime:
 def month_key(now: datetime) -> str:
     """Name of the month in quota rows, for example `2026-11`."""
     return f"{now.year:04d}-{now.month:02d}"
+
+
+def percents_passed(limit: int, before: int, after: int) -> list[int]:
+    """Tell which of the noted percents of an allowance are reached between two counts."""
+    marks = {percent: math.ceil(limit * percent / 100) for percent in NOTED_PERCENTS}
+    return [percent for percent, mark in marks.items() if before < mark <= after]
 
 
 def new_token() -> str:
@@ -259,7 +269,9 @@ class Allowances:
         clock: Clock,
         example_calls_per_month: int,
         browsed_per_day: int = 1_000_000,
+        note_quota: NoteQuota = lambda *_: None,
     ) -> None:
+        self._note_quota = note_quota
         self._counters = counters
         self._clock = clock
         self._example_calls_per_month = example_calls_per_month
@@ -376,6 +388,8 @@ class Allowances:
         """
         if usage is not None:
             self._refused.pop(account.account_id, None)
+            for percent in percents_passed(usage.limit, usage.used - 1, usage.used):
+                self._note_quota(account, percent, month_key(now))
             return usage
         if len(self._refused) < MOST_REFUSED:
             self._refused[account.account_id] = None

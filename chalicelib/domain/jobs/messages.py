@@ -5,6 +5,7 @@ from __future__ import annotations
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.jobs.export import Export
+from chalicelib.domain.jobs.webhook import Delivery
 from chalicelib.domain.models.model import Model
 
 Job = dict[str, object]
@@ -63,6 +64,16 @@ def batch_job(account_id: str, batch_id: str, part: int | None = None) -> Job:
     """Name a part of a batch; without one the step that is next: to prepare, to go on, to end."""
     job: Job = {"job": "batch", "account_id": account_id, "batch_id": batch_id}
     return job if part is None else {**job, "part": part}
+
+
+def delivery_job(delivery: Delivery) -> Job:
+    """Name a delivery to a webhook."""
+    return {
+        "job": "deliver",
+        "account_id": delivery.account_id,
+        "hook_id": delivery.hook_id,
+        "key": delivery.key,
+    }
 
 
 def _dataset_job(kind: str, dataset: Dataset, **members: object) -> Job:

@@ -1,8 +1,9 @@
-"""Tokens, and what the account may and did use."""
+"""Tokens, what the account may and did use, and who is told of what happens in it."""
 
-from chalicelib.routes.accounts import oauth, usage
+from chalicelib.routes.accounts import oauth, usage, webhooks
 
 OPERATIONS = (
     *oauth.OPERATIONS,
     *usage.OPERATIONS,
+    *webhooks.OPERATIONS,
 )

@@ -25,6 +25,7 @@ from chalicelib.domain.datasets.upload import UploadedFile, claimed_file
 from chalicelib.domain.jobs.batch import (
     CANCELLED,
     CSV,
+    FAILED,
     MAX_STALLS,
     PARTS_AT_ONCE,
     QUEUED,
@@ -145,7 +146,14 @@ class BatchRunService:
         self._batches.close(batch, result, size)
         failed = batch.total - batch.counted
         journal.batch_done(batch.batch_id, batch.status, batch.counted, failed)
+        self._tell(batch)
         self._start_next(batch.account_id)
+
+    def _tell(self, batch: Batch) -> None:
+        """Tell webhooks how a batch has ended."""
+        event = "batch.failed" if batch.status == FAILED else "batch.done"
+        data = {"id": batch.batch_id, "modelId": batch.model_id, "status": batch.status}
+        self._stores.events.emit(batch.account_id, event, family=batch.family, **data)
 
     def _go_on(self, batch: Batch) -> None:
         """Take the step that is next."""

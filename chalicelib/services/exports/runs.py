@@ -108,6 +108,8 @@ class ExportRunService:
             heartbeat.check()
         exports.finish(export, examples, size)
         journal.export_done(export.export_id, export.format, examples, size)
+        ids = {"id": export.export_id, "datasetId": export.dataset_id}
+        self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
         self._delete_with_dataset(export)
 
     def _write_file(

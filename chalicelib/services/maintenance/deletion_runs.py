@@ -53,8 +53,17 @@ class DeletionRunService:
             self._stores.deletions.release(deletion)
             raise
         if done is not None:
-            self._stores.deletions.finish(done)
+            if self._stores.deletions.finish(done):
+                self._tell(deletion)
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
+
+    def _tell(self, deletion: Deletion) -> None:
+        """Tell webhooks that a dataset or model is gone; its URLs may live a little longer."""
+        if deletion.kind == TRACES:
+            return
+        data = {"id": deletion.deletion_id, "type": deletion.kind}
+        data["deletedObjectId"] = deletion.object_id
+        self._stores.events.emit(deletion.account_id, "deletion.done", **data)
 
     def _delete(self, deletion: Deletion) -> Deletion | None:
         """Delete rows and artifacts; None when a writer must be waited for."""

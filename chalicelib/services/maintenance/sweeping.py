@@ -6,6 +6,7 @@ job out of attempts is ended by its handler. So nothing stays UPLOADING, QUEUED 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from chalicelib import log
@@ -34,10 +35,12 @@ class SweepService:
         stores: Stores,
         clock: Clock,
         settings: Settings,
+        announce_deliveries: Callable[[], int] = lambda: 0,
     ) -> None:
         self._stores = stores
         self._clock = clock
         self._settings = settings
+        self._announce_deliveries = announce_deliveries
 
     def run(self) -> int:
         """Resend stale jobs, empty closed accounts, end waiting deletions; return how many."""
@@ -49,6 +52,7 @@ class SweepService:
         sent += self._deletions(dead_before) + self._closed_accounts()
         sent += self._announce_exports(dead_before, announced_before)
         sent += self._stores.deletions.end_waiting() + self._stores.exports.delete_expired()
+        sent += self._announce_deliveries()
         if sent:
             log.info("swept", sent=sent)
         return sent
@@ -98,6 +102,7 @@ class SweepService:
             started += self._empty(account.account_id)
             if self._is_empty(account.account_id):
                 self._delete_batches(account.account_id)
+                self._stores.webhooks.delete_all(account.account_id)
                 self._stores.accounts.delete(account)
                 self._stores.turns.delete(account.account_id)
                 self._stores.datasets.forget(account.account_id)

@@ -130,6 +130,12 @@ class TrainingRunService:
             self._stores.model_files.delete_version(model, version)
             raise
         journal.training_done(model.model_id, model.type, stats.total_seconds)
+        self._tell(model, "training.succeeded")
+
+    def _tell(self, model: Model, event: str) -> None:
+        """Tell webhooks how a training has ended."""
+        ids = {"modelId": model.model_id, "datasetId": model.dataset_id, "run": model.run}
+        self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
     def _stats(self, learned: LearnedModel, started: float, saving: float) -> TrainStats:
         """Put the statistics together; both times are of the monotonic clock."""
@@ -174,6 +180,7 @@ class TrainingRunService:
             log.warning("training_lease_lost", model=model.model_id)
             return
         journal.training_failed(model.model_id, model.type)
+        self._tell(model, "training.failed")
         self._clean_up(model, entries)
 
     def _give_up(self, model: Model, cause: str) -> None:

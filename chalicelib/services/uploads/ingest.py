@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
-from chalicelib.domain.datasets.dataset import DELETION_PENDING, VISION, LabelCounts
+from chalicelib.domain.datasets.dataset import DELETION_PENDING, VISION, Dataset, LabelCounts
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.receipt import IngestPlan, UploadScan
 from chalicelib.domain.datasets.upload import Upload, UploadedFile, claimed_file, out_of_attempts
@@ -192,6 +192,7 @@ class IngestService:
         rows = (reading.scan.seen, reading.scan.kept, reading.scan.rejected)
         dataset, seconds = owned.dataset, time.monotonic() - began
         journal.upload_done(dataset.dataset_id, dataset.type, rows, seconds)
+        self._tell(dataset, "dataset.ready")
         self._stores.room.end_upload(dataset, is_kept=True)
         self._drop_raw(owned)
         self._fan_out(owned)
@@ -242,9 +243,15 @@ class IngestService:
             self._stores.dataset_leases.fail_upload(owned, message)
             self._stores.room.end_upload(dataset, is_kept=False)
             journal.upload_failed(dataset.dataset_id, dataset.type)
+            self._tell(dataset, "dataset.failed")
             self._drop_raw(owned)
         except LeaseLost:
             log.warning("ingest_lease_lost", dataset=dataset.dataset_id)
+
+    def _tell(self, dataset: Dataset, event: str) -> None:
+        """Tell webhooks how an upload has ended."""
+        ids = {"id": dataset.dataset_id, "receiptId": dataset.receipt_id}
+        self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 
     def _discard(self, owned: OwnedDataset) -> None:
         """Remove what a failed upload has stored, before others may use the dataset again."""

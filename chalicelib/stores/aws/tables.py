@@ -36,7 +36,10 @@ class ClosedAccountIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-
 
 
 class AccountRow(TableRow):
-    """An account; `EMAIL#<address>` rows point from an address to an account."""
+    """An account; `EMAIL#<address>` rows point from an address to an account.
+
+    `HOOKS#<account>` rows hold the webhooks of an account.
+    """
 
     Meta = _meta(table_name="accounts")
     account_id = UnicodeAttribute(hash_key=True)
@@ -57,6 +60,7 @@ class AccountRow(TableRow):
     stored_bytes = NumberAttribute(null=True)
     counted_at = NumberAttribute(null=True)
     room_version = NumberAttribute(null=True)
+    hooks = JSONAttribute(null=True)
     closed_index = ClosedAccountIndex()
 
 
@@ -374,10 +378,7 @@ class BatchRow(TableRow):
 
 
 class KeyRow(TableRow):
-    """A key of a call, with the answer once there is one; in the table of the exports.
-
-    Its partition is the account's id and `#keys`, which no list reads.
-    """
+    """A key of a call, with the answer once there is one; among the exports, at `7#keys`."""
 
     Meta = _meta(table_name="exports")
     owner = UnicodeAttribute(hash_key=True, attr_name="account_id")
@@ -391,6 +392,39 @@ class KeyRow(TableRow):
     kept_until = NumberAttribute()
     expires_at = NumberAttribute()
     sealed = BinaryAttribute(legacy_encoding=False, null=True)
+
+
+class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """The index of the exports, of deliveries that have not ended, by when they are tried."""
+
+    Meta = _meta(index_name="open", projection=AllProjection())
+    open = UnicodeAttribute(hash_key=True)
+    due_at = NumberAttribute(range_key=True)
+
+
+class DeliveryRow(TableRow):
+    """An event on its way to a webhook; among the exports, at `7#hook#` and the webhook's id."""
+
+    Meta = _meta(table_name="exports")
+    owner = UnicodeAttribute(hash_key=True, attr_name="account_id")
+    key = UnicodeAttribute(range_key=True, attr_name="export_id")
+    account = UnicodeAttribute()
+    hook_id = UnicodeAttribute()
+    message_id = UnicodeAttribute()
+    event = UnicodeAttribute()
+    body = UnicodeAttribute()
+    status = UnicodeAttribute()
+    attempts = NumberAttribute(default=0)
+    response = NumberAttribute(null=True)
+    cause = UnicodeAttribute(null=True)
+    created_at = NumberAttribute()
+    updated_at = NumberAttribute()
+    due_at = NumberAttribute()
+    expires_at = NumberAttribute()
+    lease_until = NumberAttribute(default=0)
+    lease_owner = UnicodeAttribute(null=True)
+    open = UnicodeAttribute(null=True)
+    open_index = OpenDeliveryIndex()
 
 
 class ReceiptRow(TableRow):
@@ -438,7 +472,7 @@ ROWS: tuple[type[TableRow], ...] = (
     ReceiptRow,
     UploadFormRow,
 )
-SHARED: tuple[type[TableRow], ...] = (BatchRow, KeyRow)
+SHARED: tuple[type[TableRow], ...] = (BatchRow, KeyRow, DeliveryRow)
 """Further kinds of rows of a table above."""
 SHORT_NAMES = {row: str(row.Meta.table_name) for row in (*ROWS, *SHARED)}
 

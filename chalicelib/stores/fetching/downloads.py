@@ -17,8 +17,14 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from chalicelib.errors import DownloadFailed, TooLarge
-from chalicelib.stores.fetching.pinned_http import Deadline, Exchange, open_socket
-from chalicelib.stores.fetching.urls import AllowList, Location, read_attachment_name, read_location
+from chalicelib.stores.fetching.pinned_http import Content, Deadline, Exchange, open_socket
+from chalicelib.stores.fetching.urls import (
+    AllowList,
+    Location,
+    is_public,
+    read_attachment_name,
+    read_location,
+)
 
 # Each hop is looked up and checked like a first address, and costs a connection.
 _MAX_REDIRECTS = 3
@@ -148,6 +154,40 @@ class Downloader:
                 written_bytes += len(chunk)
             return Fetched(_read_name(answer), written_bytes)
 
+    def check_address(self, url: str, seconds: float) -> None:
+        """Test that an address may be posted to: https and public, or opened by the allow-list.
+
+        Raises:
+            DownloadFailed: it may not; says why.
+        """
+        location, deadline = read_location(url), Deadline(seconds)
+        addresses = self._resolve(location, deadline)
+        is_open = all(not is_public(ipaddress.ip_address(one)) for one in addresses)
+        if location.scheme != "https" and not is_open:
+            raise DownloadFailed("Use an https URL.")
+
+    def post(self, url: str, content: Content, seconds: float) -> int:
+        """Post a body to an address that is tested as for a download; redirects are not followed.
+
+        Args:
+            url: as `check_address` takes it.
+            content: what is sent.
+            seconds: longest time for everything.
+
+        Returns:
+            The answer's status; its body is not read.
+
+        Raises:
+            DownloadFailed: there was no answer; says why.
+        """
+        self.check_address(url, seconds)
+        location, deadline = read_location(url), Deadline(seconds)
+        with (
+            _network_errors(deadline),
+            self._exchange(location, deadline, lambda: None, content) as exchange,
+        ):
+            return exchange.response.status
+
     @contextmanager
     def _open(
         self, url: str, deadline: Deadline, what: str, check: Callable[[], None] = lambda: None
@@ -169,7 +209,11 @@ class Downloader:
             raise DownloadFailed(error.reason, what) from error
 
     def _exchange(
-        self, location: Location, deadline: Deadline, check: Callable[[], None]
+        self,
+        location: Location,
+        deadline: Deadline,
+        check: Callable[[], None],
+        content: Content | None = None,
     ) -> Exchange:
         """Connect to the first tested address that answers, and send the request."""
         addresses = self._resolve(location, deadline)
@@ -186,16 +230,20 @@ class Downloader:
             except OSError as error:
                 failure = error
                 continue
-            return self._send(sock, location, deadline, check)
+            return self._send(sock, location, deadline, check, content)
         raise ConnectionError("no connection") from failure
 
     @staticmethod
     def _send(
-        sock: socket.socket, location: Location, deadline: Deadline, check: Callable[[], None]
+        sock: socket.socket,
+        location: Location,
+        deadline: Deadline,
+        check: Callable[[], None],
+        content: Content | None,
     ) -> Exchange:
         """Send the request; never leave the socket open behind an error."""
         try:
-            return Exchange(sock, location, deadline, check)
+            return Exchange(sock, location, deadline, check, content)
         except BaseException:
             sock.close()
             raise

@@ -12,7 +12,8 @@ import socket
 import ssl
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 from chalicelib.errors import DownloadFailed
@@ -167,6 +168,22 @@ def open_socket(
         raise
 
 
+@dataclass(frozen=True)
+class Content:
+    """A body that is sent, with its headers."""
+
+    body: bytes
+    """The body."""
+    headers: Mapping[str, str]
+    """Headers, in ASCII."""
+
+    def sent(self) -> bytes:
+        """Return what follows the usual headers."""
+        headers = {**self.headers, "Content-Length": str(len(self.body))}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        return lines.encode("ascii") + b"\r\n" + self.body
+
+
 class Exchange:
     """A request that was sent and the answer to it; a context manager that closes the socket."""
 
@@ -176,6 +193,7 @@ class Exchange:
         location: Location,
         deadline: Deadline,
         check: Callable[[], None],
+        content: Content | None = None,
     ) -> None:
         """Send the request and read status and headers.
 
@@ -184,6 +202,7 @@ class Exchange:
             location: what is asked for.
             deadline: ends everything.
             check: called while bytes are waited for; raises to stop.
+            content: what is sent by POST; None to GET.
 
         Raises:
             DownloadFailed: the server sends too slowly.
@@ -191,16 +210,17 @@ class Exchange:
             http.client.HTTPException: the answer is no HTTP.
         """
         self._socket = sock
+        method = "GET" if content is None else "POST"
         request = (
-            f"GET {location.target} HTTP/1.1\r\nHost: {location.host_header}\r\n"
+            f"{method} {location.target} HTTP/1.1\r\nHost: {location.host_header}\r\n"
             "Accept: */*\r\nAccept-Encoding: identity\r\nUser-Agent: presage\r\n"
-            "Connection: close\r\n\r\n"
+            "Connection: close\r\n"
         )
         sock.settimeout(deadline.remaining())
-        sock.sendall(request.encode("ascii"))
+        sock.sendall(request.encode("ascii") + (b"\r\n" if content is None else content.sent()))
         self._reader = _TimedReader(sock, deadline, check)
         self.response = http.client.HTTPResponse(
-            cast("socket.socket", _TimedSocket(self._reader)), method="GET"
+            cast("socket.socket", _TimedSocket(self._reader)), method=method
         )
         try:
             self.response.begin()

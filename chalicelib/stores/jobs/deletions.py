@@ -115,8 +115,12 @@ class DeletionStore:
         actions: list[Action] = [DeletionRow.urls_until.set(until)]
         try_update(row, actions, DeletionRow.status == RUNNING)
 
-    def finish(self, deletion: Deletion) -> None:
-        """End the job; the record waits while a temporary URL may still live."""
+    def finish(self, deletion: Deletion) -> bool:
+        """End the job; the record waits while a temporary URL may still live.
+
+        Returns:
+            True unless it was reopened meanwhile.
+        """
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         now = to_milliseconds(self._clock())
         is_waiting = deletion.urls_until > now
@@ -129,7 +133,7 @@ class DeletionStore:
         ]
         unfinished = DeletionRow.status.is_in(QUEUED, RUNNING)
         # Reopened meanwhile, there is more to do than this worker knows.
-        try_update(row, actions, unfinished & (DeletionRow.fence == deletion.fence))
+        return try_update(row, actions, unfinished & (DeletionRow.fence == deletion.fence))
 
     def end_waiting(self) -> int:
         """End the records whose last temporary URL has died; return how many."""

@@ -20,6 +20,7 @@ from chalicelib.domain.documents.picture import Box, PixelBox
 from chalicelib.domain.jobs.batch import Batch
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.jobs.export import SUCCEEDED, Export
+from chalicelib.domain.jobs.webhook import PENDING, Delivery, Webhook
 from chalicelib.domain.models.evaluation import EvaluatedExample, ReliabilityBin
 from chalicelib.domain.models.explanation import ExplainedRegion, ExplainedWord, Explanation
 from chalicelib.domain.models.model import Model, ModelView, TrainStats
@@ -62,7 +63,13 @@ from chalicelib.web.records.model_records import (
     TrainingRecord,
     TrainStatsRecord,
 )
-from chalicelib.web.records.service_records import DeletionRecord, PlanRecord, UsageRecord
+from chalicelib.web.records.service_records import (
+    DeletionRecord,
+    DeliveryRecord,
+    PlanRecord,
+    UsageRecord,
+    WebhookRecord,
+)
 
 
 def duration(seconds: float) -> str:
@@ -326,6 +333,36 @@ def batch(row: Batch, url: str | None = None) -> BatchRecord:
         result_url=url or UNSET,
         result_bytes=row.size_bytes if url else UNSET,
         failure_msg=row.message or UNSET,
+    )
+
+
+def webhook(row: Webhook, secret: str | None = None) -> WebhookRecord:
+    """Describe a webhook."""
+    return WebhookRecord(
+        id=row.hook_id,
+        url=row.url,
+        events=list(row.events),
+        description=row.description,
+        status=row.status,
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
+        failure_msg=row.cause or UNSET,
+        secret=secret or UNSET,
+    )
+
+
+def delivery(row: Delivery) -> DeliveryRecord:
+    """Describe a delivery."""
+    return DeliveryRecord(
+        id=row.message_id,
+        event=row.event,
+        status=row.status,
+        attempts=row.attempts,
+        response_status=UNSET if row.response is None else row.response,
+        failure_msg=row.cause or UNSET,
+        next_attempt_at=date_text(row.due_at) if row.status == PENDING else UNSET,
+        created_at=date_text(row.created_at),
+        updated_at=date_text(row.updated_at),
     )
 
 

@@ -12,6 +12,15 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, QUEUED, RUNNING, SUCCEEDED, WAITING
+from chalicelib.domain.jobs.webhook import (
+    DELIVERED,
+    DISABLED,
+    ENABLED,
+    EVENTS,
+    PENDING,
+    TEST,
+    UNDELIVERED,
+)
 from chalicelib.domain.models.model_files import STATES
 from chalicelib.web.records.members import Number
 
@@ -19,6 +28,11 @@ DeletionType = Annotated[str, Meta(extra_json_schema={"enum": [DATASET, MODEL]})
 DeletionStatus = Annotated[
     str, Meta(extra_json_schema={"enum": [QUEUED, RUNNING, SUCCEEDED, WAITING]})
 ]
+
+
+HookEvent = Annotated[str, Meta(extra_json_schema={"enum": [*EVENTS]})]
+HookStatus = Annotated[str, Meta(extra_json_schema={"enum": [ENABLED, DISABLED]})]
+DeliveryStatus = Annotated[str, Meta(extra_json_schema={"enum": [PENDING, DELIVERED, UNDELIVERED]})]
 
 
 class DeletionRecord(msgspec.Struct, rename="camel"):
@@ -32,6 +46,36 @@ class DeletionRecord(msgspec.Struct, rename="camel"):
     message: str | None
     object: Literal["deletion"]
     deleted_object_id: str
+
+
+class WebhookRecord(msgspec.Struct, rename="camel", kw_only=True):
+    """An address that is told of events; its secret is shown when it is made or changed."""
+
+    id: str
+    url: str
+    events: list[HookEvent]
+    description: str
+    status: HookStatus
+    created_at: str
+    updated_at: str
+    failure_msg: str | UnsetType = UNSET
+    secret: str | UnsetType = UNSET
+    object: Literal["webhook"] = "webhook"
+
+
+class DeliveryRecord(msgspec.Struct, rename="camel", kw_only=True):
+    """An event on its way to a webhook."""
+
+    id: str
+    event: Annotated[str, Meta(extra_json_schema={"enum": [*EVENTS, TEST]})]
+    status: DeliveryStatus
+    attempts: int
+    response_status: int | UnsetType = UNSET
+    failure_msg: str | UnsetType = UNSET
+    next_attempt_at: str | UnsetType = UNSET
+    created_at: str
+    updated_at: str
+    object: Literal["delivery"] = "delivery"
 
 
 class PlanRecord(msgspec.Struct):

@@ -37,6 +37,10 @@ class JobFailedError(PresageError):
     """An upload or training ended as FAILED; the text is the service's cause."""
 
 
+class SignatureError(PresageError):
+    """What came to a webhook was not sent by the service, or long ago."""
+
+
 class ApiError(PresageError):
     """The service refused a call, or failed."""
 

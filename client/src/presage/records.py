@@ -424,6 +424,36 @@ class Deletion(Record, kw_only=True):
     deleted_object_id: str
 
 
+class Webhook(Record, kw_only=True):
+    """An address that is told of events; its secret is shown when it is made or changed."""
+
+    id: str
+    url: str
+    events: list[str]
+    description: str
+    status: str
+    created_at: str
+    updated_at: str
+    failure_msg: str | None = None
+    secret: str | None = None
+    object: str = "webhook"
+
+
+class Delivery(Record, kw_only=True):
+    """An event on its way to a webhook."""
+
+    id: str
+    event: str
+    status: str
+    attempts: int
+    response_status: int | None = None
+    failure_msg: str | None = None
+    next_attempt_at: str | None = None
+    created_at: str
+    updated_at: str
+    object: str = "delivery"
+
+
 class Plan(Record, kw_only=True):
     """A plan of an account."""
 

@@ -19,8 +19,11 @@ from tests.flows.client import FORM, Client, encode_multipart
 from tests.flows.pictures import fruit_scenes, scenes_zip
 from tests.pictures import draw, make_zip
 
-ENVIRONMENT = {"PRESAGE_TEXT_PROFILE": "fast"}
-"""Of the stack: the same encoders on every machine."""
+ENVIRONMENT = {
+    "PRESAGE_TEXT_PROFILE": "fast",
+    "PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1:9,[::1]:9",
+}
+"""Of the stack: the same encoders on every machine, and a webhook where nobody listens."""
 SAMPLES = Path(__file__).parents[3] / "chalicelib" / "assets" / "samples"
 LONGEST_LIST = 2
 """Items of a list that an example shows."""
@@ -28,7 +31,7 @@ LONGEST_TEXT = 200
 """Characters of a text that an example shows."""
 VOLATILE = re.compile(
     r"(^id|Id|At|_token|^token|^url|Url$|^resultBytes|^path|^location|^policy|^key|sha256|Sha256|^credential"
-    r"|^version|^message|[Tt]ime|^queuePosition|^predictions\w+|^progress|^fields|^title|^state|^engines|^engineParts|^expires_in)$"
+    r"|^version|^secret|^failureMsg|^message|[Tt]ime|^queuePosition|^predictions\w+|^progress|^fields|^title|^state|^engines|^engineParts|^expires_in)$"
 )
 """Members whose values differ from run to run."""
 
@@ -68,6 +71,7 @@ def _files() -> dict[str, bytes]:
 
 L, V = LANGUAGE, VISION
 _DATASET, _MODEL = {"dataset_id": "$data"}, {"model_id": "$model"}
+_HOOK = {"webhook_id": "$hook"}
 _SIGNS, _SIGN_MODEL = {"dataset_id": "$signs"}, {"model_id": "$sign_model"}
 _ENDED = ("status", "SUCCEEDED")
 # deleted; the record waits for the temporary URLs of the examples to die (30 minutes)
@@ -135,6 +139,17 @@ STORY: Sequence[Step] = (
          "expectedLabel": "delivery-date"}),
     Step("retrain", L, fields={"modelId": "$model", "trainParams": {"withFeedback": True}}),
     Step("get_training", L, variables=_MODEL, until=_ENDED),
+    # webhooks
+    Step("create_webhook", keeps={"hook": "id"}, fields={
+        "url": "https://localhost:9/presage", "events": ["training.succeeded"]}),
+    Step("get_webhook", variables=_HOOK),
+    Step("change_webhook", variables=_HOOK,
+         fields={"events": ["training.succeeded", "training.failed"]}),
+    Step("list_webhooks"),
+    Step("rotate_webhook", variables=_HOOK),
+    Step("test_webhook", variables=_HOOK),
+    Step("list_deliveries", variables=_HOOK, until=("data", ".*FAILED")),
+    Step("delete_webhook", variables=_HOOK),
     # pictures
     Step("create_dataset", V, fields={"name": "signs", "labels": "stop,yield", "type": "image"},
          keeps={"blank": "id", "idle": "labelSummary.labels.0.id"}),

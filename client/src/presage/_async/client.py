@@ -12,6 +12,7 @@ from presage import records
 from presage._async.families import AsyncLanguage, AsyncVision
 from presage._async.transport import AsyncTransport
 from presage._async.uploads import AsyncUploads
+from presage._async.webhooks import AsyncWebhooks
 from presage._auth import Credentials
 from presage._records import decode
 from presage._requests import Request, members
@@ -68,6 +69,7 @@ class AsyncPresage:
             who, httpx.AsyncClient(base_url=who.address, headers=headers, **settings)
         )
         self.uploads = AsyncUploads(self.transport)
+        self.webhooks = AsyncWebhooks(self.transport)
         self.language = AsyncLanguage(self.transport, self.uploads)
         self.vision = AsyncVision(self.transport, self.uploads)
 

@@ -13,6 +13,7 @@ from presage import records
 from presage._sync.families import Language, Vision
 from presage._sync.transport import Transport
 from presage._sync.uploads import Uploads
+from presage._sync.webhooks import Webhooks
 from presage._auth import Credentials
 from presage._records import decode
 from presage._requests import Request, members
@@ -69,6 +70,7 @@ class Presage:
             who, httpx.Client(base_url=who.address, headers=headers, **settings)
         )
         self.uploads = Uploads(self.transport)
+        self.webhooks = Webhooks(self.transport)
         self.language = Language(self.transport, self.uploads)
         self.vision = Vision(self.transport, self.uploads)
 

@@ -11,7 +11,7 @@ import typer
 
 from presage import Presage, PresageError, __version__
 from presage._settings import Login, load_login, save_login
-from presage.cli import batches, compare, datasets, models, predictions
+from presage.cli import batches, compare, datasets, models, predictions, webhooks
 from presage.cli.context import Json, client
 from presage.cli.output import PipeClosed, note, say, show
 from presage.errors import ConfigurationError, UnreachableError, UnreadableAnswerError
@@ -33,6 +33,7 @@ app = typer.Typer(
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(models.app, name="models")
 app.add_typer(batches.app, name="batch")
+app.add_typer(webhooks.app, name="webhooks")
 for command in (
     predictions.predict,
     predictions.detect,

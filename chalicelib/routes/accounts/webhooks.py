@@ -1,0 +1,200 @@
+"""Webhooks: addresses that are told of events. Beyond, section 6."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.jobs.webhook import (
+    EVENTS,
+    MAX_DELIVERIES,
+    MAX_HOOKS,
+    Webhook,
+    WebhookNotFound,
+)
+from chalicelib.services.webhooks.hooks import HookFields
+from chalicelib.web.http.paging import ListAnswer, Window, list_answer
+from chalicelib.web.http.request import JSON
+from chalicelib.web.operations.fields import Name
+from chalicelib.web.operations.locate import text_id
+from chalicelib.web.operations.operation import Call, Operation
+from chalicelib.web.records import describe, service_records
+
+ONE = "/v2/webhooks/{webhook_id}"
+HookUrl = Annotated[
+    str,
+    msgspec.Meta(
+        description="Where events are posted to: an https address on the public internet.",
+        examples=["https://shop.example/presage"],
+    ),
+]
+EventList = Annotated[
+    list[Annotated[str, msgspec.Meta(extra_json_schema={"enum": [*EVENTS]})]],
+    msgspec.Meta(
+        description="What it is told of.",
+        examples=[["training.succeeded", "training.failed"]],
+        extra_json_schema={"minItems": 1},
+    ),
+]
+
+
+class WebhookForm(msgspec.Struct):
+    """Fields of a new webhook."""
+
+    media_types: ClassVar[tuple[str, ...]] = (JSON,)
+    json_rules: ClassVar[dict[str, Any]] = {}
+
+    url: HookUrl
+    events: EventList
+    description: Name | None = None
+
+
+class WebhookChangesForm(msgspec.Struct):
+    """What changes about a webhook."""
+
+    media_types: ClassVar[tuple[str, ...]] = (JSON,)
+    json_rules: ClassVar[dict[str, Any]] = {}
+
+    url: HookUrl | None = None
+    events: EventList | None = None
+    description: Name | None = None
+    enabled: bool | None = None
+
+
+def locate_webhook(call: Call) -> Webhook:
+    """Load the webhook of the path."""
+    hook_id = text_id(call.request.parameters["webhook_id"], WebhookNotFound)
+    return call.container.webhooks.get(call.account, hook_id)
+
+
+def create_webhook(call: Call) -> service_records.WebhookRecord:
+    """Have an address told of events; its secret is shown this once."""
+    form: WebhookForm = call.form
+    fields = HookFields(form.url, tuple(form.events), form.description)
+    return describe.webhook(*call.container.webhooks.create(call.account, fields))
+
+
+def list_webhooks(call: Call) -> ListAnswer:
+    """List the webhooks of the account."""
+    page = ListPage(call.container.webhooks.of_account(call.account), 0, has_more=False)
+    return list_answer(page, describe.webhook, Window(0, MAX_HOOKS))
+
+
+def get_webhook(call: Call) -> service_records.WebhookRecord:
+    """Show a webhook, without its secret."""
+    return describe.webhook(call.located)
+
+
+def change_webhook(call: Call) -> service_records.WebhookRecord:
+    """Give a webhook another address, other events, or enable or disable it."""
+    form: WebhookChangesForm = call.form
+    events = None if form.events is None else tuple(form.events)
+    fields = HookFields(form.url, events, form.description, form.enabled)
+    return describe.webhook(call.container.webhooks.change(call.located, fields))
+
+
+def delete_webhook(call: Call) -> None:
+    """Delete a webhook."""
+    call.container.webhooks.delete(call.located)
+
+
+def rotate_webhook(call: Call) -> service_records.WebhookRecord:
+    """Give a webhook a new secret, which is shown this once."""
+    return describe.webhook(*call.container.webhooks.rotate(call.located))
+
+
+def test_webhook(call: Call) -> service_records.DeliveryRecord:
+    """Send a webhook an event of type `webhook.test`."""
+    return describe.delivery(call.container.webhooks.test(call.located))
+
+
+def list_deliveries(call: Call) -> ListAnswer:
+    """List the last deliveries of a webhook, the newest first."""
+    page = ListPage(call.container.webhooks.deliveries(call.located), 0, has_more=False)
+    return list_answer(page, describe.delivery, Window(0, MAX_DELIVERIES))
+
+
+OPERATIONS = (
+    Operation(
+        name="create_webhook",
+        method="POST",
+        path="/v2/webhooks",
+        view=create_webhook,
+        takes_key=True,
+        summary="Have an address told of events. The secret that signs them is shown this once.",
+        form=WebhookForm,
+        answer=service_records.WebhookRecord,
+        statuses=(409,),
+    ),
+    Operation(
+        name="list_webhooks",
+        method="GET",
+        path="/v2/webhooks",
+        view=list_webhooks,
+        summary="List the webhooks of the account.",
+        is_list=True,
+        answer=service_records.WebhookRecord,
+    ),
+    Operation(
+        name="get_webhook",
+        method="GET",
+        path=ONE,
+        view=get_webhook,
+        locate=locate_webhook,
+        summary="Show a webhook, without its secret.",
+        answer=service_records.WebhookRecord,
+    ),
+    Operation(
+        name="change_webhook",
+        method="PUT",
+        path=ONE,
+        view=change_webhook,
+        locate=locate_webhook,
+        takes_key=True,
+        summary="Give a webhook another address or other events, or enable or disable it.",
+        form=WebhookChangesForm,
+        answer=service_records.WebhookRecord,
+    ),
+    Operation(
+        name="delete_webhook",
+        method="DELETE",
+        path=ONE,
+        view=delete_webhook,
+        locate=locate_webhook,
+        summary="Delete a webhook; what is on its way to it comes to nothing.",
+        status=204,
+    ),
+    Operation(
+        name="rotate_webhook",
+        method="POST",
+        path=f"{ONE}/rotate",
+        view=rotate_webhook,
+        locate=locate_webhook,
+        takes_key=True,
+        summary="Give a webhook a new secret, shown this once; the former one signs too for 24 "
+        "hours.",
+        answer=service_records.WebhookRecord,
+    ),
+    Operation(
+        name="test_webhook",
+        method="POST",
+        path=f"{ONE}/test",
+        view=test_webhook,
+        locate=locate_webhook,
+        takes_key=True,
+        summary="Send a webhook an event of type `webhook.test`.",
+        answer=service_records.DeliveryRecord,
+    ),
+    Operation(
+        name="list_deliveries",
+        method="GET",
+        path=f"{ONE}/deliveries",
+        view=list_deliveries,
+        locate=locate_webhook,
+        summary="List the last 100 deliveries of a webhook, the newest first.",
+        is_list=True,
+        answer=service_records.DeliveryRecord,
+    ),
+)

@@ -1,0 +1,133 @@
+"""Tells a webhook of an event, and tries again when that fails.
+
+A webhook that fails rests, and with it all that is on its way to it: however much that is, one
+attempt a pause is made. After 24 hours of failures it is disabled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chalicelib import journal, log
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.webhook import (
+    DELIVERED,
+    DELIVERY_SECONDS,
+    DISABLED,
+    GIVEN_UP_AFTER,
+    TEST,
+    UNDELIVERED,
+    Delivery,
+    Webhook,
+    pause_after,
+    signature,
+)
+from chalicelib.errors import DownloadFailed
+from chalicelib.stores.fetching.pinned_http import Content
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+_GONE = 410
+
+
+class DeliveryService:
+    """Delivers events."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._hooks = stores.webhooks
+        self._deliveries = stores.deliveries
+        self._events = stores.events
+        self._downloads = stores.downloads
+        self._clock = clock
+
+    def run(self, job: Job) -> None:
+        """Try a delivery; one that has ended or is owned by another is left alone."""
+        hook_id = str(job["hook_id"])
+        delivery = self._deliveries.acquire(str(job["account_id"]), hook_id, str(job["key"]))
+        if delivery is None:
+            return
+        hook = self._hooks.find(delivery.account_id, hook_id)
+        if hook is None or hook.status == DISABLED:
+            cause = "The webhook is disabled." if hook else "The webhook was deleted."
+            self._deliveries.end(replace(delivery, cause=cause), UNDELIVERED)
+        elif delivery.event != TEST and hook.resting_until and hook.resting_until > self._clock():
+            self._deliveries.wait(delivery, hook.resting_until)
+        else:
+            self._attempt(hook, delivery)
+
+    def announce_due(self) -> int:
+        """Announce what is to be tried now; return how many."""
+        due = self._deliveries.claim_due()
+        for delivery in due:
+            self._events.announce(delivery)
+        return len(due)
+
+    def _attempt(self, hook: Webhook, delivery: Delivery) -> None:
+        """Send the body once, and note what came of it."""
+        response, cause = self._post(hook, delivery)
+        done = replace(delivery, attempts=delivery.attempts + 1, response=response, cause=cause)
+        journal.delivery_tried(hook.hook_id, delivery.event, response, failed=bool(cause))
+        if not cause:
+            self._deliveries.end(done, DELIVERED)
+            if hook.failures:
+                self._hooks.change(hook.account_id, hook.hook_id, Webhook.recovered)
+            return
+        if delivery.event == TEST:
+            # Its owner looks at the outcome now, and may be trying an address that is not ready.
+            self._deliveries.end(done, UNDELIVERED)
+            return
+        failed = self._note_failure(hook, cause, is_gone=response == _GONE)
+        if failed is None or failed.status == DISABLED or failed.resting_until is None:
+            self._deliveries.end(done, UNDELIVERED)
+        else:
+            self._deliveries.wait(done, failed.resting_until)
+
+    def _post(self, hook: Webhook, delivery: Delivery) -> tuple[int | None, str]:
+        """Return the status of the answer, if there is one, and what is wrong, if anything is."""
+        secrets = self._hooks.secrets(hook)
+        if not secrets:
+            return None, "Its secret cannot be read any more; rotate it."
+        timestamp = int(self._clock().timestamp())
+        headers = {
+            "Content-Type": "application/json",
+            "webhook-id": delivery.message_id,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": signature(secrets, delivery.message_id, timestamp, delivery.body),
+        }
+        content = Content(delivery.body.encode(), headers)
+        try:
+            status = self._downloads.post(hook.url, content, DELIVERY_SECONDS)
+        except DownloadFailed as error:
+            return None, error.reason
+        if 200 <= status < 300:
+            return status, ""
+        if 300 <= status < 400:
+            return status, f"It redirects (status {status}), which is not followed."
+        return status, f"It answered with status {status}."
+
+    def _note_failure(self, hook: Webhook, cause: str, *, is_gone: bool) -> Webhook | None:
+        """Let a webhook rest after a failed attempt, or disable it; None when it is gone."""
+        now = self._clock()
+
+        def fail(one: Webhook) -> Webhook:
+            if one.resting_until and one.resting_until > now:
+                return one  # another attempt has failed at the same time
+            since, failures = one.failing_since or now, one.failures + 1
+            is_over = is_gone or now - since >= GIVEN_UP_AFTER
+            return replace(
+                one,
+                failures=failures,
+                failing_since=since,
+                resting_until=now + pause_after(failures),
+                cause=cause,
+                status=DISABLED if is_over else one.status,
+                updated_at=now if is_over else one.updated_at,
+            )
+
+        changed = self._hooks.change(hook.account_id, hook.hook_id, fail)
+        if changed is not None and changed.status == DISABLED:
+            log.warning("webhook_disabled", webhook=hook.hook_id)
+        return changed

@@ -1,0 +1,161 @@
+"""Webhooks of an account: made, changed, tested and looked at by their owner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import STRING_ID, new_string_id
+from chalicelib.domain.common.repeats import object_id
+from chalicelib.domain.jobs.webhook import (
+    DELIVERY_SECONDS,
+    DISABLED,
+    ENABLED,
+    TEST,
+    Delivery,
+    Webhook,
+    WebhookEvent,
+    WebhookNotFound,
+    checked_events,
+)
+from chalicelib.errors import DownloadFailed, InvalidParameter
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+
+@dataclass(frozen=True)
+class HookFields:
+    """What a caller says of a webhook; None leaves it as it is."""
+
+    url: str | None = None
+    """Where bodies are sent."""
+    events: tuple[str, ...] | None = None
+    """What it is told of."""
+    description: str | None = None
+    """What its owner says of it."""
+    is_enabled: bool | None = None
+    """Whether it is told of anything."""
+
+
+class WebhookService:
+    """The webhooks of an account."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._hooks = stores.webhooks
+        self._deliveries = stores.deliveries
+        self._events = stores.events
+        self._downloads = stores.downloads
+        self._clock = clock
+
+    def of_account(self, account: Account) -> tuple[Webhook, ...]:
+        """List webhooks in the order in which they were made."""
+        return tuple(self._hooks.of_account(account.account_id))
+
+    def get(self, account: Account, hook_id: str) -> Webhook:
+        """Read a webhook.
+
+        Raises:
+            WebhookNotFound: the account has no such one.
+        """
+        is_id = STRING_ID.fullmatch(hook_id) is not None
+        found = self._hooks.find(account.account_id, hook_id) if is_id else None
+        if found is None:
+            raise WebhookNotFound(hook_id[:100])
+        return found
+
+    def create(self, account: Account, fields: HookFields) -> tuple[Webhook, str]:
+        """Make a webhook.
+
+        Returns:
+            The webhook, and its secret, which is not shown again.
+
+        Raises:
+            InvalidParameter: the address may not be posted to, or an event is not known.
+            TooManyWebhooks: the account has as many as it may.
+        """
+        events = checked_events(fields.events or ())
+        url = self._checked_url(fields.url or "")
+        now = self._clock()
+        return self._hooks.add(
+            Webhook(
+                account_id=account.account_id,
+                hook_id=object_id(),
+                url=url,
+                events=events,
+                created_at=now,
+                updated_at=now,
+                description=fields.description or "",
+            )
+        )
+
+    def change(self, hook: Webhook, fields: HookFields) -> Webhook:
+        """Change a webhook; one that is enabled, or gets another address, is tried afresh.
+
+        Raises:
+            InvalidParameter: the address may not be posted to, or an event is not known.
+            WebhookNotFound: it was deleted meanwhile.
+        """
+        events = None if fields.events is None else checked_events(fields.events)
+        url = None if fields.url is None else self._checked_url(fields.url)
+
+        def change(one: Webhook) -> Webhook:
+            status = one.status
+            if fields.is_enabled is not None:
+                status = ENABLED if fields.is_enabled else DISABLED
+            changed = replace(
+                one,
+                url=url or one.url,
+                events=events or one.events,
+                description=one.description if fields.description is None else fields.description,
+                status=status,
+                updated_at=self._clock(),
+            )
+            return changed.recovered() if url or fields.is_enabled else changed
+
+        return self._there(hook, self._hooks.change(hook.account_id, hook.hook_id, change))
+
+    def rotate(self, hook: Webhook) -> tuple[Webhook, str]:
+        """Give a webhook a new secret; the former one signs too, for another day.
+
+        Raises:
+            WebhookNotFound: it was deleted meanwhile.
+        """
+        rotated = self._hooks.rotate(hook)
+        if rotated is None:
+            raise WebhookNotFound(hook.hook_id)
+        return rotated
+
+    def test(self, hook: Webhook) -> Delivery:
+        """Send an event of type `webhook.test`, in the background.
+
+        Raises:
+            InvalidParameter: the webhook is disabled.
+        """
+        if hook.status == DISABLED:
+            raise InvalidParameter("webhook_id", "it is disabled; enable it with PUT first.")
+        data = {"id": hook.hook_id}
+        event = WebhookEvent(hook.account_id, TEST, self._clock(), data)
+        return self._events.send(replace(hook, resting_until=None), event, f"msg_{new_string_id()}")
+
+    def deliveries(self, hook: Webhook) -> tuple[Delivery, ...]:
+        """List the last deliveries, the newest first."""
+        return tuple(self._deliveries.newest(hook))
+
+    def delete(self, hook: Webhook) -> None:
+        """Delete a webhook; what is on its way to it comes to nothing."""
+        self._hooks.delete(hook.account_id, hook.hook_id)
+
+    def _checked_url(self, url: str) -> str:
+        try:
+            self._downloads.check_address(url, DELIVERY_SECONDS)
+        except DownloadFailed as error:
+            raise InvalidParameter("url", f"it cannot be posted to: {error.reason}") from error
+        return url
+
+    def _there(self, hook: Webhook, found: Webhook | None) -> Webhook:
+        if found is None:
+            raise WebhookNotFound(hook.hook_id)
+        return found

@@ -1,0 +1,186 @@
+"""Webhooks of accounts: one row for all of an account, beside its own.
+
+So one read tells whom an event is for, and one condition keeps their number. Secrets are sealed.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.repeats import mark
+from chalicelib.domain.jobs.webhook import (
+    MAX_HOOKS,
+    OVERLAP,
+    TooManyWebhooks,
+    Webhook,
+    new_secret,
+)
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.sealing import Seal
+from chalicelib.stores.aws.secrets import SecretStore
+from chalicelib.stores.aws.tables import AccountRow
+
+_SECRET_BYTES = 32
+_TRIES = 20
+"""Others may change the row between a reading and its write; so often it is read again."""
+
+
+@translate_errors
+class WebhookStore:
+    """Reads and changes the webhooks of accounts."""
+
+    def __init__(self, clients: Clients, secrets: SecretStore, clock: Clock) -> None:
+        clients.bind_tables()
+        self._seal = Seal(secrets, "webhooks")
+        self._clock = clock
+
+    def of_account(self, account_id: str) -> list[Webhook]:
+        """List the webhooks of an account, in the order in which they were made."""
+        return _load(account_id, _read(account_id))
+
+    def find(self, account_id: str, hook_id: str) -> Webhook | None:
+        """Find a webhook."""
+        return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
+
+    def add(self, hook: Webhook) -> tuple[Webhook, str]:
+        """Keep a webhook with a new secret; one that is there is kept as it is, but its secret.
+
+        Returns:
+            The webhook, and the secret, which is not shown again.
+
+        Raises:
+            TooManyWebhooks: the account has as many as it may.
+        """
+        secret = new_secret(os.urandom(_SECRET_BYTES))
+        hook = replace(hook, sealed=self._closed(hook, secret))
+
+        def change(hooks: dict[str, Webhook]) -> None:
+            if len(hooks) >= MAX_HOOKS and hook.hook_id not in hooks:
+                raise TooManyWebhooks
+            hooks[hook.hook_id] = hook
+
+        self._change(hook.account_id, change)
+        return hook, secret
+
+    def change(
+        self, account_id: str, hook_id: str, change: Callable[[Webhook], Webhook]
+    ) -> Webhook | None:
+        """Change a webhook; None when it is gone."""
+
+        def change_one(hooks: dict[str, Webhook]) -> None:
+            if hook_id in hooks:
+                hooks[hook_id] = change(hooks[hook_id])
+
+        return self._change(account_id, change_one).get(hook_id)
+
+    def rotate(self, hook: Webhook) -> tuple[Webhook, str] | None:
+        """Give a webhook a new secret; the former one signs for another day. None when it is gone.
+
+        Returns:
+            The webhook, and the secret, which is not shown again.
+        """
+        secret, now, call = new_secret(os.urandom(_SECRET_BYTES)), self._clock(), mark() or ""
+
+        def turn(one: Webhook) -> Webhook:
+            # Nobody has seen the secret of an attempt that died.
+            is_again = bool(call) and one.rotated_by == call
+            return replace(
+                one,
+                sealed=self._closed(one, secret),
+                former=one.former if is_again else one.sealed,
+                former_until=now + OVERLAP,
+                rotated_by=call,
+                updated_at=now,
+            )
+
+        changed = self.change(hook.account_id, hook.hook_id, turn)
+        return None if changed is None else (changed, secret)
+
+    def secrets(self, hook: Webhook) -> list[str]:
+        """Return the secrets that sign now; none when the key that sealed them was replaced."""
+        sealed = [hook.sealed]
+        if hook.former and hook.former_until and hook.former_until > self._clock():
+            sealed.append(hook.former)
+        place = _place(hook)
+        opened = (self._seal.open(base64.b64decode(one), place) for one in sealed)
+        return [one.decode() for one in opened if one is not None]
+
+    def delete(self, account_id: str, hook_id: str) -> None:
+        """Forget a webhook; a missing one is fine."""
+
+        def remove(hooks: dict[str, Webhook]) -> None:
+            hooks.pop(hook_id, None)
+
+        self._change(account_id, remove)
+
+    def delete_all(self, account_id: str) -> None:
+        """Forget the webhooks of an account."""
+        AccountRow(_row_key(account_id)).delete()
+
+    def _closed(self, hook: Webhook, secret: str) -> str:
+        return base64.b64encode(self._seal.close(secret.encode(), _place(hook))).decode("ascii")
+
+    def _change(
+        self, account_id: str, change: Callable[[dict[str, Webhook]], None]
+    ) -> dict[str, Webhook]:
+        """Change what the row holds, by a write under the condition that nobody else has.
+
+        Raises:
+            StorageUnavailable: others change it all the time.
+        """
+        for _ in range(_TRIES):
+            row = _read(account_id)
+            revision = 0 if row is None else int(row.revision)
+            hooks = {one.hook_id: one for one in _load(account_id, row)}
+            before = dict(hooks)
+            change(hooks)
+            if hooks == before:
+                return hooks
+            actions: list[Action] = [
+                AccountRow.hooks.set([_dump(one) for one in hooks.values()]),
+                AccountRow.revision.set(revision + 1),
+            ]
+            unchanged = (
+                AccountRow.account_id.does_not_exist()
+                if row is None
+                else AccountRow.revision == revision
+            )
+            if try_update(AccountRow(_row_key(account_id)), actions, unchanged):
+                return hooks
+        raise StorageUnavailable
+
+
+def _row_key(account_id: str) -> str:
+    return f"HOOKS#{account_id}"
+
+
+def _place(hook: Webhook) -> bytes:
+    return f"{hook.account_id} {hook.hook_id}".encode()
+
+
+def _read(account_id: str) -> AccountRow | None:
+    try:
+        return AccountRow.get(_row_key(account_id), consistent_read=True)
+    except AccountRow.DoesNotExist:
+        return None
+
+
+def _dump(hook: Webhook) -> dict[str, Any]:
+    members: dict[str, Any] = msgspec.to_builtins(hook)
+    del members["account_id"]
+    return members
+
+
+def _load(account_id: str, row: AccountRow | None) -> list[Webhook]:
+    members = (row.hooks if row else None) or []
+    return [msgspec.convert({**one, "account_id": account_id}, Webhook) for one in members]

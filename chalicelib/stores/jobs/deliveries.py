@@ -1,0 +1,166 @@
+"""Deliveries of events to webhooks: one row each, in the table of the exports.
+
+Their partition is that of the webhook, which no list of exports reads; the sort key begins with
+the time. They are in no backup and go by the table's TTL.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.ids import new_string_id
+from chalicelib.domain.jobs.webhook import (
+    DELIVERY_KEPT,
+    DELIVERY_SECONDS,
+    MAX_DELIVERIES,
+    PENDING,
+    Delivery,
+    Webhook,
+    WebhookEvent,
+)
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.tables import DeliveryRow
+
+OPEN = "DELIVERY"
+"""Partition of the index: what is not delivered yet, by when it is tried."""
+ANNOUNCED_AGAIN = timedelta(minutes=5)
+"""A due delivery whose message was lost is announced again after so long."""
+ANNOUNCED_AT_ONCE = 500
+"""Due deliveries that one sweep announces."""
+_LEASE = timedelta(seconds=3 * DELIVERY_SECONDS)
+
+
+@translate_errors
+class DeliveryStore:
+    """Reads deliveries and moves them forward by single conditional writes."""
+
+    def __init__(self, clients: Clients, clock: Clock) -> None:
+        clients.bind_tables()
+        self._clock = clock
+
+    def create(self, hook: Webhook, event: WebhookEvent, message_id: str) -> Delivery:
+        """Note that a webhook is to be told of an event: now, or when it has rested."""
+        now = self._clock()
+        due = max(hook.resting_until or now, now)
+        delivery = Delivery(
+            account_id=hook.account_id,
+            hook_id=hook.hook_id,
+            key=f"{to_milliseconds(now):014d}-{new_string_id()}",
+            message_id=message_id,
+            event=event.type,
+            body=event.body,
+            created_at=now,
+            updated_at=now,
+            due_at=due,
+        )
+        row = DeliveryRow(
+            _owner(hook.account_id, hook.hook_id),
+            delivery.key,
+            account=hook.account_id,
+            hook_id=hook.hook_id,
+            message_id=message_id,
+            event=event.type,
+            body=event.body,
+            status=PENDING,
+            created_at=to_milliseconds(now),
+            updated_at=to_milliseconds(now),
+            # One whose message is lost is found by the sweep.
+            due_at=to_milliseconds(due if due > now else now + ANNOUNCED_AGAIN),
+            expires_at=to_milliseconds(now + DELIVERY_KEPT) // 1000,
+            open=OPEN,
+        )
+        try_write(lambda: row.save(condition=DeliveryRow.key.does_not_exist()))
+        return delivery
+
+    def newest(self, hook: Webhook) -> list[Delivery]:
+        """List the last deliveries of a webhook, the newest first."""
+        rows = DeliveryRow.query(
+            _owner(hook.account_id, hook.hook_id),
+            scan_index_forward=False,
+            limit=MAX_DELIVERIES,
+            consistent_read=True,
+        )
+        return [_load(row) for row in rows]
+
+    def acquire(self, account_id: str, hook_id: str, key: str) -> Delivery | None:
+        """Own a delivery for one attempt; None when it has ended or is owned by another."""
+        now, owner = self._clock(), secrets.token_hex(8)
+        row = DeliveryRow(_owner(account_id, hook_id), key)
+        free = (DeliveryRow.lease_until < to_milliseconds(now)) | (DeliveryRow.lease_owner == owner)
+        actions: list[Action] = [
+            DeliveryRow.lease_until.set(to_milliseconds(now + _LEASE)),
+            DeliveryRow.lease_owner.set(owner),
+        ]
+        return _load(row) if try_update(row, actions, _is_pending() & free) else None
+
+    def wait(self, delivery: Delivery, due: datetime) -> None:
+        """Give a delivery back that is tried again at a moment, with what its attempt brought."""
+        actions = [DeliveryRow.due_at.set(to_milliseconds(due)), *self._outcome(delivery)]
+        try_update(_row(delivery), actions, _is_pending())
+
+    def end(self, delivery: Delivery, status: str) -> None:
+        """End a delivery, with what its last attempt brought."""
+        actions = [
+            DeliveryRow.status.set(status),
+            DeliveryRow.open.remove(),
+            *self._outcome(delivery),
+        ]
+        try_update(_row(delivery), actions, _is_pending())
+
+    def claim_due(self) -> list[Delivery]:
+        """Claim what is to be tried now, to announce it."""
+        now = self._clock()
+        due = DeliveryRow.due_at <= to_milliseconds(now)
+        rows = DeliveryRow.open_index.query(OPEN, due, limit=ANNOUNCED_AT_ONCE)
+        later: Sequence[Action] = [DeliveryRow.due_at.set(to_milliseconds(now + ANNOUNCED_AGAIN))]
+        return [_load(row) for row in rows if try_update(row, later, _is_pending() & due)]
+
+    def _outcome(self, delivery: Delivery) -> list[Action]:
+        response = delivery.response
+        return [
+            DeliveryRow.attempts.set(delivery.attempts),
+            DeliveryRow.cause.set(delivery.cause),
+            DeliveryRow.response.remove()
+            if response is None
+            else DeliveryRow.response.set(response),
+            DeliveryRow.lease_until.set(0),
+            DeliveryRow.updated_at.set(to_milliseconds(self._clock())),
+        ]
+
+
+def _is_pending() -> Condition:
+    pending: Condition = DeliveryRow.status == PENDING
+    return pending
+
+
+def _owner(account_id: str, hook_id: str) -> str:
+    return f"{account_id}#hook#{hook_id}"
+
+
+def _row(delivery: Delivery) -> DeliveryRow:
+    return DeliveryRow(_owner(delivery.account_id, delivery.hook_id), delivery.key)
+
+
+def _load(row: DeliveryRow) -> Delivery:
+    return Delivery(
+        account_id=row.account,
+        hook_id=row.hook_id,
+        key=row.key,
+        message_id=row.message_id,
+        event=row.event,
+        body=row.body,
+        created_at=from_milliseconds(row.created_at),
+        updated_at=from_milliseconds(row.updated_at),
+        due_at=from_milliseconds(row.due_at),
+        status=row.status,
+        attempts=int(row.attempts),
+        response=None if row.response is None else int(row.response),
+        cause=row.cause or "",
+    )

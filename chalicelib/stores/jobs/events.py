@@ -1,0 +1,54 @@
+"""Tells the webhooks of an account what has happened: notes a delivery for each, and sends its job.
+
+Called after the write that made it happen. A failure is logged and never fails the work: what the
+event is about can be read at any time.
+"""
+
+from __future__ import annotations
+
+from chalicelib import log
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.ids import derived_string_id
+from chalicelib.domain.jobs.messages import delivery_job
+from chalicelib.domain.jobs.webhook import ENABLED, Delivery, Webhook, WebhookEvent
+from chalicelib.errors import StorageUnavailable
+from chalicelib.stores.accounts.webhooks import WebhookStore
+from chalicelib.stores.jobs.deliveries import DeliveryStore
+from chalicelib.stores.jobs.queues import DELETE, Queues
+
+
+class Events:
+    """Sends events on their way."""
+
+    def __init__(
+        self, hooks: WebhookStore, deliveries: DeliveryStore, queues: Queues, clock: Clock
+    ) -> None:
+        self._hooks = hooks
+        self._deliveries = deliveries
+        self._queues = queues
+        self._clock = clock
+
+    def emit(self, account_id: str, event: str, **data: object) -> None:
+        """Tell whoever wants to know; `data` holds ids and states, never content."""
+        happened = WebhookEvent(account_id, event, self._clock(), data)
+        message_id = f"msg_{derived_string_id(account_id, event, sorted(data.items()))}"
+        try:
+            for hook in self._hooks.of_account(account_id):
+                if hook.status == ENABLED and event in hook.events:
+                    self.send(hook, happened, message_id)
+        except StorageUnavailable as error:
+            log.error("event_not_sent", error, account=account_id, type=event)
+
+    def send(self, hook: Webhook, event: WebhookEvent, message_id: str) -> Delivery:
+        """Note a delivery and announce it; one to a webhook that rests waits for the sweep."""
+        delivery = self._deliveries.create(hook, event, message_id)
+        if delivery.due_at <= delivery.created_at:
+            self.announce(delivery)
+        return delivery
+
+    def announce(self, delivery: Delivery) -> None:
+        """Send the job of a delivery; when the queue fails, the sweep finds its row."""
+        try:
+            self._queues.send(DELETE, delivery_job(delivery))
+        except StorageUnavailable:
+            log.warning("enqueue_failed", job="deliver", webhook=delivery.hook_id)

@@ -1,0 +1,82 @@
+# Written by client/tools/write_sync.py from presage._async: do not edit.
+"""Webhooks: addresses that are told of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from presage import records
+from presage._sync.pages import Pages
+from presage._sync.transport import Transport
+from presage._records import decode
+from presage._requests import Request
+
+
+class Webhooks:
+    """`/v2/webhooks`; `presage.webhooks.verify` checks what a receiver gets."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._base = "/v2/webhooks"
+
+    def create(
+        self, url: str, events: Sequence[str], *, description: str | None = None
+    ) -> records.Webhook:
+        """Have an address told of events; `secret` of the answer is not shown again.
+
+        Args:
+            url: an https address on the public internet.
+            events: such as `training.succeeded`.
+            description: for yourself.
+        """
+        fields = {"url": url, "events": [*events], "description": description}
+        request = Request("POST", self._base, fields=fields)
+        return self._transport.record(request, records.Webhook)
+
+    def list(self) -> Pages[records.Webhook]:
+        """List the webhooks of the account."""
+        request = Request("GET", self._base)
+        return Pages(self._transport, request, lambda item: decode(item, records.Webhook))
+
+    def get(self, webhook_id: str) -> records.Webhook:
+        """Fetch a webhook, without its secret."""
+        request = Request("GET", f"{self._base}/{webhook_id}")
+        return self._transport.record(request, records.Webhook)
+
+    def change(
+        self,
+        webhook_id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[str] | None = None,
+        description: str | None = None,
+        enabled: bool | None = None,
+    ) -> records.Webhook:
+        """Change a webhook; what is None stays. `enabled=True` also ends a pause after failures."""
+        fields = {
+            "url": url,
+            "events": None if events is None else [*events],
+            "description": description,
+            "enabled": enabled,
+        }
+        request = Request("PUT", f"{self._base}/{webhook_id}", fields=fields)
+        return self._transport.record(request, records.Webhook)
+
+    def rotate(self, webhook_id: str) -> records.Webhook:
+        """Replace the secret; the former one signs too for 24 hours."""
+        request = Request("POST", f"{self._base}/{webhook_id}/rotate")
+        return self._transport.record(request, records.Webhook)
+
+    def test(self, webhook_id: str) -> records.Delivery:
+        """Send an event of type `webhook.test`; `deliveries` tells how that went."""
+        request = Request("POST", f"{self._base}/{webhook_id}/test")
+        return self._transport.record(request, records.Delivery)
+
+    def deliveries(self, webhook_id: str) -> Pages[records.Delivery]:
+        """List the last 100 deliveries, the newest first."""
+        request = Request("GET", f"{self._base}/{webhook_id}/deliveries")
+        return Pages(self._transport, request, lambda item: decode(item, records.Delivery))
+
+    def delete(self, webhook_id: str) -> None:
+        """Delete a webhook."""
+        self._transport.send(Request("DELETE", f"{self._base}/{webhook_id}"))

@@ -1,0 +1,116 @@
+"""`presage webhooks`: create, list, show, test, rotate, deliveries, enable, disable, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from presage.cli.context import Json, client
+from presage.cli.output import print_json, say, show, table
+from presage.records import Webhook
+
+app = typer.Typer(no_args_is_help=True, help="Webhooks: addresses that are told of events.")
+
+HookId = Annotated[str, typer.Argument(help="Id of a webhook.", show_default=False)]
+
+
+@app.command()
+def create(
+    url: Annotated[str, typer.Argument(help="An https address of yours.", show_default=False)],
+    events: Annotated[
+        list[str],
+        typer.Argument(help="What it is told of, such as training.succeeded.", show_default=False),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Have an address told of events; prints the secret, which is shown this once."""
+    with client() as service:
+        made = service.webhooks.create(url, events)
+    show(made, [f"webhook {made.id}", f"secret {made.secret}"], as_json=as_json)
+
+
+@app.command("list")
+def list_webhooks(as_json: Json = False) -> None:
+    """List your webhooks."""
+    with client() as service:
+        found = service.webhooks.list().list()
+    if as_json:
+        print_json(found)
+        return
+    rows = [(one.id, one.status, one.url, ", ".join(one.events)) for one in found]
+    for line in table(("id", "status", "address", "events"), rows):
+        say(line)
+
+
+@app.command("show")
+def show_webhook(webhook_id: HookId, as_json: Json = False) -> None:
+    """Show a webhook."""
+    with client() as service:
+        found = service.webhooks.get(webhook_id)
+    show(found, [_line(found)], as_json=as_json)
+
+
+@app.command("test")
+def send_test(webhook_id: HookId, as_json: Json = False) -> None:
+    """Send an event of type webhook.test."""
+    with client() as service:
+        sent = service.webhooks.test(webhook_id)
+    lines = [f"{sent.id} is {sent.status}; presage webhooks deliveries tells how it went"]
+    show(sent, lines, as_json=as_json)
+
+
+@app.command()
+def rotate(webhook_id: HookId, as_json: Json = False) -> None:
+    """Replace the secret; the former one signs too for 24 hours."""
+    with client() as service:
+        found = service.webhooks.rotate(webhook_id)
+    show(found, [f"secret {found.secret}"], as_json=as_json)
+
+
+@app.command()
+def deliveries(webhook_id: HookId, as_json: Json = False) -> None:
+    """List the last deliveries, the newest first."""
+    with client() as service:
+        found = service.webhooks.deliveries(webhook_id).list()
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (one.created_at, one.event, one.status, str(one.attempts), one.failure_msg or "")
+        for one in found
+    ]
+    for line in table(("created", "event", "status", "attempts", "cause"), rows):
+        say(line)
+
+
+@app.command()
+def enable(webhook_id: HookId, as_json: Json = False) -> None:
+    """Tell a webhook again, and end its pause after failures."""
+    _switch(webhook_id, enabled=True, as_json=as_json)
+
+
+@app.command()
+def disable(webhook_id: HookId, as_json: Json = False) -> None:
+    """Tell a webhook nothing for now."""
+    _switch(webhook_id, enabled=False, as_json=as_json)
+
+
+@app.command()
+def delete(webhook_id: HookId) -> None:
+    """Delete a webhook."""
+    with client() as service:
+        service.webhooks.delete(webhook_id)
+    say(f"webhook {webhook_id} is deleted")
+
+
+def _switch(webhook_id: str, *, enabled: bool, as_json: bool) -> None:
+    with client() as service:
+        found = service.webhooks.change(webhook_id, enabled=enabled)
+    show(found, [_line(found)], as_json=as_json)
+
+
+def _line(hook: Webhook) -> str:
+    """Write a webhook in a line."""
+    cause = f": {hook.failure_msg}" if hook.failure_msg else ""
+    return f"{hook.url}: {hook.status}, {', '.join(hook.events)}{cause}"

@@ -1,0 +1,58 @@
+"""Checks what a webhook's receiver gets: the signatures of Standard Webhooks.
+
+Example:
+    event = webhooks.verify(body, headers, secret)
+    if event["type"] == "training.succeeded":
+        print(event["data"]["modelId"])
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from presage.errors import SignatureError
+
+TOLERANCE = 300.0
+"""Seconds that the time of a request may differ from this machine's."""
+
+
+def verify(
+    body: str | bytes, headers: Mapping[str, str], secret: str, *, tolerance: float = TOLERANCE
+) -> dict[str, Any]:
+    """Return the event of a request that the service has sent.
+
+    Args:
+        body: as it came, before anything has read it.
+        headers: with `webhook-id`, `webhook-timestamp` and `webhook-signature`, in any case.
+        secret: of the webhook.
+        tolerance: seconds that the time of the request may differ.
+
+    Raises:
+        SignatureError: somebody else has sent it, or it is too old.
+    """
+    sent = {name.lower(): value for name, value in headers.items()}
+    try:
+        message_id, stamp = sent["webhook-id"], sent["webhook-timestamp"]
+        signatures = sent["webhook-signature"].split()
+        age = abs(time.time() - int(stamp))
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except KeyError as missing:
+        raise SignatureError(f"The header {missing.args[0]} is missing.") from None
+    except (ValueError, binascii.Error):
+        raise SignatureError("The secret or the header webhook-timestamp is damaged.") from None
+    content = body.encode() if isinstance(body, str) else body
+    signed = f"{message_id}.{stamp}.".encode() + content
+    expected = b"v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256))
+    if not any(hmac.compare_digest(expected, one.encode()) for one in signatures):
+        raise SignatureError("No signature fits: another secret, or the body was changed.")
+    if age > tolerance:
+        raise SignatureError(f"It was sent {age:.0f} seconds ago; {tolerance:.0f} are allowed.")
+    event: dict[str, Any] = json.loads(content)
+    return event
