@@ -5,6 +5,7 @@ import { html } from "./ui.js";
 
 const ROW = 60;
 const CELL = { width: 176, height: 200 };
+const AHEAD = 100; // items that are read before they are seen
 const SPARE = 4; // rows above and below the view
 
 export function VirtualList({ list, label, count, at, want, row, chosen, pick, wide }) {
@@ -28,7 +29,7 @@ export function VirtualList({ list, label, count, at, want, row, chosen, pick, w
   const { columns } = view;
   const first = Math.max(0, Math.floor(view.top / height) - SPARE) * columns;
   const last = Math.min(count, (Math.ceil((view.top + view.height) / height) + SPARE) * columns);
-  useEffect(() => { want(first, last); }, [first, last]);
+  useEffect(() => { want(first, Math.min(count, last + AHEAD)); }, [first, last]);
   useLayoutEffect(() => {
     const element = list.current, top = Math.floor(at / columns) * height;
     if (top < element.scrollTop) element.scrollTop = top;
