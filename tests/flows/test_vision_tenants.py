@@ -131,7 +131,7 @@ def test_addresses_are_of_own_examples_only(client, gallery, foreign):
 
 def test_models_and_deletions_are_one_namespace(gallery, foreign):
     """Models and deletions of pictures are read below /language too; datasets are not."""
-    dataset_id, _, model_id, deletion_id = foreign
+    dataset_id, _, model_id, deletion_id, _ = foreign
 
     for kind in ("train", "models", "deletion"):
         name = deletion_id if kind == "deletion" else model_id
