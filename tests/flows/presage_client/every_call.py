@@ -23,6 +23,7 @@ async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
     data = await tell_texts(client)
     model_id = await tell_models(client, data, seen)
     await tell_mending(client)
+    await tell_webhooks(client)
     await tell_sentiment(client)
     await tell_batches(client, model_id, folder)
     seen["bytes"] = await tell_exports(client, data, folder)
@@ -113,6 +114,22 @@ async def tell_sentiment(client: AsyncPresage) -> None:
     data = await client.language.datasets.upload("\n".join(rows).encode(), type="text-sentiment")
     model = await (await client.language.models.train(data.id, "moods", epochs=3)).wait()
     assert (await client.language.sentiment("lovely!", model.model_id)).label
+
+
+async def tell_webhooks(client: AsyncPresage) -> None:
+    """An address where nobody listens is told of events."""
+    hooks = client.webhooks
+    made = await hooks.create("http://127.0.0.1:9/", ["batch.done"], description="nobody")
+    assert made.secret
+    assert (await hooks.rotate(made.id)).secret not in (None, made.secret)
+    assert (await hooks.get(made.id)).secret is None
+    changed = await hooks.change(made.id, events=["batch.failed"], enabled=True)
+    assert changed.events == ["batch.failed"]
+    assert [one.id async for one in hooks.list()] == [made.id]
+    sent = await hooks.test(made.id)
+    assert [one.id async for one in hooks.deliveries(made.id)] == [sent.id]
+    await hooks.delete(made.id)
+    assert await hooks.list().list() == []
 
 
 async def tell_batches(client: AsyncPresage, model_id: str, folder: Path) -> None:
