@@ -22,8 +22,8 @@ SETTLE_SECONDS = 600.0
 """Longest wait for what goes on in the background."""
 UNSEEN_SECONDS = 10.0
 """After so long, a call whose reply was lost and that shows no effect was not received."""
-MOST_REFUSALS = 3
-"""How often an account of a history may be told that the machine is busy."""
+MOST_REFUSALS = 16
+"""How often an account of a history may be told that the machine is busy; a burst may be whole."""
 Path = str
 
 
