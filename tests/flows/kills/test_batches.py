@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 import time
 import urllib.request
 
 import pytest
 
-from tests.flows.client import LANGUAGE
+from tests.flows.client import LANGUAGE, VISION
 from tests.flows.kills.conftest import ROUNDS
 from tests.flows.kills.killing import kill, wait
+from tests.flows.pictures import folders_zip
+from tests.flows.test_batches import answered, photos, single
 from tests.flows.world import World, csv_file, made_rows
 from tests.local_stack import LocalStack
+from tests.pictures import make_zip
 
 LINES = 3_500
+PICTURES = 700
 
 
 @pytest.mark.timeout(300 + 60 * ROUNDS)
@@ -48,3 +53,34 @@ def test_every_line_is_answered_once_however_often_a_worker_dies(
     assert [line["id"] for line in lines] == [f"n{n}" for n in range(LINES)]
     assert ["error" in line for line in lines] == [n % 1_000 == 7 for n in range(LINES)]
     wait(lambda: client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] == before + LINES - 4)
+
+
+@pytest.mark.timeout(600 + 60 * ROUNDS)
+def test_every_picture_is_answered_once_however_often_a_worker_dies(
+    stack: LocalStack, world: World
+) -> None:
+    """A line a picture, equal to the single call, and as many predictions as answers."""
+    chance, client = random.Random(21), world.photographer()
+    dataset = client.dataset(folders_zip(), file_name="shapes.zip", type="image")
+    model_id = client.model(dataset["id"], epochs=5)
+    before = client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
+    files = {**photos(PICTURES), "none.png": b"no picture"}
+
+    def kill_often() -> None:
+        for _ in range(ROUNDS):
+            time.sleep(chance.uniform(0.2, 2.0))
+            kill(stack, "ingest")
+
+    killer = threading.Thread(target=kill_often)
+    killer.start()
+    record, lines = answered(
+        client, VISION, "p.zip", make_zip(files), seconds=500, modelId=model_id
+    )
+    killer.join()
+    total = len(files)
+    assert record["counts"] == {"total": total, "done": total, "failed": 1}
+    assert [json.loads(line)["id"] for line in lines] == list(files)
+    wait(lambda: client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] == before + PICTURES)
+    for name in list(files)[:: PICTURES // 7]:
+        said = client.picture(model_id, files[name])
+        assert lines[list(files).index(name)] == single(name, said.body)
