@@ -13,7 +13,10 @@ from tests.local_stack import LocalStack
 
 PAGE, STRANGER = "https://shop.example", "https://other.example"
 INTENT = "/v2/language/intent"
-EXPOSED = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Link, Retry-After"
+EXPOSED = (
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed, Link, "
+    "Retry-After"
+)
 
 
 @pytest.fixture(scope="module")

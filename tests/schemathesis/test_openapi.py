@@ -29,6 +29,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from chalicelib.domain.common.repeats import KEY_HEADER
 from tests.live import JWT_BEARER, SHOP, Caller, Live
 from tests.schemathesis.album import Album
 
@@ -64,6 +65,9 @@ class World:
     deleted_model: str
     exports: dict[str, str]
     """One of each family, made before generated calls have made as many as are allowed."""
+    batches: dict[str, str]
+    """One of each family."""
+    webhook_id: str
     pick: random.Random = field(default_factory=lambda: random.Random(SEED))
 
     @property
@@ -147,12 +151,30 @@ def world(live: Live) -> World:
             ("vision", album.shapes, {"format": "zip"}),
         )
     }
-    return World(live, caller, album, dataset, first, deletion["id"], second, exports)
+    hook = caller.json("POST", "/v2/webhooks", {"url": _hook_url(live), "events": ["batch.done"]})
+    batches = {
+        family: caller.json(
+            "POST", f"/v2/{family}/batches", {"modelId": model, "datasetId": of["id"]}
+        ).ok()["id"]
+        for family, model, of in (
+            ("language", first, dataset),
+            ("vision", album.classifier, album.shapes),
+        )
+    }
+    made = deletion["id"], second, exports, batches, hook.ok()["id"]
+    return World(live, caller, album, dataset, first, *made)
+
+
+def _hook_url(live: Live) -> str:
+    """An address that the stack may tell of events."""
+    return live.tricks.url("/honest.csv")
 
 
 def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], object]]:
     """Say how to get a real value of each variable of a path."""
     family = "vision" if "/vision/" in path else "language"
+    if "{webhook_id}" in path and method != "DELETE":
+        return {"webhook_id": lambda: world.webhook_id}
     if method == "DELETE":
         return {
             "dataset_id": lambda: world.throw_away(family),
@@ -163,8 +185,10 @@ def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], 
         return world.album.path_values(path) | {
             "deletion_id": lambda: world.deletion_id,
             "export_id": lambda: world.exports[family],
+            "batch_id": lambda: world.batches[family],
         }
     return {
+        "batch_id": lambda: world.batches[family],
         "export_id": lambda: world.exports[family],
         "dataset_id": lambda: world.dataset["id"],
         "label_id": lambda: world.pick.choice(world.labels)["id"],
@@ -188,6 +212,7 @@ def body_values(world: World, path: str) -> dict[str, Callable[[], object]]:
         "grant_type": lambda: pick.choice([JWT_BEARER, "refresh_token"]),
         "assertion": lambda: world.live.assertion(sub="fuzz@example.test"),
         "refresh_token": world.refresh_token,
+        "url": lambda: _hook_url(world.live),
     }
 
 
@@ -197,6 +222,7 @@ def make_real(world: World, case: Case) -> None:
     for name in case.path_parameters or {}:
         if name in found and world.is_real():
             case.path_parameters[name] = str(world.written(found[name]()))
+    renew_key(world, case)
     query = case.query or {}
     is_vision = "/vision/" in case.path
     if "labelId" in query and world.is_real():
@@ -209,6 +235,12 @@ def make_real(world: World, case: Case) -> None:
         for name in case.body:
             if name in values and ((is_vision and name in ALWAYS_REAL) or world.is_real()):
                 case.body[name] = world.written(values[name]())
+
+
+def renew_key(world: World, case: Case) -> None:
+    """Put a key of its own into most calls: generated ones came with other calls before."""
+    if KEY_HEADER in (case.headers or {}) and world.is_real():
+        case.headers[KEY_HEADER] = f"{world.pick.getrandbits(64):x}"
 
 
 def generated(operation: Any, mode: GenerationMode, count: int) -> list[Case]:

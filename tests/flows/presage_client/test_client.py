@@ -14,7 +14,6 @@ from presage import (
     NotFoundError,
     Presage,
     RateLimitError,
-    UnreachableError,
     WaitTimeoutError,
 )
 from presage._async import uploads as async_uploads
@@ -126,12 +125,12 @@ def test_reads_are_repeated_on_a_network_that_drops(far, network):
     assert network.calls == ["GET /v2/apiusage"] * 3
 
 
-def test_changes_are_not_repeated_when_their_answer_is_lost(far, network):
-    """Whether the service did it is not known, so the caller decides."""
+def test_changes_are_made_once_when_their_answer_is_lost(far, network):
+    """The service did it or not; the repeat bears the same key, so there is one dataset."""
     network.faults = [dropped]
-    with pytest.raises(UnreachableError, match="broke"):
-        far.language.datasets.create("twice?", labels=["a"], type="text-intent")
-    assert len(network.calls) == 1
+    made = far.language.datasets.create("once?", labels=["a"], type="text-intent")
+    assert len(network.calls) == 2
+    assert [one.id for one in far.language.datasets.list(name="once?")] == [made.id]
 
 
 def test_pauses_that_the_service_asks_for_are_kept(far, network):
