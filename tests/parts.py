@@ -66,6 +66,7 @@ ENVIRONMENT = {
 """What differs from the environment that this command was started in."""
 _ENDED_WELL = (0, 5)  # all passed; nothing was selected
 _DETAILS = re.compile(r"=+ (ERRORS|FAILURES|warnings summary|short test summary.*|slowest .*) =+")
+_FAILED = re.compile(r"(?:FAILED|ERROR) \S+::\S+")
 _TOTALS = re.compile(r"(\d+) (passed|failed|errors?|skipped|deselected|warnings?)\b")
 
 
@@ -144,7 +145,7 @@ def _left_out(paths: Sequence[str], division: Mapping[str, Sequence[str]]) -> li
 
 
 def summary(found: Sequence[Part], seconds: float) -> str:
-    """Add up the last lines of all parts."""
+    """Name the tests that failed, and add up the last lines of all parts."""
     totals: Counter[str] = Counter()
     for part in found:
         for number, kind in _TOTALS.findall(part.last):
@@ -152,7 +153,8 @@ def summary(found: Sequence[Part], seconds: float) -> str:
     counted = ", ".join(f"{number:,} {kind}" for kind, number in sorted(totals.items()))
     bad = [f"{p.name} ended with {p.status}" for p in found if p.status not in _ENDED_WELL]
     verdict = "; ".join([counted or "nothing ran", *bad])
-    return f"{verdict} in {clock(seconds)}"
+    failed = [line.strip() for part in found for line in part.details if _FAILED.match(line)]
+    return "\n".join([*failed, f"{verdict} in {clock(seconds)}"])
 
 
 def clock(seconds: float) -> str:
