@@ -62,6 +62,15 @@ def _texts_of_ids() -> dict[str, bytes]:
     return {**_IMAGES, "instances.json": json.dumps(document).encode()}
 
 
+def _corners() -> dict[str, bytes]:
+    """Return an archive of COCO whose boxes are left, top, right and bottom edges."""
+    document = coco()
+    for found in document["annotations"]:
+        x, y, width, height = found["bbox"]
+        found["bbox"] = [x, y, x + width, y + height]
+    return _changed(**document)
+
+
 COCO_FILES = [
     _ok("COCO", {**_IMAGES, "annotations/instances_train.json": coco_file()}, "coco"),
     _ok("COCO of any name", {**_IMAGES, "result.json": coco_file(folder="images/")}, "coco"),
@@ -83,6 +92,13 @@ COCO_FILES = [
     ),
     _ok(
         "COCO with a byte order mark", {**_IMAGES, "a.json": b"\xef\xbb\xbf" + coco_file()}, "coco"
+    ),
+    _ok(
+        "COCO with corners for sizes",
+        _corners(),
+        "coco",
+        labels={"circle": 6, "square": 6},
+        warnings=frozenset({"boxesCut"}),
     ),
     _ok("COCO whose ids are texts", _texts_of_ids(), "coco"),
     _ok(

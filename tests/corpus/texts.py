@@ -123,6 +123,16 @@ DELIMITED = [
     ),
     _no("one column", _csv([(text.replace(",", ""),) for text, _ in PAIRS]), "one cell"),
     _no("two delimiters", b"a b|x;c\nd e|y;f\n", "the field 'delimiter'"),
+    _no(
+        "fastText",
+        "".join(f"__label__{label} {text}\n" for text, label in PAIRS).encode(),
+        "Write text and label into two columns",
+    ),
+    _ok(
+        "texts that begin as fastText's lines, said to be texts",
+        _csv([(f"__label__ {text}", label) for text, label in PAIRS]),
+        options=ReadingOptions(delimiter=","),
+    ),
     _no("strict", _csv(_HEADED), "'strict' allows none", options=ReadingOptions(strict=True)),
     _no("empty", b"", "0 bytes"),
 ]

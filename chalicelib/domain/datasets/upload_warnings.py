@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rapidfuzz.distance import OSA
 
 from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL
 from chalicelib.domain.datasets.upload_format import (
+    BOXES_CUT,
     CONTRADICTING_TEXTS,
     FEW_EXAMPLES,
     LABEL_PER_TEXT,
@@ -28,6 +30,24 @@ _FEWEST_DUPLICATES = 5
 _FEWEST_TEXTS = 10
 TINY_SIDE = 4
 """Pixels that a side of a box should have at least."""
+LEAST_INSIDE = 0.9
+"""Share of a box's area that should lie inside its picture; tools round, and round up."""
+
+
+@dataclass
+class OddBoxes:
+    """Boxes of one oddity, counted; the first ones are named."""
+
+    count: int = 0
+    """How many there are."""
+    places: list[str] = field(default_factory=list)
+    """Pictures and labels of the first ones."""
+
+    def add(self, place: str) -> None:
+        """Count a box."""
+        self.count += 1
+        if len(self.places) < MAX_PLACES:
+            self.places.append(place)
 
 
 def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
@@ -109,19 +129,27 @@ def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarn
     ]
 
 
-def warn_of_tiny_boxes(count: int, places: Iterable[str]) -> list[UploadWarning]:
+def warn_of_tiny_boxes(boxes: OddBoxes) -> list[UploadWarning]:
     """Tell of boxes that are too small to show anything."""
-    if not count:
-        return []
-    return [
-        UploadWarning(
-            TINY_BOXES,
-            f"{count:,} boxes are narrower or lower than {TINY_SIDE} pixels, too small to learn "
-            "from. Check that their numbers are pixels of the picture as displayed.",
-            count,
-            tuple(places),
-        )
-    ]
+    message = (
+        f"{boxes.count:,} boxes are narrower or lower than {TINY_SIDE} pixels, too small to learn "
+        "from. Check that their numbers are pixels of the picture as displayed."
+    )
+    return _warning_of_boxes(TINY_BOXES, message, boxes)
+
+
+def warn_of_cut_boxes(boxes: OddBoxes) -> list[UploadWarning]:
+    """Tell of boxes of which much lay outside of their picture."""
+    message = (
+        f"{boxes.count:,} boxes reached far out of their picture and were cut at its edge. Check "
+        "that their last two numbers are width and height, not the right and the bottom edge, and "
+        "that all are pixels of the picture as displayed."
+    )
+    return _warning_of_boxes(BOXES_CUT, message, boxes)
+
+
+def _warning_of_boxes(code: str, message: str, boxes: OddBoxes) -> list[UploadWarning]:
+    return [UploadWarning(code, message, boxes.count, tuple(boxes.places))] if boxes.count else []
 
 
 def refuse_warnings(warnings: Sequence[UploadWarning]) -> None:

@@ -159,6 +159,20 @@ def turned_box(box: Box, written: Any) -> Box:
     return Box(*(round(side, 6) for side in (left, top, width, height)))
 
 
+def share_inside(box: Box, width: int, height: int) -> float:
+    """Return which part of a box's area lies inside a picture, 0 to 1.
+
+    Args:
+        box: in pixels of the picture, origin at the top left; with a size above 0.
+        width: of the picture, in pixels.
+        height: of the picture, in pixels.
+    """
+    left, top, right, bottom = box.corners
+    across = max(0.0, min(right, width) - max(left, 0.0))
+    down = max(0.0, min(bottom, height) - max(top, 0.0))
+    return across * down / (box.width * box.height)
+
+
 def clip_box(box: Box, width: int, height: int) -> Box:
     """Cut off what lies outside of the picture.
 

@@ -24,23 +24,25 @@ from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.upload_format import (
     ANNOTATIONS,
-    MAX_PLACES,
     RECOGNISED,
     ZIP_FOLDERS,
     FileFormat,
     ReadingOptions,
 )
 from chalicelib.domain.datasets.upload_warnings import (
+    LEAST_INSIDE,
     TINY_SIDE,
+    OddBoxes,
     refuse_warnings,
     warn_of_counts,
+    warn_of_cut_boxes,
     warn_of_labels,
     warn_of_tiny_boxes,
 )
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.annotations import Annotations, BoxRow
-from chalicelib.formats.archives.box_cells import CellFault
+from chalicelib.formats.archives.box_cells import CellFault, share_inside
 from chalicelib.formats.archives.box_files import (
     BoxFiles,
     SignsOfBoxes,
@@ -166,7 +168,7 @@ class _Scan:
         self._pictures = MemberPictures(
             archive, rules.max_image_bytes, shrinks=rules.options.shrink
         )
-        self._tiny, self._tiny_places = 0, list[str]()
+        self._tiny, self._cut = OddBoxes(), OddBoxes()
         self.result = PictureScan(format=FileFormat(kind))
         sink.begin(self.result)
 
@@ -211,7 +213,7 @@ class _Scan:
             if is_annotations(member) or (kind != ANNOTATIONS and is_companion(member)):
                 continue
             self._read_boxed(member)
-        self.result.warnings += warn_of_tiny_boxes(self._tiny, self._tiny_places)
+        self.result.warnings += [*warn_of_tiny_boxes(self._tiny), *warn_of_cut_boxes(self._cut)]
 
     def _read_boxed(self, member: ZipMember) -> None:
         """Read one picture with its boxes."""
@@ -253,13 +255,7 @@ class _Scan:
                 is_kept = True
             self._keep_example(label, digest, box)
             if min(box.width, box.height) < TINY_SIDE:
-                self._note_tiny(member, row)
-
-    def _note_tiny(self, member: ZipMember, row: BoxRow) -> None:
-        """Count a box that shows next to nothing."""
-        self._tiny += 1
-        if len(self._tiny_places) < MAX_PLACES:
-            self._tiny_places.append(f"{show_path(member.path)}: {row.label}")
+                self._tiny.add(f"{show_path(member.path)}: {row.label}")
 
     def _placed_box(
         self, row: BoxRow, member: ZipMember, picture: MemberPicture, facts: PictureFacts
@@ -269,7 +265,10 @@ class _Scan:
             raise CellFault(row.label_fault)
         sent = picture.sent or facts
         box = self._annotations.in_pixels(row, member.index, (sent.width, sent.height))
-        return picture.placed(box, facts)
+        placed = picture.placed(box, facts)
+        if share_inside(box, sent.width, sent.height) < LEAST_INSIDE:
+            self._cut.add(f"{show_path(member.path)}: {row.label}")
+        return placed
 
     def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:
         """Reject a file with all its boxes; one without box counts once."""

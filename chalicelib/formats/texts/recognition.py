@@ -59,6 +59,7 @@ _HEAD_CHARACTERS = 4096
 _SAMPLE_RECORDS = 500
 _FEW, _MOST = 0.1, 0.8
 _MOST_TITLES = 20
+_FASTTEXT_LABEL = "__label__"
 _NOTHING = object()
 
 
@@ -87,6 +88,8 @@ def recognise(
         )
     if not is_workbook and _is_json(file, encoding, options.format):
         return _recognise_json(file, layout, options)
+    if not (is_workbook or options.format or options.delimiter):
+        _refuse_fasttext(file, encoding)
     if is_workbook != (options.format == XLSX) and options.format:
         raise InvalidUpload(
             f"'format' is {options.format}, and the file is {'a' if is_workbook else 'no'} "
@@ -101,6 +104,22 @@ def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
         return asked in (JSON, JSONL, LABEL_STUDIO)
     with open_text(file, encoding) as stream:
         return looks_like_json(stream.read(_HEAD_CHARACTERS))
+
+
+def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
+    """Refuse lines as fastText writes them: a comma in their text would make its rest a label.
+
+    Raises:
+        InvalidUpload: all of the first lines begin with a label.
+    """
+    with open_text(file, encoding) as stream:
+        lines = [line for line in stream.read(_HEAD_CHARACTERS).splitlines() if line.strip()]
+    if lines and all(line.startswith(_FASTTEXT_LABEL) for line in lines):
+        raise InvalidUpload(
+            f"The lines begin with {_FASTTEXT_LABEL}, as fastText writes them. Write text and "
+            f"label into two columns, the label without {_FASTTEXT_LABEL}; or send 'delimiter' "
+            "if each line is a text that begins so, with its label behind."
+        )
 
 
 def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions) -> TextLayout:
