@@ -51,6 +51,7 @@ from chalicelib.services.predictions.texts import PredictionService
 from chalicelib.services.training.embeddings import EmbeddingService
 from chalicelib.services.training.features import FeatureService
 from chalicelib.services.training.models import ModelService
+from chalicelib.services.training.parts import TrainingPartService
 from chalicelib.services.training.requests import TrainingService
 from chalicelib.services.training.runs import TrainingRunService
 from chalicelib.services.training.text_learner import Embedder, TextLearner
@@ -248,6 +249,11 @@ class Container:
         return FeatureService(self.stores, self.backbones, self.settings)
 
     @cached_property
+    def training_parts(self) -> TrainingPartService:
+        """Does what trainings give away."""
+        return TrainingPartService(self.stores, {LANGUAGE: self.embeddings, VISION: self.features})
+
+    @cached_property
     def training_runs(self) -> TrainingRunService:
         """Runs trainings."""
         s = self.stores
@@ -261,9 +267,16 @@ class Container:
         )
         learners: dict[str, Learner] = {
             LANGUAGE: TextLearner(
-                s.training_examples, s.curves, s.checkpoints, embedder, self.clock
+                s.training_examples,
+                s.curves,
+                s.checkpoints,
+                embedder,
+                self.training_parts,
+                self.clock,
             ),
-            VISION: VisionLearner(s, self.features, self.backbones, self.clock, self.settings),
+            VISION: VisionLearner(
+                s, self.features, self.training_parts, self.backbones, self.clock, self.settings
+            ),
         }
         return TrainingRunService(s, learners, self.clock, self.settings)
 

@@ -483,5 +483,15 @@ class TrainingFailed(Exception):
     """The engine cannot learn from these examples; the text names cause and remedy."""
 
 
+class PartsSent(Exception):
+    """A training gave work away in parts, and has to wait until they are done."""
+
+    def __init__(self, stage: str, heads: int) -> None:
+        super().__init__(stage)
+        self.stage = stage
+        self.heads = heads
+        """So many parts, from the first on, are to be announced."""
+
+
 class LeaseLost(Exception):
     """Another worker took the job over, or it was ended; this one must stop writing."""

@@ -115,13 +115,15 @@ def _function(context: Any) -> str:
 def run_ingest(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
-    """Read an upload, turn a part of one into vectors, or answer a part of a batch."""
+    """Read an upload, or do a part of one, of a batch or of a training."""
     if job.get("job") == "embed":
         container.embeddings.run_part(job)
     elif job.get("job") == "features":
         container.features.run_part(job, remaining_seconds)
     elif job.get("job") == "batch":
         container.batch_runs.run(job, write_lines, int(job.get("delivery", 1)))
+    elif job.get("job") == "train_part":
+        container.training_parts.run(job, int(job.get("delivery", 1)))
     elif job.get("job") == "ingest":
         container.ingest.run(job)
     else:

@@ -35,6 +35,7 @@ class TinyExtractor:
 
     least_side = 32
     row_bytes = 2 * VALUES
+    row_seconds = 0.0
 
     def __init__(self, name: str = "tiny", shard_rows: int = 4, views: int = 3) -> None:
         self.name, self.shard_rows, self.most_views = name, shard_rows, views

@@ -57,6 +57,7 @@ from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.places import QueuePlaces
 from chalicelib.stores.models.prebuilt import PrebuiltStore
+from chalicelib.stores.models.run_parts import RunParts
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
@@ -147,6 +148,7 @@ class Stores:
         self.model_files = ModelVersions(self.artifacts)
         self.model_cards = ModelCards(self.artifacts)
         self.checkpoints = CheckpointStore(self.artifacts)
+        self.run_parts = RunParts(self.artifacts)
         self.curves = CurveStore(self.artifacts)
         self.model_source: ModelSource = INSTALLED_ONLY
         if settings.models_from_bucket:

@@ -49,6 +49,7 @@ _TRAIN: Rights = {
     "table/models": ("GetItem", "UpdateItem"),
     "table/models/index/open": ("Query",),
     "queue/delete": SEND,
+    "queue/embed": SEND,
     "table/exports": ("PutItem",),
 }
 
@@ -127,11 +128,13 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "objects/models": ("GetObject",),
         "objects/prebuilt": ("GetObject",),
         "queue/embed": SEND,
+        "queue/train-free": SEND,
+        "queue/train-paid": SEND,
         "table/accounts": ("GetItem",),
         "table/datasets": ("GetItem",),
         "table/examples": ("BatchGetItem",),
         "table/exports": ("GetItem", "PutItem", "Query", "UpdateItem"),
-        "table/models": ("GetItem",),
+        "table/models": ("GetItem", "UpdateItem"),
         "table/quotas": ("GetItem", "UpdateItem"),
         "queue/delete": SEND,
     },

@@ -6,6 +6,8 @@ import base64
 import json
 from typing import Any
 
+import pytest
+
 from chalicelib.domain.jobs.messages import settle_job
 from chalicelib.domain.jobs.webhook import EVENTS
 from chalicelib.stores.aws.tables import DatasetRow, ModelRow
@@ -13,6 +15,7 @@ from tests.builders import a_csv, some_rows
 from tests.pictures import detection_files, draw, label_folders, make_zip
 from tests.policies.deployed import API, Caller, Deployed, cut
 from tests.reads import reads
+from tests.tiny_vision import TinyExtractor
 
 ROWS = [*some_rows({"book": 9, "cancel": 9}), ("cancel please number 3 now", "book")]
 OPINIONS = some_rows({"positive": 6, "negative": 6, "neutral": 6})
@@ -43,6 +46,7 @@ def live(deployed: Deployed) -> None:
     for caller, trainer in ((free, "train_free"), (paid, "train_paid")):
         interrupted(caller, trainer)
         interrupted_pictures(caller, trainer)
+        given_away(caller)
         turns(caller, trainer.replace("_", "-"))
     crossed(free, paid)
     guarded(paid)
@@ -351,6 +355,21 @@ def interrupted_pictures(caller: Caller, trainer: str) -> None:
     caller.json("POST", f"{VISION}/train", name="m", datasetId=data["id"], epochs=2)
     deployed.work_once(trainer.replace("_", "-"), seconds=100)
     deployed.work()
+
+
+def given_away(caller: Caller) -> None:
+    """A training whose features are made by the function of embeddings."""
+    deployed = caller.deployed
+    archive = ("data", make_zip(label_folders({"bike": 6, "car": 6}, salt=32)), "a.zip")
+    data = caller.form("POST", f"{VISION}/datasets/upload", archive)
+    deployed.work_once("ingest")
+    deployed.take("embed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TinyExtractor, "row_seconds", 10.0)
+        asked = {"name": "m", "datasetId": data["id"], "epochs": 2}
+        model = caller.json("POST", f"{VISION}/train", **asked)["modelId"]
+        deployed.work()
+    assert caller.get(f"{VISION}/train/{model}")["status"] == "SUCCEEDED"
 
 
 def crossed(free: Caller, paid: Caller) -> None:

@@ -38,6 +38,18 @@ def train_job(model: Model) -> Job:
     }
 
 
+def train_part_job(model: Model, part: str) -> Job:
+    """Name a part of what a training run gave away under its fence."""
+    return {
+        "job": "train_part",
+        "account_id": model.account_id,
+        "model_id": model.model_id,
+        "run": model.run,
+        "fence": model.fence,
+        "part": part,
+    }
+
+
 def delete_job(deletion: Deletion) -> Job:
     """Name a deletion."""
     return {"job": "delete", "account_id": deletion.account_id, "deletion_id": deletion.deletion_id}

@@ -6,12 +6,13 @@ The run (chalicelib/services/training/runs.py) owns lease, attempts and publicat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.jobs.spreading import PartWork
 from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import SuspectExample
@@ -42,6 +43,35 @@ class RunControl(Protocol):
 
     def is_due(self) -> bool:
         """Tell whether the last report is old enough for another."""
+        ...
+
+
+class GivenAway(Protocol):
+    """What a run leaves to other workers (chalicelib/services/training/parts.py)."""
+
+    def give_away(
+        self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
+    ) -> None:
+        """Give work away, once in a run; what is left of it later the run does itself.
+
+        Args:
+            model: the run, which is owned.
+            stage: name of the work.
+            works: its parts; none where it is too little to be given away.
+            shares: progress of the run before and after it.
+
+        Raises:
+            PartsSent: the run has to wait for its parts.
+        """
+        ...
+
+    def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
+        """Do the parts of a run that wait, the last ones first: the queue began with the others.
+
+        Args:
+            model: the run, which is owned.
+            check: called between parts with the parts done and all parts; raises to stop.
+        """
         ...
 
 

@@ -55,6 +55,11 @@ class Extractor(Protocol):
         """Bytes of one row of float16 features."""
         ...
 
+    @property
+    def row_seconds(self) -> float:
+        """Seconds of one processor that a row takes, about."""
+        ...
+
     def views(self, width: int, height: int, *, augment: bool) -> int:
         """Say how many views of a picture of this size a training uses, at least 1."""
         ...

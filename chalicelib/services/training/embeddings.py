@@ -15,11 +15,13 @@ from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.models.model import Model
 from chalicelib.engines.text.encoding.encoders import encoder_names
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.datasets.datasets import DatasetStore
-from chalicelib.stores.examples.parts import PART_TEXTS, PartStore
+from chalicelib.stores.examples.parts import PART_TEXTS, PartStore, work_off
+from chalicelib.stores.models.run_parts import RunPart
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Singles
@@ -51,7 +53,7 @@ class EmbeddingService:
         if texts is None or dataset is None or dataset.status == DELETION_PENDING:
             return
         self._embed_part(dataset, part, texts)
-        self._revert_if_deleted(job, dataset_id)
+        self.revert(dataset.account_id, dataset.family, dataset_id)
 
     def finish_parts(self, dataset: Dataset, check: Callable[[int, int], None]) -> None:
         """Embed the parts that wait, the last ones first: the queue began with the others.
@@ -60,15 +62,18 @@ class EmbeddingService:
             dataset: whose uploads have parts; those of uploads to come are left to the queue.
             check: called between parts with the parts done and all parts; raises to stop.
         """
-        first = self._parts.waiting(dataset.dataset_id)
-        left = first
-        while left:
-            check(len(first) - len(left), len(first))
-            texts = self._parts.items(left[-1])
+
+        def embed(part: str) -> None:
+            texts = self._parts.items(part)
             if texts is not None:
-                self._embed_part(dataset, left[-1], texts)
-            still = frozenset(self._parts.waiting(dataset.dataset_id))
-            left = [part for part in left[:-1] if part in still]
+                self._embed_part(dataset, part, texts)
+
+        work_off(lambda: self._parts.waiting(dataset.dataset_id), embed, check)
+
+    def make_run_part(self, model: Model, part: RunPart) -> None:
+        """Embed texts that a training gave away."""
+        del model
+        self._embed(part.dataset_id, part.engine, part.items, part.name)
 
     def _embed_part(self, dataset: Dataset, part: str, texts: Sequence[str]) -> None:
         """Embed a part with every encoder of its language, and remove it."""
@@ -84,6 +89,7 @@ class EmbeddingService:
         encoder: str,
         texts: Sequence[str],
         check: Callable[[int, int], None],
+        give_away: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> Singles:
         """Return the vectors of a dataset's texts, embedding those that are not there yet.
 
@@ -92,6 +98,7 @@ class EmbeddingService:
             encoder: name of the encoder.
             texts: texts in any order; equal ones are embedded once.
             check: called between parts with the texts done and all texts; raises to stop.
+            give_away: called once with the texts that are not there yet; raises to stop.
 
         Returns:
             Float32, shape (texts, dims).
@@ -103,12 +110,16 @@ class EmbeddingService:
 
         wanted = VectorTable(texts, self._encoders.get(encoder).dimensions)
         known: set[str] = set()
+        is_asked = False
         while True:
             self._load_new(dataset_id, encoder, wanted, known)
             done, missing = wanted.filled, wanted.missing(PART_TEXTS)
             check(done, len(wanted))
             if not missing:
                 return wanted.vectors()
+            if not is_asked:
+                is_asked = True
+                give_away(wanted.missing(len(wanted)))
             content = self._embed(dataset_id, encoder, missing, new_string_id())
             wanted.fill(*content)
 
@@ -147,9 +158,9 @@ class EmbeddingService:
         digests, rounded = load_shard(content)
         return digests, rounded.astype(vectors.dtype)
 
-    def _revert_if_deleted(self, job: Job, dataset_id: int) -> None:
+    def revert(self, account_id: str, family: str, dataset_id: int) -> None:
         """Take back what was written for a dataset that was deleted in between."""
-        dataset = self._datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
+        dataset = self._datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}embeddings/")
 

@@ -19,6 +19,8 @@ from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.spreading import PartWork, spread
+from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.training_pictures import LabelledPicture, fitting_views
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision import registry
@@ -29,6 +31,7 @@ from chalicelib.stores.aws.objects import dataset_prefix
 from chalicelib.stores.examples.feature_rows import FeatureRows, row_key
 from chalicelib.stores.examples.parts import PART_PICTURES
 from chalicelib.stores.jobs.queues import EMBED
+from chalicelib.stores.models.run_parts import RunPart
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 
     Rows = tuple[tuple[int, int], list[Halves]]
 
+GiveAway = Callable[[str, list[PartWork], tuple[float, float]], None]
+"""Gives work away under a name; told the share of all rows that are there before and after it."""
 Check = Callable[[int, int, int], None]
 """Called between objects with the rows that are there, all rows, and those made by this call."""
 RESERVE_SECONDS = 60.0
@@ -86,6 +91,7 @@ class FeatureService:
         augment: bool,
         is_default: bool,
         check: Check,
+        give_away: GiveAway = lambda stage, works, shares: None,
     ) -> StoredFeatures:
         """Return the features of a training's pictures, computing those that are not there yet.
 
@@ -96,6 +102,7 @@ class FeatureService:
             is_default: whether the ingest uses this extractor for these pictures, too; its
                 waiting parts are done then.
             check: told how far it has come; raises to stop.
+            give_away: called with rows that are not there, where they are many; raises to stop.
 
         Returns:
             What can be read; the caller closes it.
@@ -107,14 +114,24 @@ class FeatureService:
         rows = FeatureRows(self._stores.artifacts, extractor.row_bytes, settings.feature_file_bytes)
         try:
             maker = _Maker(self._stores, extractor, settings.threads)
-            gathering = _Gathering(self._stores, maker, rows, check)
-            found = gathering.run(pictures, settings.feature_bytes, augment=augment)
-            if is_default:
-                gathering.clear_parts()
+            gathering = _Gathering(self._stores, maker, rows, check, give_away)
+            found = gathering.run(
+                pictures, settings.feature_bytes, augment=augment, is_default=is_default
+            )
         except BaseException:
             rows.close()
             raise
         return found
+
+    def make_run_part(self, model: Model, part: RunPart) -> None:
+        """Compute rows that a training gave away."""
+        extractor = registry.extractor_for(model.type, model.request.algorithm, self._backbones)
+        maker = _Maker(self._stores, extractor, self._settings.threads)
+        wanted = [_read_item(item) for item in part.items]
+        prefix = f"{maker.folder(part.dataset_id, wanted[0][1])}{part.name}-"
+        for start in range(0, len(wanted), extractor.shard_rows):
+            group = wanted[start : start + extractor.shard_rows]
+            maker.make(part.dataset_id, group, f"{prefix}{start:05d}.npz")
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
         """Take back what was written for a dataset that was deleted in between."""
@@ -159,9 +176,10 @@ class _Maker:
         self._threads = max(1, threads)
         self._name = f"{extractor.name}-{extractor.version}"
 
-    def folder(self, dataset_id: int) -> str:
+    def folder(self, dataset_id: int, view: int = 0) -> str:
         """Folder of a dataset's rows; another version of the extractor has another one."""
-        return f"{dataset_prefix(dataset_id)}{_FEATURES}{self._name}/"
+        folder = f"{dataset_prefix(dataset_id)}{_FEATURES}{self._name}/"
+        return f"{folder}{_VIEWS}" if view else folder
 
     def make(
         self, dataset_id: int, wanted: Sequence[tuple[bytes, int]], key: str
@@ -215,12 +233,21 @@ class _Maker:
 class _Gathering:
     """One collection of a training's features: loads what is there, then makes what is missing."""
 
-    def __init__(self, stores: Stores, maker: _Maker, rows: FeatureRows, check: Check) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        maker: _Maker,
+        rows: FeatureRows,
+        check: Check,
+        give_away: GiveAway,
+    ) -> None:
         self._stores = stores
         self._maker = maker
         self._extractor = maker.extractor
         self._rows = rows
         self._check = check
+        self._give_away = give_away
+        self._is_default = False
         self._pictures: list[tuple[int, bytes]] = []
         self._numbers: dict[tuple[int, bytes], int] = {}
         self._sizes: dict[int, tuple[int, int]] = {}
@@ -230,7 +257,12 @@ class _Gathering:
         self._total = self._made = self._unseen = 0
 
     def run(
-        self, pictures: Sequence[LabelledPicture], most_bytes: int, *, augment: bool
+        self,
+        pictures: Sequence[LabelledPicture],
+        most_bytes: int,
+        *,
+        augment: bool,
+        is_default: bool,
     ) -> StoredFeatures:
         """Collect the pictures as they are, then their other views as far as there is space."""
         from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
@@ -240,10 +272,13 @@ class _Gathering:
         self._numbers = {key: number for number, key in enumerate(self._pictures)}
         self._views = [1] * len(self._pictures)
         self._total = len(self._pictures) * self._extractor.views(1024, 1024, augment=augment)
+        self._is_default = is_default
         self._complete(0)
         self._count_views(most_bytes, augment=augment)
         if self._total > len(self._pictures) - len(self._broken):
             self._complete(1)
+        if self._made:
+            self._clear_parts()
         places = [p for p, key in enumerate(keys) if self._numbers[key] not in self._broken]
         numbers = [self._numbers[keys[place]] for place in places]
         stored = [StoredPicture(n, self._sizes[n], self._views[n]) for n in numbers]
@@ -251,9 +286,9 @@ class _Gathering:
             places, stored, lambda n, view: self._rows.get(row_key(n, view)), self._rows.close
         )
 
-    def clear_parts(self) -> None:
-        """Remove the waiting parts whose pictures this training has just made."""
-        if not self._made:
+    def _clear_parts(self) -> None:
+        """Remove the waiting parts of uploads whose pictures this training makes or has made."""
+        if not self._is_default:
             return
         for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
             for part in self._stores.parts.waiting(dataset_id):
@@ -271,6 +306,7 @@ class _Gathering:
         ]
         expected = len(self._rows) + len(waiting)
         self._unseen = len(self._known)
+        is_asked = False
         while True:
             self._check(len(self._rows), self._total, self._made)
             self._unseen += 1
@@ -281,7 +317,28 @@ class _Gathering:
             group = self._next_group(waiting)
             if not group:
                 return
+            if not is_asked:
+                is_asked = True
+                self._offer([*waiting, *group], first_view, expected)
             self._make(group)
+
+    def _offer(self, waiting: Sequence[tuple[int, int]], first_view: int, expected: int) -> None:
+        """Give the rows away that are not there, if they are many."""
+        by_dataset: dict[int, list[str]] = {}
+        for number, view in waiting:
+            if row_key(number, view) not in self._rows and number not in self._broken:
+                dataset_id, digest = self._pictures[number]
+                by_dataset.setdefault(dataset_id, []).append(f"{digest.hex()}:{view}")
+        extractor = self._extractor
+        works = [
+            PartWork(dataset_id, extractor.name, part)
+            for dataset_id, items in by_dataset.items()
+            for part in spread(items, lambda item: extractor.row_seconds)
+        ]
+        shares = len(self._rows) / self._total, expected / self._total
+        if works and not first_view:
+            self._clear_parts()
+        self._give_away(f"views-{first_view}", works, shares)
 
     def _next_group(self, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Take rows of one dataset that are not there, from the end: the ingest starts in front."""
@@ -298,8 +355,7 @@ class _Gathering:
     def _make(self, group: Sequence[tuple[int, int]]) -> None:
         """Make one object of rows and take them over."""
         dataset_id = self._pictures[group[0][0]][0]
-        folder = self._maker.folder(dataset_id)
-        key = f"{folder}{_VIEWS if group[0][1] else ''}{new_string_id()}.npz"
+        key = f"{self._maker.folder(dataset_id, group[0][1])}{new_string_id()}.npz"
         wanted = [(self._pictures[number][1], view) for number, view in group]
         shard = self._maker.make(dataset_id, wanted, key)
         self._known.add(key)
@@ -365,3 +421,9 @@ class _Gathering:
         self._total = sum(self._views)
         if self._total < sum(wanted):
             log.warning("views_left_out", wanted=sum(wanted), used=self._total)
+
+
+def _read_item(item: str) -> tuple[bytes, int]:
+    """Read digest and view of a row that was given away."""
+    digest, _, view = item.partition(":")
+    return bytes.fromhex(digest), int(view)

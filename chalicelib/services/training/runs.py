@@ -23,7 +23,13 @@ from chalicelib.domain.models.suspects import suspects_document
 from chalicelib.domain.models.training import attempt_cause, out_of_attempts
 from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled
-from chalicelib.errors import LeaseLost, StorageUnavailable, TimedOut, TrainingFailed
+from chalicelib.errors import (
+    LeaseLost,
+    PartsSent,
+    StorageUnavailable,
+    TimedOut,
+    TrainingFailed,
+)
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.training_queue import TrainingQueue
 from chalicelib.stores.models.leases import ModelLeases
@@ -93,6 +99,10 @@ class TrainingRunService:
         except TimedOut:
             served = model.served_seconds + time.monotonic() - started
             self._queue.put_back(model, served)
+        except PartsSent as sent:
+            served = model.served_seconds + time.monotonic() - started
+            if not self._queue.wait_for_parts(model, served, sent):
+                self._revert(model)
         except (TrainingFailed, EncoderNotInstalled, BackboneNotInstalled) as failure:
             self._end(model, str(failure))
         except Exception as error:
@@ -195,9 +205,14 @@ class TrainingRunService:
         except StorageUnavailable:
             log.warning("unguard_failed", model=model.model_id)
         try:
-            self._learners[model.family].discard(model)
+            self._discard(model)
         except StorageUnavailable:
             log.warning("forget_failed", model=model.model_id)
+
+    def _discard(self, model: Model) -> None:
+        """Remove what only a run that goes on needs."""
+        self._learners[model.family].discard(model)
+        self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
         """Remove what a worker that was stalled may have written for a run that is over."""
@@ -207,7 +222,7 @@ class TrainingRunService:
             if current is None:
                 self._stores.model_files.delete(model.model_id)
             elif current.run != model.run or current.status not in OPEN:
-                self._learners[model.family].discard(model)
+                self._discard(model)
         except StorageUnavailable:
             log.warning("withdraw_failed", model=model.model_id)
 

@@ -7,17 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import Dataset
-from chalicelib.domain.models.learning import LearnedModel, RunControl
+from chalicelib.domain.jobs.spreading import PartWork
+from chalicelib.domain.models.learning import GivenAway, LearnedModel, RunControl
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
 from chalicelib.engines.text.encoding.pool import EncoderPool
-from chalicelib.engines.text.encoding.profiles import Profile, ProfileRequest, choose_profile
+from chalicelib.engines.text.encoding.profiles import (
+    Profile,
+    ProfileRequest,
+    choose_profile,
+    spread_texts,
+)
 from chalicelib.errors import TimedOut
 from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.models.checkpoints import CheckpointStore
@@ -30,9 +38,11 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.training import FittedText
 
     Floats = npt.NDArray[np.float32]
-    ReadVectors = Callable[[int, str, Sequence[str], Callable[[int, int], None]], Floats]
+    Check = Callable[[int, int], None]
+    GiveAway = Callable[[Sequence[str]], None]
+    ReadVectors = Callable[[int, str, Sequence[str], Check, GiveAway], Floats]
     Embed = Callable[[str, Sequence[str]], Floats]
-    FinishParts = Callable[[Dataset, Callable[[int, int], None]], None]
+    FinishParts = Callable[[Dataset, Check], None]
 
 RESERVE_SECONDS = 60.0
 """Time left of a function's run at which the next one goes on, in seconds."""
@@ -66,9 +76,11 @@ class TextLearner:
         curves: CurveStore,
         checkpoints: CheckpointStore,
         embedder: Embedder,
+        parts: GivenAway,
         clock: Clock,
     ) -> None:
         self._examples = examples
+        self._parts = parts
         self._checkpoints = checkpoints
         self._curves = curves
         self._embedder = embedder
@@ -82,9 +94,12 @@ class TextLearner:
             EncoderNotInstalled: the files of an encoder are missing.
             LeaseLost: another worker owns the run.
             TimedOut: the embeddings are not finished.
+            PartsSent: other workers make them.
         """
-        texts = self._examples.read(model, self._found(model, dataset, control))
+        begun_at, datasets = self._found(model, dataset, control)
+        texts = self._examples.read(model, datasets)
         progress = _Progress(control, self._curves.writer(model))
+        self._parts.finish(model, progress.on_sample)
         profile = self._profile(model, dataset, texts, progress)
         texts = self._bounded(texts, profile)
         self._finish_parts(dataset, texts, profile, progress)
@@ -101,6 +116,7 @@ class TextLearner:
             last_epoch=fitted.report.epochs,
             train_size=fitted.report.training_examples,
             test_size=fitted.report.test_examples,
+            begun_at=begun_at,
             suspects=fitted.suspects,
             evaluation=fitted.evaluation,
         )
@@ -109,14 +125,16 @@ class TextLearner:
         """Remove the beginning of a run that is over; embeddings belong to the dataset."""
         self._checkpoints.delete(model)
 
-    def _found(self, model: Model, dataset: Dataset, control: RunControl) -> list[Dataset]:
-        """Return the datasets as the run found them, however often it was taken up since."""
+    def _found(
+        self, model: Model, dataset: Dataset, control: RunControl
+    ) -> tuple[datetime, list[Dataset]]:
+        """Return when the run began and the datasets of then, however often it was taken up."""
         datasets = self._examples.datasets(model, dataset)
         beginning = self._checkpoints.beginning(model)
         if beginning is None:
             control.check()
             beginning = self._checkpoints.begin(model, datasets, self._clock())
-        return [beginning.of(found) for found in datasets]
+        return beginning.begun_at, [beginning.of(found) for found in datasets]
 
     def _bounded(self, texts: TrainingTexts, profile: Profile) -> TrainingTexts:
         """Draw from the texts when all of them fit neither in memory nor in time."""
@@ -134,7 +152,7 @@ class TextLearner:
         names = profile.encoders
         vectors = TextVectors(
             encoders=[self._embedder.encoders.get(name) for name in names],
-            of_texts=lambda name: self._vectors(texts, name, names.index(name), progress, names),
+            of_texts=lambda name: self._vectors(model, texts, name, names, progress),
             of_phrases=self._embedder.embed,
             profile=profile.name,
             reason=profile.reason,
@@ -209,22 +227,37 @@ class TextLearner:
 
     def _vectors(
         self,
+        model: Model,
         texts: TrainingTexts,
         name: str,
-        place: int,
-        progress: _Progress,
         names: Sequence[str],
+        progress: _Progress,
     ) -> Floats:
-        """Collect vectors, and tell how far that has come."""
+        """Collect vectors, and tell how far that has come; many are left to other workers.
+
+        Raises:
+            PartsSent: to be taken up again when they are there.
+        """
+        place = names.index(name)
 
         def check(done: int, total: int) -> None:
             progress.has_embedded |= done < total
             progress.on_embed((place + done / max(1, total)) / len(names))
 
-        return self._collected(texts, name, check)
+        def give_away(dataset_id: int, missing: Sequence[str]) -> None:
+            parts = spread_texts(name, missing, model.language)
+            works = [PartWork(dataset_id, name, part) for part in parts]
+            shares = progress.shown, _EMBED_SHARE * (place + 1) / len(names)
+            self._parts.give_away(model, f"{name}-{dataset_id}", works, shares)
+
+        return self._collected(texts, name, check, give_away)
 
     def _collected(
-        self, texts: TrainingTexts, name: str, check: Callable[[int, int], None]
+        self,
+        texts: TrainingTexts,
+        name: str,
+        check: Check,
+        give_away: Callable[[int, Sequence[str]], None] = lambda dataset_id, missing: None,
     ) -> Floats:
         """Collect the vectors of every dataset's texts, in the order of the texts."""
         import numpy as np
@@ -232,7 +265,8 @@ class TextLearner:
         blocks, start = [], 0
         for dataset_id, count in texts.spans:
             part = texts.texts[start : start + count]
-            blocks.append(self._embedder.vectors(dataset_id, name, part, check))
+            missing = partial(give_away, dataset_id)
+            blocks.append(self._embedder.vectors(dataset_id, name, part, check, missing))
             start += count
         return np.concatenate(blocks)
 
@@ -248,6 +282,11 @@ class _Progress:
         self._longest_step = 0.0
         self.has_embedded = False
         """Whether this function made vectors, so that the next one has less to do."""
+
+    @property
+    def shown(self) -> float:
+        """Progress of the run while vectors are made."""
+        return _EMBED_SHARE * self._embed_share
 
     def on_vectors(self, seconds: float) -> None:
         """Leave a fit that would not be finished in time to the next function.
@@ -272,7 +311,7 @@ class _Progress:
         if self._control.remaining_seconds() < RESERVE_SECONDS + self._longest_step:
             raise TimedOut("The embeddings are not finished; the next function goes on.")
         self._embed_share = max(self._embed_share, share)
-        self._control.report(_EMBED_SHARE * self._embed_share)
+        self._control.report(self.shown)
 
     def on_sample(self, done: int, total: int) -> None:
         """Note that the vectors of a sample are made, of which no share is shown.

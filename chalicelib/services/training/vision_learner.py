@@ -22,7 +22,8 @@ from chalicelib.domain.common.limits import (
     VISION_SPLIT_RATIO,
 )
 from chalicelib.domain.datasets.dataset import DETECTION, Dataset
-from chalicelib.domain.models.learning import LearnedModel, RunControl
+from chalicelib.domain.jobs.spreading import PartWork
+from chalicelib.domain.models.learning import GivenAway, LearnedModel, RunControl
 from chalicelib.domain.models.model import ALGORITHMS, Model
 from chalicelib.domain.models.training import shown_epochs
 from chalicelib.domain.models.training_pictures import LabelledPicture, TrainingPictures
@@ -71,6 +72,7 @@ class Features(Protocol):
         augment: bool,
         is_default: bool,
         check: Callable[[int, int, int], None],
+        give_away: Callable[[str, list[PartWork], tuple[float, float]], None],
     ) -> StoredFeatures:
         """Return the features of pictures, computing those that are not there yet."""
         ...
@@ -112,12 +114,14 @@ class VisionLearner:
         self,
         stores: Stores,
         features: Features,
+        parts: GivenAway,
         backbones: BackbonePool,
         clock: Clock,
         settings: Settings,
     ) -> None:
         self._stores = stores
         self._features = features
+        self._parts = parts
         self._backbones = backbones
         self._clock = clock
         self._settings = settings
@@ -130,6 +134,7 @@ class VisionLearner:
             BackboneNotInstalled: the files of a backbone are missing.
             LeaseLost: another worker owns the run.
             TimedOut: the state is saved; the next function goes on.
+            PartsSent: other workers make the features.
         """
         begun_at, pictures = self._pictures(model, dataset, control)
         options = _options(model, len(pictures.pictures), self._settings.threads)
@@ -201,12 +206,19 @@ class VisionLearner:
             if made and done < total and control.remaining_seconds() < RESERVE_SECONDS:
                 raise TimedOut("The features are not finished; the next function goes on.")
 
+        def give_away(stage: str, works: list[PartWork], shares: tuple[float, float]) -> None:
+            begin, end = (_FEATURES_SHARE * share for share in shares)
+            self._parts.give_away(model, stage, works, (begin, end))
+
+        # What is left is done beside the queue; how much of all that is cannot be told yet.
+        self._parts.finish(model, lambda done, total: check(0, total, done))
         return self._features.collect(
             pictures.pictures,
             extractor,
             augment=options.augment,
             is_default=extractor.name == default.name,
             check=check,
+            give_away=give_away,
         )
 
     def _open(self, model: Model, data: VisionData, options: VisionOptions) -> _OpenTraining:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from chalicelib.domain.datasets.dataset import VISION, Dataset
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 
@@ -70,6 +72,27 @@ class PartWriter:
             self._artifacts.put_json(f"{self._prefix}/{self._number:05d}.json", self._items)
             self._number += 1
             self._items = []
+
+
+def work_off(
+    waiting: Callable[[], list[str]],
+    do: Callable[[str], object],
+    check: Callable[[int, int], None],
+) -> None:
+    """Do parts that a queue does, too, the last ones first: the queue began with the others.
+
+    Args:
+        waiting: lists the parts that wait; those to come are left to the queue.
+        do: does a part.
+        check: called between parts with the parts done and all parts; raises to stop.
+    """
+    first = waiting()
+    left = first
+    while left:
+        check(len(first) - len(left), len(first))
+        do(left[-1])
+        still = frozenset(waiting())
+        left = [part for part in left[:-1] if part in still]
 
 
 def _prefix(dataset_id: int) -> str:

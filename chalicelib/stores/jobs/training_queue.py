@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.jobs.messages import Job, train_job
+from chalicelib.domain.jobs.messages import Job, train_job, train_part_job
 from chalicelib.domain.jobs.turns import Turn, in_turn, running_jobs
 from chalicelib.domain.models.model import OPEN, Model
-from chalicelib.stores.jobs.queues import TRAIN_FREE, TRAIN_PAID, Queues
+from chalicelib.errors import PartsSent, StorageUnavailable
+from chalicelib.stores.jobs.queues import EMBED, TRAIN_FREE, TRAIN_PAID, Queues
 from chalicelib.stores.jobs.turn_queue import TurnQueue
 from chalicelib.stores.jobs.turns import TRAIN, TurnStore, lane_of
 from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.run_parts import part_key
 
 TURN_SECONDS = 15.0
 """How long a training runs before it may have to step aside, in seconds."""
+PARTS_SECONDS = 300.0
+"""How long a training waits while none of its parts is done, in seconds; then it goes on itself."""
 PATIENCE_MILLISECONDS = 5_000
 """How long another must have waited for that: until then an idle worker would have taken it."""
 
@@ -50,6 +55,34 @@ class TrainingQueue(TurnQueue[Model, Model]):
         turn = self.turn(model.account_id, is_paid=model.is_paid)
         self._leases.put_back(model, turn, served_seconds)
         self.announce(train_job(model))
+
+    def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
+        """Lend the lease of a training to its parts, and announce the first of them.
+
+        In this order: a part that is done at once finds the training waiting. It counts as one that
+        runs, keeps its turn, and goes first when it is woken. False: it has another owner.
+        """
+        if not self._leases.put_back(model, model.turn, served_seconds, PARTS_SECONDS):
+            return False
+        try:
+            for number in range(sent.heads):
+                self.send_part(model, part_key(model, sent.stage, number))
+        except StorageUnavailable:
+            log.warning("fan_out_failed", model=model.model_id)
+        return True
+
+    def send_part(self, model: Model, part: str) -> None:
+        """Announce a part of a training."""
+        self._queues.send(EMBED, train_part_job(model, part))
+
+    def keep_waiting(self, model: Model, progress: float) -> None:
+        """Let a training wait on for its parts, and show how far they are."""
+        self._leases.lend(model, PARTS_SECONDS, progress)
+
+    def wake(self, model: Model) -> None:
+        """Let a training go on whose parts are done."""
+        if self._leases.lend(model, 0.0):
+            self.announce(train_job(model))
 
     def must_step_aside(self, model: Model, served_seconds: float) -> bool:
         """Tell whether a training waits that is paid for, or that had much less of a worker's time.

@@ -119,24 +119,48 @@ class ModelLeases:
         row = ModelRow(model.account_id, model.model_id)
         try_update(row, [ModelRow.last_error.set(error[:500])], self._owned(model))
 
-    def put_back(self, model: Model, turn: int, served_seconds: float) -> None:
+    def put_back(
+        self, model: Model, turn: int, served_seconds: float, lent_seconds: float = 0.0
+    ) -> bool:
         """Give a run that is not finished back to the queue, where it has another turn.
 
         Args:
             model: the run that is owned; that it goes on later is no failed attempt.
             turn: its new number in its lane.
             served_seconds: how long it was worked on in all.
+            lent_seconds: how long nobody may take it up, for it waits for its parts.
+
+        Returns:
+            False when another worker owns it.
         """
         actions: list[Action] = [
-            ModelRow.lease_until.set(0),
+            ModelRow.lease_until.set(self._lent_until(lent_seconds)),
             ModelRow.attempts.set(max(0, model.attempts - 1)),
             ModelRow.turn.set(turn),
             ModelRow.served_seconds.set(round(served_seconds, 3)),
             # The caller sends its message now: the sweep must not send a second one at once.
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
         ]
-        row = ModelRow(model.account_id, model.model_id)
-        try_update(row, actions, self._owned(model))
+        return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
+
+    def lend(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
+        """Let a run wait so long for its parts, 0: no longer; False when somebody took it up.
+
+        Args:
+            model: with the fence of who put it back.
+            seconds: until when nobody may take it up, from now.
+            progress: shown when it is above what is shown.
+        """
+        actions: list[Action] = [
+            ModelRow.lease_until.set(self._lent_until(seconds)),
+            ModelRow.nudged_at.set(to_milliseconds(self._clock())),
+        ]
+        if progress > model.progress:
+            actions.append(ModelRow.progress.set(round(progress, 4)))
+        return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
+
+    def _lent_until(self, seconds: float) -> int:
+        return to_milliseconds(self._clock()) + round(1000 * seconds) if seconds else 0
 
     def discount(self, model: Model) -> None:
         """Take an attempt back that ended because its lease was lost: nothing had broken."""

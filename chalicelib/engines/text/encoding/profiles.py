@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chalicelib.domain.datasets.texts import count_words
+from chalicelib.domain.jobs.spreading import spread
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
 
 BUDGET_SECONDS = 600.0
@@ -72,6 +73,22 @@ def choose_profile(
 
 def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:
     """Estimate what the large encoder of a profile costs, in seconds of one processor."""
-    words = len(texts) * _WORDS_OF_A_TEXT
-    words += sum(min(count_words(text, language), _CUT_WORDS) for text in texts)
-    return words * sum(_SECONDS_PER_WORD.get(name, 0.0) for name in profile.encoders)
+    factor = sum(_SECONDS_PER_WORD.get(name, 0.0) for name in profile.encoders)
+    return factor * sum(_words(text, language) for text in texts)
+
+
+def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list[str]]:
+    """Cut texts into parts for several workers; none where there is too little work for them.
+
+    Args:
+        encoder: its short name; those of the fast profile are too quick for parts.
+        texts: texts without a vector.
+        language: of the dataset.
+    """
+    factor = _SECONDS_PER_WORD.get(encoder, 0.0)
+    return spread(texts, lambda text: factor * _words(text, language)) if factor else []
+
+
+def _words(text: str, language: str) -> int:
+    """Count what a text costs a large encoder, in words."""
+    return _WORDS_OF_A_TEXT + min(count_words(text, language), _CUT_WORDS)

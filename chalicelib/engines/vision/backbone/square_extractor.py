@@ -25,6 +25,8 @@ class SquareExtractor:
     dims: ClassVar[int]
     """Length of a vector."""
     shard_rows: ClassVar[int] = 64
+    row_seconds: ClassVar[float]
+    """Seconds of one processor that a vector takes, about."""
 
     def __init__(self, backbones: BackbonePool) -> None:
         self._backbones = backbones

@@ -28,6 +28,7 @@ class ClassificationExtractor(SquareExtractor):
     sides = (SIDE,)
     networks = (LITE2,)
     dims = DIMS
+    row_seconds = 0.035
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
         """Compute the features of one view.

@@ -45,6 +45,7 @@ class MultiLabelExtractor(SquareExtractor):
     sides = (LITE2_SIDE, NANODET_SIDE)
     networks = BACKBONES
     dims = DIMS
+    row_seconds = 0.11
 
     def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
         """Compute the features of one view.

@@ -45,6 +45,7 @@ class DetectionExtractor:
     name = "detection"
     shard_rows: ClassVar[int] = 8
     row_bytes: ClassVar[int] = 2 * ROW_VALUES
+    row_seconds: ClassVar[float] = 0.11
 
     def __init__(self, backbones: BackbonePool) -> None:
         self._backbones = backbones

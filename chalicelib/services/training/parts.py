@@ -1,0 +1,105 @@
+"""Does what trainings give away, on the workers of uploads' embeddings and of batches.
+
+A training that meets much work for an encoder or extractor writes it as parts, lends its lease to
+them and ends its function. Whoever has done a part sends the one some places further on, as in a
+batch, so an account has no more than those waiting; the last one wakes the training. While no part
+is done for some minutes (its queue is long, its worker died), the lease ends, and the training is
+taken up as after any death: it does what is left itself, from the other end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from chalicelib.domain.jobs.batch import PARTS_AT_ONCE
+from chalicelib.domain.jobs.messages import Job
+from chalicelib.domain.jobs.spreading import PartWork
+from chalicelib.domain.models.model import RUNNING, Model
+from chalicelib.errors import PartsSent
+from chalicelib.stores.examples.parts import work_off
+from chalicelib.stores.models.run_parts import RunPart, further
+
+if TYPE_CHECKING:
+    from chalicelib.stores.stores import Stores
+
+
+class PartMaker(Protocol):
+    """Turns texts into vectors, or pictures into features, and keeps them beside the dataset."""
+
+    def make_run_part(self, model: Model, part: RunPart) -> None:
+        """Do a part; whoever does it again writes the same."""
+        ...
+
+    def revert(self, account_id: str, family: str, dataset_id: int) -> None:
+        """Take back what was written for a dataset that was deleted in between."""
+        ...
+
+
+class TrainingPartService:
+    """Gives parts of trainings away, and does them."""
+
+    def __init__(self, stores: Stores, makers: Mapping[str, PartMaker]) -> None:
+        """Keep what is needed.
+
+        Args:
+            stores: rows, parts and queues.
+            makers: what does parts, by family.
+        """
+        self._stores = stores
+        self._parts = stores.run_parts
+        self._makers = makers
+
+    def give_away(
+        self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
+    ) -> None:
+        """Give work away, as `GivenAway` says."""
+        if works and not self._parts.was_written(model, stage):
+            self._parts.write(model, stage, works, shares)
+            raise PartsSent(stage, min(len(works), PARTS_AT_ONCE))
+
+    def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
+        """Do the parts of a run that wait, as `GivenAway` says."""
+        work_off(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
+
+    def run(self, job: Job, delivery: int = 1) -> None:
+        """Do a part, and let the next one or the training itself go on.
+
+        Args:
+            job: as made by `train_part_job`.
+            delivery: how often the queue has brought this message.
+        """
+        key, model = str(job["part"]), self._running(job)
+        if model is None:
+            return
+        if not self._make(model, key) and delivery == 1:
+            # One too many: whoever did the part has sent what comes after it.
+            return
+        if self._running(job) is None:
+            self._makers[model.family].revert(model.account_id, model.family, model.dataset_id)
+            return
+        left = self._parts.left(key)
+        following = further(key, PARTS_AT_ONCE)
+        queue, lent = self._stores.training_queue, replace(model, fence=int(str(job["fence"])))
+        if not left:
+            queue.wake(lent)
+            return
+        queue.keep_waiting(lent, self._parts.progress(key, len(left)))
+        if following in left:
+            queue.send_part(lent, following)
+
+    def _make(self, model: Model, key: str) -> bool:
+        """Do a part and remove it; False when it was done before."""
+        part = self._parts.read(key)
+        if part is None:
+            return False
+        self._makers[model.family].make_run_part(model, part)
+        self._parts.done(key)
+        return True
+
+    def _running(self, job: Job) -> Model | None:
+        """Find the training of a part; None when it is over."""
+        model = self._stores.models.find(str(job["account_id"]), str(job["model_id"]))
+        is_same = model is not None and model.run == int(str(job["run"]))
+        return model if model is not None and is_same and model.status == RUNNING else None

@@ -1,0 +1,295 @@
+"""Trainings that leave vectors and features to the workers of the queue `embed`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.jobs import spreading
+from chalicelib.domain.models.model import RUNNING, SUCCEEDED, Model, TrainRequest
+from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
+from chalicelib.errors import LeaseLost
+from chalicelib.services.training import parts
+from chalicelib.stores.jobs.queues import EMBED
+from chalicelib.stores.jobs.training_queue import PARTS_SECONDS
+from tests.builders import Message, TinyEncoder, World, some_rows
+from tests.pictures import label_folders
+from tests.services.training.vision_runs import COUNTS, artifact, asked, current
+from tests.tiny_vision import TinyExtractor, TinyVision
+
+ROWS = some_rows({"book": 60, "cancel": 60})
+ACCURATE = TrainRequest(epochs=3, params={"profile": "accurate"})
+SPREAD_SECONDS = spreading.SPREAD_SECONDS
+PARTS = 12
+"""So many parts have these texts below: 4 words and 5 more each, 0.7 ms a word, 10 texts a part."""
+
+
+@pytest.fixture
+def large(world: World, monkeypatch: pytest.MonkeyPatch) -> TinyEncoder:
+    """An encoder that is so slow that a hundred texts are much work for it."""
+    monkeypatch.setattr(spreading, "SPREAD_SECONDS", 0.1)
+    monkeypatch.setattr(spreading, "PART_SECONDS", 0.0625)
+    made = TinyEncoder("mpnet")
+    world.container.encoders._encoders["mpnet"] = made
+    return made
+
+
+def _waiting(world: World, view: DatasetView) -> list[str]:
+    """Everything in the folders of trainings that go on."""
+    return world.objects(f"datasets/{view.dataset.dataset_id}/runs/")
+
+
+def _given_away(world: World, view: DatasetView) -> tuple[Model, list[Message]]:
+    """Ask for a training and run it until it waits; return it and the messages of its parts."""
+    model, message = asked(world, view, ACCURATE)
+    world.deliver(message)
+    return current(world, model), world.messages()
+
+
+def _work(world: World, messages: list[Message]) -> None:
+    """Put messages back that were taken, and deliver until there are none."""
+    for message in messages:
+        world.send(message)
+    world.work()
+
+
+def _again(message: Message) -> Message:
+    """The same message as the queue brings it once more, because its worker died."""
+    queue, job = message
+    return queue, {**job, "delivery": 2}
+
+
+def test_training_waits_without_a_worker_and_is_the_same(
+    world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts are embedded by others, each once; the last one wakes it; the bytes are as ever."""
+    view = world.dataset(ROWS)
+
+    model, heads = _given_away(world, view)
+
+    assert (model.status, model.attempts, large.texts) == (RUNNING, 0, 0)
+    assert {queue for queue, _ in heads} == {EMBED}
+    _work(world, heads)
+    model = current(world, model)
+    assert (model.status, model.attempts, large.texts) == (SUCCEEDED, 1, len(ROWS) + 2)
+    assert _waiting(world, view) == []
+    folder = f"datasets/{view.dataset.dataset_id}/embeddings/mpnet"
+    assert len(world.objects(folder)) == PARTS
+    for key in world.objects(folder):
+        world.stores.artifacts.delete(key)
+    monkeypatch.setattr(spreading, "SPREAD_SECONDS", SPREAD_SECONDS)
+    whole = world.model(view, ACCURATE)
+    assert artifact(world, whole) == artifact(world, model)
+
+
+def test_little_work_stays_in_one_piece(
+    world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below so many seconds of work nothing is given away, and small encoders never."""
+    monkeypatch.setattr(spreading, "SPREAD_SECONDS", 0.8)
+    view = world.dataset(ROWS)
+
+    model, messages = _given_away(world, view)
+
+    assert (model.status, messages) == (SUCCEEDED, [])
+
+
+def test_account_has_no_more_than_some_parts_waiting(
+    world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part that is done sends one, and the progress grows with them."""
+    monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
+    view = world.dataset(ROWS)
+    model, waiting = _given_away(world, view)
+    shown = [model.progress]
+
+    while waiting[0][0] == EMBED:
+        assert len(waiting) <= 2
+        world.deliver(waiting.pop(0))
+        waiting += world.messages()
+        shown.append(current(world, model).progress)
+
+    assert len(shown) == PARTS + 1
+    assert shown == sorted(shown)
+    assert shown[-2] > 0.45
+    assert len(waiting) == 1
+    world.deliver(waiting[0])
+    assert current(world, model).status == SUCCEEDED
+
+
+@pytest.mark.parametrize("dies", ["before", "between", "after"])
+def test_part_of_a_worker_that_died_is_done_again(
+    world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch, dies: str
+) -> None:
+    """Wherever in a part each of its workers dies once, the training ends, and its objects too."""
+    monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
+    view = world.dataset(ROWS)
+    model, waiting = _given_away(world, view)
+    place: dict[str, tuple[Any, str]] = {
+        "before": (world.container.embeddings, "make_run_part"),
+        "between": (world.stores.run_parts, "done"),
+        "after": (world.stores.run_parts, "left"),
+    }
+
+    def die(*_: object) -> None:
+        raise LeaseLost
+
+    while waiting:
+        message = waiting.pop(0)
+        if message[0] == EMBED:
+            with monkeypatch.context() as patch:
+                patch.setattr(*place[dies], die)
+                with pytest.raises(LeaseLost):
+                    world.container.training_parts.run(message[1])
+            message = _again(message)
+        world.deliver(message)
+        waiting += world.messages()
+
+    assert current(world, model).status == SUCCEEDED
+    folder = f"datasets/{view.dataset.dataset_id}/embeddings/mpnet"
+    assert len(world.objects(folder)) == PARTS
+    assert _waiting(world, view) == []
+
+
+def test_messages_that_come_twice_do_nothing(world: World, large: TinyEncoder) -> None:
+    """A part that is done is not done again, and sends nothing a second time."""
+    view = world.dataset(ROWS)
+    _, heads = _given_away(world, view)
+
+    world.deliver(heads[0])
+    sent = world.messages()
+    world.deliver(heads[0])
+
+    assert (len(sent), world.messages(), large.texts) == (1, [], 10)
+
+
+def test_training_goes_on_itself_when_its_parts_are_lost(world: World, large: TinyEncoder) -> None:
+    """After some minutes without a part it is taken up again, and does what is left."""
+    view = world.dataset(ROWS)
+    model, heads = _given_away(world, view)
+    world.deliver(heads[0])
+    world.messages()
+
+    world.clock.advance(seconds=PARTS_SECONDS - 1)
+    world.container.sweeping.run()
+    assert world.messages() == []
+    world.clock.advance(seconds=1 + 2 * world.settings.lease_seconds)
+    world.container.sweeping.run()
+    world.work()
+
+    model = current(world, model)
+    assert (model.status, model.attempts, large.texts) == (SUCCEEDED, 1, len(ROWS) + 2)
+    assert _waiting(world, view) == []
+
+
+def test_part_helps_a_training_that_went_on_itself(
+    world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A late worker and the training meet in the middle: no text twice, and no end too early."""
+    view = world.dataset(ROWS)
+    model, heads = _given_away(world, view)
+    world.clock.advance(seconds=PARTS_SECONDS + 1)
+    make = world.container.embeddings.make_run_part
+    late = iter(heads)
+
+    def make_and_let_others(run: Model, part: Any) -> None:
+        """Do a part, and let a late worker do one."""
+        make(run, part)
+        if (head := next(late, None)) is not None:
+            monkeypatch.setattr(world.container.embeddings, "make_run_part", make)
+            world.deliver(head)
+            monkeypatch.setattr(world.container.embeddings, "make_run_part", make_and_let_others)
+
+    monkeypatch.setattr(world.container.embeddings, "make_run_part", make_and_let_others)
+    world.clock.advance(minutes=16)
+    world.container.sweeping.run()
+    world.work()
+
+    model = current(world, model)
+    assert (model.status, large.texts) == (SUCCEEDED, len(ROWS) + 2)
+    assert model.fence == 2
+
+
+def test_waiting_training_counts_as_one_that_runs(world: World, large: TinyEncoder) -> None:
+    """No other worker takes it up meanwhile, whatever message it has received."""
+    view = world.dataset(ROWS)
+    model, _ = _given_away(world, view)
+
+    queue = "train-free"
+    world.deliver((queue, {**_job(model), "is_paid": False}))
+
+    assert (current(world, model).status, large.texts) == (RUNNING, 0)
+
+
+def test_part_that_comes_when_all_is_over_leaves_nothing(world: World, large: TinyEncoder) -> None:
+    """A worker that was stalled until dataset and training were gone takes back what it wrote."""
+    view = world.dataset(ROWS)
+    _, heads = _given_away(world, view)
+    make = world.container.embeddings.make_run_part
+
+    def stalled(run: Model, part: Any) -> None:
+        """Let everything end and be deleted, then write."""
+        world.container.embeddings.make_run_part = make  # type: ignore[method-assign]
+        world.settle()
+        account = world.account
+        world.container.deletions.delete_dataset(account, "language", view.dataset.dataset_id)
+        world.settle()
+        make(run, part)
+
+    world.container.embeddings.make_run_part = stalled  # type: ignore[method-assign]
+    world.deliver(heads[0])
+
+    assert world.objects(f"datasets/{view.dataset.dataset_id}/") == []
+
+
+def test_training_that_fails_clears_its_parts(
+    world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a run gave away goes with it, also where nobody did it."""
+    view = world.dataset(ROWS)
+    model, _ = _given_away(world, view)
+    assert len(_waiting(world, view)) == PARTS + 1
+
+    world.stores.model_leases.lend(model, 0.0)
+    monkeypatch.setattr(large, "encode", _is_missing)
+    world.deliver(("train-free", _job(model)))
+
+    assert current(world, model).status == "FAILED"
+    assert _waiting(world, view) == []
+
+
+def _is_missing(*_: object, **__: object) -> None:
+    raise EncoderNotInstalled("mpnet")
+
+
+def _job(model: Model) -> dict[str, Any]:
+    """The message of a training."""
+    return {"job": "train", "account_id": model.account_id, "model_id": model.model_id, "run": 1}
+
+
+def test_features_are_given_away_and_the_same(
+    world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pictures, then their other views, are seen by other workers, each once; equal bytes."""
+    monkeypatch.setattr(TinyExtractor, "row_seconds", 1.0)
+    monkeypatch.setattr(spreading, "SPREAD_SECONDS", 4.0)
+    request = TrainRequest(epochs=3, params={"augmentData": True})
+    view = world.pictures(label_folders(COUNTS))
+    total = sum(COUNTS.values()) * tiny.extractor.most_views
+
+    model, message = asked(world, view, request)
+    world.deliver(message)
+
+    assert (current(world, model).status, len(tiny.extractor.calls)) == (RUNNING, 0)
+    assert world.objects(f"datasets/{view.dataset.dataset_id}/parts/") == []
+    world.work()
+    model = current(world, model)
+    assert (model.status, model.attempts) == (SUCCEEDED, 1)
+    assert len(tiny.extractor.calls) == len(set(tiny.extractor.calls)) == total
+    assert _waiting(world, view) == []
+    monkeypatch.setattr(TinyExtractor, "row_seconds", 0.0)
+    other = world.pictures(label_folders(COUNTS))
+    whole = world.model(other, request)
+    assert artifact(world, whole) == artifact(world, model)
