@@ -147,6 +147,17 @@ class TrainedText:
             return found
         return scores(rejector.witnesses(found, self._features(vectors)))
 
+    def features(self, blocks: Blocks) -> Singles:
+        """Scale raw vectors by encoder as those of the training were.
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+
+        Returns:
+            Float32, shape (texts, all dims).
+        """
+        return self._features(self._vectors(blocks))
+
     def _features(self, vectors: Singles) -> Singles:
         """Scale raw vectors, float32, shape (texts, all dims), as those of the training were."""
         return np.asarray((vectors - self.parameters.means) / self._scales)

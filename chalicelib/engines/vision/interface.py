@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.domain.models.evaluation import Evaluation
+    from chalicelib.domain.models.judgement import Judgement
     from chalicelib.domain.models.model import Model
     from chalicelib.domain.models.prediction import Detection, Probability
     from chalicelib.domain.models.suspects import SuspectExample
@@ -219,6 +220,15 @@ class TrainedVision(Protocol):
             Image and multi-label: every label. Detection: boxes in pixels of the picture as
             displayed, clamped to it.
         """
+        ...
+
+
+@runtime_checkable
+class JudgingVision(Protocol):
+    """A model that says how sure it is of a picture, and where that lies among others."""
+
+    def judge(self, picture: Picture) -> Judgement:
+        """Say what it makes of one picture."""
         ...
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.datasets.dataset import IMAGE
+from chalicelib.domain.models.judgement import Judgement
 from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
+from chalicelib.engines.ranking.vectors import short_vectors
 from chalicelib.engines.vision.backbone.pool import read_uses
 from chalicelib.engines.vision.backbone.resizing import RECIPE
 from chalicelib.engines.vision.classification.extractor import (
@@ -94,16 +96,51 @@ class TrainedImage:
         shares = self.probabilities(self._extractor.extract(picture, b"", 0))
         return ranked(self.labels, shares)
 
+    def judge(self, picture: Picture) -> Judgement:
+        """Say what it makes of one picture.
+
+        Raises:
+            BackboneNotInstalled: the backbone's files are missing or damaged.
+        """
+        return self.judgement(self._extractor.extract(picture, b"", 0))
+
+    def judgement(self, embedding: Floats) -> Judgement:
+        """Say what it makes of one embedding, shape (1280,)."""
+        whitened = self._whitened(embedding)
+        logits = self._logits(whitened)
+        shares = self._shares(logits)
+        best = ranked(self.labels, shares, 1)[0]
+        top = float(logits.max())
+        return Judgement(
+            label=best.label,
+            probability=best.probability,
+            doubt=1.0 - best.probability,
+            likeness=top + math.log(float(np.exp(logits - top).sum())),
+            vector=short_vectors(whitened[None])[0],
+        )
+
     def probabilities(self, embedding: Floats) -> Doubles:
         """Answer for one embedding, shape (1280,): float64, shape (labels,), sum 1."""
+        return self._shares(self._logits(self._whitened(embedding)))
+
+    def _whitened(self, embedding: Floats) -> Singles:
+        """Make what the head reads of an embedding, of length one, float32, shape (1280,)."""
         own = self._parameters
         centred = unit_roots(embedding[None])[0].astype(np.float32) - own.mean
-        whitened = centred @ own.whitening.astype(np.float32)
+        whitened: Singles = centred @ own.whitening.astype(np.float32)
         whitened /= max(math.sqrt(float(whitened @ whitened)), _SMALLEST)
-        logits = (whitened @ own.weights + own.biases).astype(np.float64) / own.temperature
+        return whitened
+
+    def _logits(self, whitened: Singles) -> Doubles:
+        """Logits over the temperature, float64, shape (known,)."""
+        own = self._parameters
+        return (whitened @ own.weights + own.biases).astype(np.float64) / own.temperature
+
+    def _shares(self, logits: Doubles) -> Doubles:
+        """Probabilities of all labels, float64, shape (labels,)."""
         shares = np.exp(logits - logits.max())
-        answer = np.zeros(len(own.labels))
-        answer[own.present] = shares / shares.sum()
+        answer = np.zeros(len(self._parameters.labels))
+        answer[self._parameters.present] = shares / shares.sum()
         return answer
 
 

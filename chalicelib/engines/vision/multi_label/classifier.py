@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.datasets.dataset import MULTI_LABEL
+from chalicelib.domain.models.judgement import Judgement
 from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
+from chalicelib.engines.ranking.vectors import short_vectors
 from chalicelib.engines.vision.backbone.pool import LITE2, read_uses
 from chalicelib.engines.vision.backbone.resizing import RECIPE
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration
@@ -114,12 +116,30 @@ class TrainedMultiLabel:
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
         """
-        if self._head.block == EMBEDDING:
-            features = self._extractor.embedding(picture)
-        else:
-            features = self._extractor.extract(picture, b"", 0)
+        return ranked(self.labels, self.probabilities(self._features(picture)))
+
+    def judge(self, picture: Picture) -> Judgement:
+        """Say what it makes of one picture: it is wrong where any of its labels is.
+
+        Raises:
+            BackboneNotInstalled: a backbone's files are missing or damaged.
+        """
+        features = self._features(picture)
         shares = self.probabilities(features)
-        return ranked(self.labels, shares)
+        best = ranked(self.labels, shares, 1)[0]
+        return Judgement(
+            label=best.label,
+            probability=best.probability,
+            doubt=1.0 - float(np.maximum(shares, 1.0 - shares).prod()),
+            likeness=best.probability,
+            vector=short_vectors(self._standardizing.apply(features[None]))[0],
+        )
+
+    def _features(self, picture: Picture) -> Floats:
+        """Look at a picture, shape (2992,), or (1280,) where only the embedding is wanted."""
+        if self._head.block == EMBEDDING:
+            return self._extractor.embedding(picture)
+        return self._extractor.extract(picture, b"", 0)
 
     def probabilities(self, features: Floats) -> Doubles:
         """Answer for one vector, shape (2992,) or (1280,): float64, shape (labels,)."""

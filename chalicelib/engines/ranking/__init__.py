@@ -1,0 +1,1 @@
+"""Which samples are most worth labelling."""

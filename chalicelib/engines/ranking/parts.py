@@ -1,0 +1,86 @@
+"""What a part of a ranking keeps of its samples, as arrays and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.engines import artifact
+from chalicelib.engines.ranking.vectors import DIMS
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Array, Doubles, Halves, Ints, Singles
+    from chalicelib.domain.models.judgement import Judgement
+
+KIND, VERSION = "ranking-part", 1
+"""What the header says."""
+_NONE = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """Samples of a part that have an answer."""
+
+    names: Sequence[str]
+    """Labels that are suggested."""
+    lines: Ints
+    """Place of each sample among the part's lines, int, shape (samples,)."""
+    labels: Ints
+    """Place of its suggestion among the names, -1 for none, int, shape (samples,)."""
+    probabilities: Doubles
+    """Probability of the suggestion, float64, shape (samples,)."""
+    doubts: Singles
+    """Probability that it is wrong, float32, shape (samples,)."""
+    likeness: Singles
+    """How much it is like what the model has learnt, float32, shape (samples,)."""
+    vectors: Halves
+    """Short vectors, float16, shape (samples, 128)."""
+
+    def suggestion(self, at: int) -> tuple[str | None, float]:
+        """Return the suggestion for a sample, and its probability."""
+        label = int(self.labels[at])
+        return (None if label == _NONE else self.names[label]), float(self.probabilities[at])
+
+
+def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
+    """Write what is kept; equal judgements give equal bytes.
+
+    Args:
+        found: places among the part's lines, and what the model makes of them.
+    """
+    names: dict[str, int] = {}
+    labels = [
+        _NONE if one.label is None else names.setdefault(one.label, len(names)) for _, one in found
+    ]
+    judgements = [one for _, one in found]
+    arrays: dict[str, Array] = {
+        "lines": np.array([place for place, _ in found], np.int32),
+        "labels": np.array(labels, np.int32),
+        "probabilities": np.array([one.probability for one in judgements], np.float64),
+        "doubts": np.array([one.doubt for one in judgements], np.float32),
+        "likeness": np.array([one.likeness for one in judgements], np.float32),
+        "vectors": np.array([one.vector for one in judgements], np.float16).reshape(-1, DIMS),
+    }
+    return artifact.dump({"kind": KIND, "version": VERSION, "names": list(names)}, arrays)
+
+
+def load_part(content: bytes) -> Judged:
+    """Read what `dump_part` has written.
+
+    Raises:
+        ArtifactError: damaged, foreign or of another version.
+    """
+    found = artifact.load(content, KIND, VERSION)
+    arrays = found.arrays
+    return Judged(
+        names=[str(name) for name in found.header["names"]],
+        lines=arrays["lines"].astype(np.int64),
+        labels=arrays["labels"].astype(np.int64),
+        probabilities=arrays["probabilities"].astype(np.float64),
+        doubts=arrays["doubts"].astype(np.float32),
+        likeness=arrays["likeness"].astype(np.float32),
+        vectors=arrays["vectors"].astype(np.float16),
+    )

@@ -1,0 +1,112 @@
+"""A bounded sample of any number of judged samples, of which a ranking is chosen.
+
+Source: Duffield, Lund, Thorup 2007, Priority sampling for estimation of arbitrary subset sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from chalicelib.domain.common.arrays import Doubles, Floats, Halves, Ints, Singles
+    from chalicelib.engines.ranking.parts import Judged
+
+POOL_SAMPLES = 5_000
+"""Samples that are kept at most: all pairs of them are compared."""
+_LEAST_DOUBT = 1e-3
+"""What a model is sure of counts a little, so that there is a choice where it is sure of all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Samples of some parts, side by side."""
+
+    parts: Ints
+    """Number of the part of each, int, shape (samples,)."""
+    rows: Ints
+    """Its place among what its part has kept, int, shape (samples,)."""
+    doubts: Singles
+    """Probability that its answer is wrong, float32, shape (samples,)."""
+    likeness: Singles
+    """How much it is like what the model has learnt, float32, shape (samples,)."""
+    vectors: Halves
+    """Short vectors, float16, shape (samples, 128)."""
+    priorities: Doubles
+    """The higher, the rather it is kept, float64, shape (samples,)."""
+
+    def at(self, places: Ints) -> Samples:
+        """Return the samples at some places."""
+        return Samples(*(getattr(self, name)[places] for name in self.__slots__))
+
+
+class SamplePool:
+    """Takes parts one after the other and keeps what matters of them in bounded memory.
+
+    Whether a sample is kept depends on its doubt and its place alone. In whatever way many are
+    left out, the weights of those that stay add up to what all doubts add up to, on average.
+    """
+
+    def __init__(self, size: int = POOL_SAMPLES) -> None:
+        self._size = size
+        self._kept: Samples | None = None
+        self._threshold = 0.0
+
+    def add(self, part: int, judged: Judged) -> None:
+        """Take the samples of a part; parts come in the order of their numbers."""
+        count = len(judged.lines)
+        if not count:
+            return
+        doubts = np.maximum(judged.doubts, np.float32(_LEAST_DOUBT))
+        chances = _chances(part, judged.lines)
+        new = Samples(
+            parts=np.full(count, part, np.int64),
+            rows=np.arange(count),
+            doubts=doubts,
+            likeness=judged.likeness,
+            vectors=judged.vectors,
+            priorities=doubts.astype(np.float64) / chances,
+        )
+        self._kept = new if self._kept is None else _joined(self._kept, new)
+        # Trimmed now and then: at the end, and when twice as many are there.
+        if len(self._kept.parts) > 2 * self._size:
+            self._trim()
+
+    def samples(self) -> tuple[Samples, Singles] | None:
+        """Return what is kept, in its order, with weights, float32, (samples,); None of none."""
+        self._trim()
+        if self._kept is None:
+            return None
+        return self._kept, np.maximum(self._kept.doubts, np.float32(self._threshold))
+
+    def _trim(self) -> None:
+        """Leave out all but those with the highest priorities; the next one is the threshold."""
+        kept = self._kept
+        if kept is None or len(kept.parts) <= self._size:
+            return
+        order = np.argsort(-kept.priorities, kind="stable")
+        self._threshold = max(self._threshold, float(kept.priorities[order[self._size]]))
+        self._kept = kept.at(np.sort(order[: self._size]))
+
+
+def _joined(first: Samples, second: Samples) -> Samples:
+    both = ((getattr(first, name), getattr(second, name)) for name in Samples.__slots__)
+    return Samples(*(np.concatenate(pair) for pair in both))
+
+
+def _chances(part: int, lines: Ints) -> Floats:
+    """Draw a number in (0, 1] for each line of a part, the same each time, float64, (lines,).
+
+    Source: Steele, Lea, Flood 2014, Fast splittable pseudorandom number generators (splitmix64).
+    """
+    with np.errstate(over="ignore"):
+        state: npt.NDArray[np.uint64] = lines.astype(np.uint64) + np.uint64(part << 32)
+        state = (state + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state ^= state >> np.uint64(31)
+    return ((state >> np.uint64(11)).astype(np.float64) + 1.0) / 2.0**53
