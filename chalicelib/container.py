@@ -28,6 +28,7 @@ from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
 from chalicelib.services.batches.pictures import PictureWork
+from chalicelib.services.batches.rankings import RankingWork
 from chalicelib.services.batches.requests import BatchService
 from chalicelib.services.batches.runs import BatchRunService
 from chalicelib.services.batches.texts import TextWork
@@ -303,14 +304,17 @@ class Container:
     def batch_runs(self) -> BatchRunService:
         """Answers batches."""
         allowances = BatchAllowances(self.stores.batch_quotas, self.clock, self._note_quota)
-        return BatchRunService(self.stores, allowances, self.batch_works, self.clock, self.settings)
+        ranker = RankingWork(self.stores.batch_files)
+        return BatchRunService(
+            self.stores, allowances, self.batch_works, ranker, self.clock, self.settings
+        )
 
     @cached_property
     def batch_works(self) -> dict[str, BatchWork]:
         """What batches of each family do in their own way."""
         texts = self.predictions
         return {
-            LANGUAGE: TextWork(self.stores, texts.check, texts.answer_all),
+            LANGUAGE: TextWork(self.stores, texts.check, texts.answer_all, texts.judge_all),
             VISION: PictureWork(self.stores, self.picture_predictions, self.ocr),
         }
 

@@ -106,6 +106,8 @@ def test_every_call_that_brings_data_says_so():
         "correct_dataset",
         "create_batch",
         "create_picture_batch",
+        "create_ranking",
+        "create_picture_ranking",
     }
 
 

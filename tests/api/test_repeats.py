@@ -222,6 +222,7 @@ CHANGES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("POST", "/v2/language/train", {"name": "m", "datasetId": DATASET_ID}),
     ("POST", "/v2/uploads", {"name": "file"}),
     ("POST", "/v2/language/batches", {"modelId": MODEL_ID, "datasetId": DATASET_ID}),
+    ("POST", "/v2/language/rankings", {"modelId": MODEL_ID, "datasetId": DATASET_ID}),
 )  # fmt: skip
 """One call of each kind, on what is prepared."""
 

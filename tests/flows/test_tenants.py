@@ -42,6 +42,7 @@ def writes(dataset_id, label_id, model_id):
         (f"{dataset}/examples", {"document": "rain", "labelId": label_id}),
         (f"{dataset}/exports", {"format": "csv"}),
         (f"{LANGUAGE}/batches", {"modelId": model_id, "datasetId": dataset_id}),
+        (f"{LANGUAGE}/rankings", {"modelId": model_id, "datasetId": dataset_id}),
     ]
 
 

@@ -60,6 +60,7 @@ def calls(dataset_id, label_id, model_id, deletion_id, batch_id):
         ("DELETE", model, {}, None),
         ("DELETE", f"{VISION}/batches/{batch_id}", {}, None),
         ("POST", f"{VISION}/batches", {"modelId": model_id}, archive),
+        ("POST", f"{VISION}/rankings", {"modelId": model_id}, archive),
         ("PUT", f"{dataset}/upload", {}, archive),
         ("POST", f"{dataset}/examples", {"labelId": label_id}, picture),
         ("POST", f"{dataset}/examples", {"label": "ball"}, picture),

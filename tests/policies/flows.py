@@ -513,6 +513,9 @@ def batched(caller: Caller, dataset_id: int, model: str) -> None:
     caller.ok("DELETE", f"{path}/{made['id']}")
     deployed.work()
     assert len(caller.get(path)["data"]) == 3
+    made = caller.form("POST", f"{LANGUAGE}/rankings", sent, modelId=model)
+    deployed.work()
+    assert "resultUrl" in caller.get(f"{path}/{made['id']}")
     deployed.clock.advance(days=31)
     deployed.sweep()
 
@@ -526,6 +529,10 @@ def batched_pictures(caller: Caller, archive: bytes, dataset_id: int, model: str
     made = caller.json("POST", path, modelId=model, datasetId=dataset_id)
     deployed.work()
     assert caller.get(f"{path}/{made['id']}")["status"] == "SUCCEEDED"
+    made = caller.form("POST", f"{VISION}/rankings", ("data", archive, "a.zip"), modelId=model)
+    deployed.work()
+    assert caller.get(f"{path}/{made['id']}")["status"] == "SUCCEEDED"
+    caller.ok("DELETE", f"{path}/{made['id']}")
     sent = {"modelId": "OCRModel", "path": arrived(caller, archive)}
     made = caller.json("POST", path, **sent)
     deployed.work()

@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from chalicelib.domain.datasets.dataset import DETECTION, IMAGE, LANGUAGE, MULTI_LABEL, VISION
 from chalicelib.domain.documents.ocr import DocumentFindings
 from chalicelib.domain.models.model import OCR
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from chalicelib.domain.models.judgement import Judgement, Placing
 
 QUEUED, RUNNING, SUCCEEDED = "QUEUED", "RUNNING", "SUCCEEDED"
 FAILED, CANCELLED = "FAILED", "CANCELLED"
@@ -21,12 +25,14 @@ BATCH_FORMATS = (JSONL, CSV)
 """Formats of results, the default first."""
 INTENT, SENTIMENT = "intent", "sentiment"
 PREDICT, DETECT, READ = "predict", "detect", "ocr"
+RANK = "rank"
 KIND_TYPES: Mapping[str, tuple[str, ...]] = {
     INTENT: ("text-intent",),
     SENTIMENT: ("text-sentiment",),
     PREDICT: (IMAGE, MULTI_LABEL),
     DETECT: (DETECTION,),
     READ: (OCR,),
+    RANK: ("text-intent", "text-sentiment", IMAGE, MULTI_LABEL),
 }
 """What is asked of each line, and the types of the models that answer it."""
 FAMILY_KINDS = {LANGUAGE: (INTENT, SENTIMENT), VISION: (PREDICT, DETECT, READ)}
@@ -109,6 +115,10 @@ class AnsweredLine:
     """What was read in a document."""
     task: str = ""
     """What was looked for in it."""
+    judgement: Judgement | None = None
+    """What the model makes of it, where lines are to be ranked."""
+    placing: Placing | None = None
+    """Its place in a ranking."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +189,7 @@ class Batch:
     @property
     def part_lines(self) -> int:
         """Lines of a part; the last one may have fewer."""
-        return PART_LINES[self.kind]
+        return part_lines(self.family, self.kind)
 
     @property
     def is_metered(self) -> bool:
@@ -220,13 +230,24 @@ class Batch:
 
     @property
     def counted(self) -> int:
-        """Predictions that stay counted when it is over: the answers that its result holds."""
-        return 0 if self.status == FAILED else self.lines_done - self.lines_failed
+        """Predictions that stay counted when it is over: the answers that its result holds.
+
+        Lines are ranked when all of them are answered, so a ranking that is cancelled has nothing.
+        """
+        has_none = self.status == FAILED or (self.status == CANCELLED and self.kind == RANK)
+        return 0 if has_none else self.lines_done - self.lines_failed
 
     @property
     def file_name(self) -> str:
         """Name under which a browser keeps the result."""
         return f"batch-{self.batch_id}.{self.format}"
+
+
+def part_lines(family: str, kind: str) -> int:
+    """Return how many lines a part has; those of a ranking are as large as of predictions."""
+    if kind == RANK:
+        kind = PREDICT if family == VISION else INTENT
+    return PART_LINES[kind]
 
 
 def part_entry(number: int, failed: int) -> str:

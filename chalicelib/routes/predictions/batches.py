@@ -1,4 +1,7 @@
-"""Batches: many texts, pictures or documents answered in the background. Beyond, section 4."""
+"""Batches: many texts, pictures or documents answered in the background. Beyond, section 4.
+
+Rankings, too, which choose from many what to label next (section 7): each is a batch.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.datasets.upload_format import checked_column
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.ocr import FORM, TEXT
-from chalicelib.domain.jobs.batch import BATCHES_PAGE, CSV, READ, Batch
+from chalicelib.domain.jobs.batch import BATCHES_PAGE, CSV, RANK, READ, Batch
+from chalicelib.domain.jobs.ranking import MAX_RANKED, RANKED_DEFAULT
 from chalicelib.domain.models.model import OCR, ServedModel
 from chalicelib.errors import (
     BadRequest,
@@ -41,6 +45,7 @@ from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records
 
 _SOURCES = ("data", "path", "datasetId")
+RankedCount = Annotated[int, msgspec.Meta(ge=1, le=MAX_RANKED)]
 
 
 class BatchForm(msgspec.Struct, rename="camel"):
@@ -84,6 +89,27 @@ class PictureBatchForm(msgspec.Struct, rename="camel"):
     pages: Pages = False
 
 
+class PictureRankingForm(msgspec.Struct, rename="camel"):
+    """Fields of a ranking of pictures, besides the file `data`."""
+
+    form_rules: ClassVar[dict[str, Any]] = BatchForm.form_rules
+    json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
+
+    model_id: ModelId
+    path: Url | None = None
+    dataset_id: int | None = None
+    count: RankedCount = RANKED_DEFAULT
+    name: Name | None = None
+    format: Annotated[Literal["jsonl", "csv"], msgspec.Meta(examples=["jsonl"])] = "jsonl"
+    partial: bool = False
+
+
+class RankingForm(PictureRankingForm, rename="camel"):
+    """Fields of a ranking of texts, besides the file `data`."""
+
+    text_column: Column | None = None
+
+
 def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
     """Load the model that the body names, and the dataset where it names one."""
     view = dataset_in_body(call)
@@ -125,6 +151,34 @@ def create_picture_batch(call: Call) -> model_records.BatchRecord:
     )
     batches = call.container.batches
     made = batches.create(call.account, VISION, model, _source(call, view), options)
+    return _described(call, made)
+
+
+def create_ranking(call: Call) -> model_records.BatchRecord:
+    """Have the texts that are most worth labelling chosen in the background."""
+    form: RankingForm = call.form
+    return _ranking(call, form, checked_column(form.text_column, "textColumn"))
+
+
+def create_picture_ranking(call: Call) -> model_records.BatchRecord:
+    """Have the pictures that are most worth labelling chosen in the background."""
+    return _ranking(call, call.form)
+
+
+def _ranking(
+    call: Call, form: PictureRankingForm, text_column: str = ""
+) -> model_records.BatchRecord:
+    model, view = call.located
+    options = BatchOptions(
+        kind=RANK,
+        count=form.count,
+        name=form.name,
+        format=form.format,
+        is_partial=form.partial,
+        text_column=text_column,
+    )
+    batches = call.container.batches
+    made = batches.create(call.account, call.family, model, _source(call, view), options)
     return _described(call, made)
 
 
@@ -253,6 +307,40 @@ OPERATIONS = (
         recover=recover_batch,
         takes_data=True,
         files=("data", "formTemplate"),
+        answer=model_records.BatchRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="create_ranking",
+        method="POST",
+        path="/v2/:family/rankings",
+        families=(LANGUAGE,),
+        view=create_ranking,
+        locate=locate_input,
+        cost=UPLOADS,
+        summary="Have the texts that are most worth labelling chosen in the background.",
+        form=RankingForm,
+        takes_key=True,
+        recover=recover_batch,
+        takes_data=True,
+        files=("data",),
+        answer=model_records.BatchRecord,
+        statuses=(409, 429),
+    ),
+    Operation(
+        name="create_picture_ranking",
+        method="POST",
+        path="/v2/:family/rankings",
+        families=(VISION,),
+        view=create_picture_ranking,
+        locate=locate_input,
+        cost=UPLOADS,
+        summary="Have the pictures that are most worth labelling chosen in the background.",
+        form=PictureRankingForm,
+        takes_key=True,
+        recover=recover_batch,
+        takes_data=True,
+        files=("data",),
         answer=model_records.BatchRecord,
         statuses=(409, 429),
     ),

@@ -21,14 +21,16 @@ from chalicelib.domain.documents.ocr import FORM, OcrRequest
 from chalicelib.domain.jobs.batch import (
     KIND_TYPES,
     MAX_BATCH_FILES,
-    PART_LINES,
+    RANK,
     READ,
     AnsweredLine,
     Batch,
     BatchLine,
     LineError,
+    part_lines,
 )
 from chalicelib.domain.jobs.batch_work import Check
+from chalicelib.domain.jobs.ranking import check_ranked
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import BadRequest, InvalidUpload, TimedOut, TooLarge, UnsupportedType
 from chalicelib.formats import documents
@@ -40,6 +42,7 @@ from chalicelib.formats.upload_files import check_content
 if TYPE_CHECKING:
     from chalicelib.domain.documents.form_template import FormTemplate
     from chalicelib.domain.documents.ocr import DocumentFindings
+    from chalicelib.domain.models.judgement import Judgement
     from chalicelib.domain.models.prediction import Detection, Probability
     from chalicelib.stores.stores import Stores
 
@@ -63,6 +66,9 @@ class PictureAnswers(Protocol):
         self, model: ServedModel, types: Collection[str], count: int | None
     ) -> Callable[[bytes], Sequence[Probability | Detection]]:
         """Make what answers a file."""
+
+    def judge(self, model: ServedModel) -> Callable[[bytes], Judgement]:
+        """Make what says what the model makes of a file."""
 
 
 class DocumentReader(Protocol):
@@ -102,6 +108,8 @@ class PictureWork:
 
     def check_model(self, model: ServedModel, kind: str) -> None:
         """Refuse a model that cannot answer pictures, or read documents."""
+        if kind == RANK:
+            check_ranked(VISION, model)
         if kind == READ:
             model.require_type(KIND_TYPES[kind])
             self._ocr.require_networks(model)
@@ -115,7 +123,7 @@ class PictureWork:
     def fits_call(self, kind: str, content: bytes) -> bool:
         """Tell whether the archive has so few files that their parts are written at once."""
         try:
-            return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * PART_LINES[kind]
+            return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:
             raise _no_archive(problem) from problem
 
@@ -164,7 +172,10 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Make what answers pictures as the single call does."""
+        """Make what answers pictures as the single call does, or judges them."""
+        if batch.kind == RANK:
+            judge = self._predictions.judge(model)
+            return lambda line, content: AnsweredLine(line, judgement=judge(content))
         answer = self._predictions.answerer(model, KIND_TYPES[batch.kind], batch.count)
         return lambda line, content: AnsweredLine(line, answer(content))
 

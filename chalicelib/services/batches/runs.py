@@ -13,8 +13,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from chalicelib import journal, log
 from chalicelib.config import Settings
@@ -29,6 +30,7 @@ from chalicelib.domain.jobs.batch import (
     MAX_STALLS,
     PARTS_AT_ONCE,
     QUEUED,
+    RANK,
     RUNNING,
     AnsweredLine,
     Batch,
@@ -64,8 +66,20 @@ NOT_COVERED = LineError(
 """What is said of lines beyond those that a partial batch has predictions for."""
 CSV_HEAD = b"row,id,label,probability,code,message\r\n"
 """Names of the columns of a result."""
+RANKING_HEAD = b"rank,row,id,text,label,confidence,score,reason\r\n"
+"""Names of the columns of a ranking."""
 _DOWNLOAD_SECONDS = 600.0
 _REFUSALS = (DownloadFailed, InvalidUpload, PredictionQuotaExceeded, TooLarge)
+
+
+class Ranker(Protocol):
+    """Chooses of the lines of a ranking."""
+
+    def content(self, lines: Iterable[AnsweredLine]) -> bytes:
+        """Write what a part keeps."""
+
+    def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
+        """Choose the lines that are most worth labelling, the first of them first."""
 
 
 class BatchRunService:
@@ -76,6 +90,7 @@ class BatchRunService:
         stores: Stores,
         allowances: BatchAllowances,
         works: Mapping[str, BatchWork],
+        ranker: Ranker,
         clock: Clock,
         settings: Settings,
     ) -> None:
@@ -85,6 +100,7 @@ class BatchRunService:
             stores: rows, files and queues.
             allowances: counts lines.
             works: what batches do in their own way, by family.
+            ranker: chooses of the lines of rankings.
             clock: tells the time.
             settings: leases and attempts.
         """
@@ -93,6 +109,7 @@ class BatchRunService:
         self._files = stores.batch_files
         self._allowances = allowances
         self._works = works
+        self._ranker = ranker
         self._clock = clock
         self._settings = settings
 
@@ -112,7 +129,7 @@ class BatchRunService:
         elif "part" in job:
             self._run_part(batch, int(str(job["part"])), write_lines, delivery)
         else:
-            self._go_on(batch)
+            self._go_on(batch, write_lines)
 
     def prepare(self, batch: Batch) -> None:
         """Write the parts of a batch, reserve its predictions, and let it begin in its turn.
@@ -137,7 +154,8 @@ class BatchRunService:
             self._send(batch, delay_seconds=min(900, math.ceil(seconds)))
             return
         result, size = batch.result, batch.size_bytes
-        if batch.status == CANCELLED and batch.parts_done and batch.is_open:
+        has_lines = batch.parts_done and batch.kind != RANK
+        if batch.status == CANCELLED and has_lines and batch.is_open:
             result = result_name(batch, "cancelled")
             size = self._put_result(batch, result, lambda: None)
         self._allowances.settle(batch, batch.counted)
@@ -155,7 +173,7 @@ class BatchRunService:
         data = {"id": batch.batch_id, "modelId": batch.model_id, "status": batch.status}
         self._stores.events.emit(batch.account_id, event, family=batch.family, **data)
 
-    def _go_on(self, batch: Batch) -> None:
+    def _go_on(self, batch: Batch, write_lines: WriteLines) -> None:
         """Take the step that is next."""
         if batch.is_over:
             if batch.is_open:
@@ -165,7 +183,7 @@ class BatchRunService:
         elif batch.status == QUEUED:
             self._start_next(batch.account_id)
         elif batch.is_answered:
-            self._attempt(batch, self._finish)
+            self._attempt(batch, partial(self._finish, write_lines))
         else:
             self._resume(batch)
 
@@ -300,7 +318,7 @@ class BatchRunService:
         if batch.status != RUNNING:
             return
         if number in batch.numbers_done:
-            self._pass_on(batch, number, delivery)
+            self._pass_on(batch, number, write_lines, delivery)
             return
         failed = 0
 
@@ -311,18 +329,26 @@ class BatchRunService:
                 yield line
 
         try:
-            content = write_lines(batch.format, counted())
+            content = self._written(batch, counted(), write_lines)
         except (NotFound, Conflict) as refusal:
             self._fail(batch, _cause(batch, refusal))
             return
         self._files.put_answers(batch, number, content)
         after = self._batches.done(batch, number, failed)
         if after is None:
-            self._drop_or_pass_on(batch, number, delivery)
+            self._drop_or_pass_on(batch, number, write_lines, delivery)
         elif after.is_answered:
-            self._attempt(after, self._finish)
+            self._attempt(after, partial(self._finish, write_lines))
         else:
             self._send_after(after, number)
+
+    def _written(
+        self, batch: Batch, lines: Iterable[AnsweredLine], write_lines: WriteLines
+    ) -> bytes:
+        """Write what is kept of a part's answers: its piece of the result, or what to choose by."""
+        if batch.kind == RANK:
+            return self._ranker.content(lines)
+        return write_lines(batch.format, lines)
 
     def _answer(self, batch: Batch, number: int) -> Iterator[AnsweredLine]:
         """Answer the lines of a part with the version of the batch's start."""
@@ -341,23 +367,25 @@ class BatchRunService:
         for line in lines[len(covered) :]:
             yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
-    def _drop_or_pass_on(self, batch: Batch, number: int, delivery: int) -> None:
+    def _drop_or_pass_on(
+        self, batch: Batch, number: int, write_lines: WriteLines, delivery: int
+    ) -> None:
         """Look why a part does not count: another was quicker, or the batch is over."""
         found = self._batches.find(batch.account_id, batch.batch_id)
         if found is None or found.status != RUNNING:
             if found is None or not found.is_open:
                 self._files.delete_answers(batch, number)
         else:
-            self._pass_on(found, number, delivery)
+            self._pass_on(found, number, write_lines, delivery)
 
-    def _pass_on(self, batch: Batch, number: int, delivery: int) -> None:
+    def _pass_on(self, batch: Batch, number: int, write_lines: WriteLines, delivery: int) -> None:
         """Go on behind a part that is answered, where its worker may have died before it did.
 
         A message that comes for the first time is one too many: its chain goes on elsewhere.
         """
         if delivery > 1:
             if batch.is_answered:
-                self._attempt(batch, self._finish)
+                self._attempt(batch, partial(self._finish, write_lines))
             else:
                 self._send_after(batch, number)
 
@@ -366,7 +394,7 @@ class BatchRunService:
         if following < batch.parts and following not in batch.numbers_done:
             self._send(batch, following)
 
-    def _finish(self, batch: Batch) -> None:
+    def _finish(self, write_lines: WriteLines, batch: Batch) -> None:
         """Put the result together, show it, and settle.
 
         Raises:
@@ -375,7 +403,10 @@ class BatchRunService:
         with self._owned(batch) as (owned, check):
             name = result_name(owned, owned.fence)
             try:
-                size = self._put_result(owned, name, check)
+                if owned.kind == RANK:
+                    size = self._put_ranking(owned, name, write_lines, check)
+                else:
+                    size = self._put_result(owned, name, check)
                 check()
                 ended = self._batches.succeed(owned, name, size)
             except LeaseLost:
@@ -386,6 +417,13 @@ class BatchRunService:
     def _put_result(self, batch: Batch, name: str, check: Callable[[], None]) -> int:
         head = CSV_HEAD if batch.format == CSV else b""
         return self._files.put_result(batch, name, head, check)
+
+    def _put_ranking(
+        self, batch: Batch, name: str, write_lines: WriteLines, check: Callable[[], None]
+    ) -> int:
+        content = write_lines(batch.format, self._ranker.chosen(batch, check))
+        head = RANKING_HEAD if batch.format == CSV else b""
+        return self._files.put_lines(batch, name, head + content, check)
 
     def _fail(self, batch: Batch, message: str) -> None:
         """End a batch as FAILED, unless it is over."""

@@ -26,6 +26,7 @@ from chalicelib.domain.models.warm_models import WarmModels
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.memory import give_back_beyond
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool
+from chalicelib.engines.vision.interface import JudgingVision
 from chalicelib.errors import BackboneMissing, ModelNotReady, ModelUnreadable
 from chalicelib.stores.fetching.sample_files import SampleFiles
 from chalicelib.stores.models.served import ServedModels
@@ -33,6 +34,7 @@ from chalicelib.stores.models.served import ServedModels
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.domain.models.explanation import Explanation
+    from chalicelib.domain.models.judgement import Judgement
     from chalicelib.engines.vision.interface import TrainedVision
 
 WARM_MODELS = 16
@@ -133,6 +135,30 @@ class PicturePredictionService:
             return found if model.type == DETECTION else _labels(model, found, count)
 
         return answer
+
+    def judge(self, model: ServedModel) -> Callable[[bytes], Judgement]:
+        """Make what says what a model makes of a picture file; whoever calls has counted it.
+
+        Raises:
+            InvalidParameter, ModelNotReady, BackboneMissing, ModelUnreadable: as `classify` does.
+        """
+        from chalicelib.formats.pictures.reading import read_picture
+
+        trained = self._checked(model, (IMAGE, MULTI_LABEL))
+        if not isinstance(trained, JudgingVision):
+            raise TypeError(f"{model.model_id} judges no pictures; rankings refuse it before.")
+        least_side, judge = trained.least_side, trained.judge
+
+        def judged(content: bytes) -> Judgement:
+            picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, least_side)
+            try:
+                return judge(picture)
+            except BackboneNotInstalled as missing:
+                raise BackboneMissing(model.model_id, missing.name) from missing
+            finally:
+                give_back_beyond()
+
+        return judged
 
     def _checked(self, model: ServedModel, types: Collection[str]) -> TrainedVision:
         """Load a model, or refuse one that cannot answer."""

@@ -6,7 +6,7 @@ answers nothing and a retrained one answers with its new version at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ from chalicelib.stores.models.served import ServedModels
 
 if TYPE_CHECKING:
     from chalicelib.domain.models.explanation import Explanation
+    from chalicelib.domain.models.judgement import Judgement
     from chalicelib.engines.interface import Blocks
     from chalicelib.engines.text.classifier import TrainedText
 
@@ -117,6 +118,21 @@ class PredictionService:
             _ranked(trained, {name: block[row : row + 1] for name, block in blocks.items()}, count)
             for row in range(len(documents))
         ]
+
+    def judge_all(self, model: ServedModel, documents: Sequence[str]) -> Iterator[Judgement]:
+        """Say what a model makes of texts; whoever calls has counted them.
+
+        Args:
+            model: one of the account's own.
+            documents: the texts.
+
+        Raises:
+            ModelNotReady, EncoderMissing, EncoderUnreadable, ModelUnreadable: as `answer` does.
+        """
+        from chalicelib.engines.ranking.texts import judge
+
+        trained = self._checked(model, model.type)
+        return judge(trained, self._encode(trained, documents))
 
     def _checked(self, model: ServedModel, dataset_type: str) -> TrainedText:
         """Load a model, or refuse one that cannot answer."""

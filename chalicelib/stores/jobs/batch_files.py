@@ -121,6 +121,12 @@ class BatchFiles:
         self._artifacts.put_whole(batch_prefix(batch.batch_id) + name, file, check)
         return pieces.taken
 
+    def put_lines(self, batch: Batch, name: str, content: bytes, check: Callable[[], None]) -> int:
+        """Put a result that was made of the parts as a whole; returns its bytes."""
+        key = batch_prefix(batch.batch_id) + name
+        self._artifacts.put_whole(key, io.BytesIO(content), check)
+        return len(content)
+
     def delete_result(self, batch: Batch, name: str) -> None:
         """Delete a result that nobody will see."""
         self._artifacts.delete(batch_prefix(batch.batch_id) + name)
@@ -140,18 +146,22 @@ class BatchFiles:
         """Delete everything of a batch."""
         self._artifacts.delete_prefix(batch_prefix(batch_id))
 
-    def _answers(self, batch: Batch, head: bytes) -> Iterator[bytes]:
-        """Yield the head and the results of the parts.
+    def answers(self, batch: Batch, number: int) -> bytes:
+        """Read the result of a part.
 
         Raises:
-            StorageUnavailable: one is gone: another worker has cleared away meanwhile.
+            StorageUnavailable: it is gone: another worker has cleared away meanwhile.
         """
+        content = self._artifacts.get(_answers_key(batch, number))
+        if content is None:
+            raise StorageUnavailable
+        return content
+
+    def _answers(self, batch: Batch, head: bytes) -> Iterator[bytes]:
+        """Yield the head and the results of the parts."""
         yield head
         for number in sorted(batch.numbers_done):
-            content = self._artifacts.get(_answers_key(batch, number))
-            if content is None:
-                raise StorageUnavailable
-            yield content
+            yield self.answers(batch, number)
 
 
 def result_name(batch: Batch, mark: object) -> str:

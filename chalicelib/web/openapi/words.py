@@ -173,8 +173,19 @@ WORDS: Mapping[str, str] = {
     "and nothing that is read in documents.",
     "BatchForm.textColumn": "Column or member of the texts, by name, or by position from 1 where "
     "no row names the columns; `text` where it is missing.",
+    "RankingForm.datasetId": "Dataset whose uploaded texts are chosen from; the one the model has "
+    "learnt has nothing new for it.",
+    "RankingForm.count": "How many texts are chosen at most, 1 to 1,000.",
+    "RankingForm.name": "Name of the batch; that of the file where it is missing.",
+    "RankingForm.format": "Format of the result; csv, once its labels are right, can be uploaded.",
+    "RankingForm.textColumn": "Column or member of the texts, by name, or by position from 1 where "
+    "no row names the columns; `text` where it is missing.",
+    "PictureRankingForm.datasetId": "Dataset whose uploaded pictures are chosen from, each once.",
+    "PictureRankingForm.count": "How many pictures are chosen at most, 1 to 1,000.",
+    "PictureRankingForm.name": "Name of the batch; that of the file where it is missing.",
+    "PictureRankingForm.format": "Format of the result.",
     "partial": "Whether as many lines are answered as predictions are left; else all or none.",
-    "BatchRecord.kind": "What is asked of each line.",
+    "BatchRecord.kind": "What is asked of each line; `rank` of rankings.",
     "BatchRecord.format": "Format of the result.",
     "counts": "How many lines there are.",
     "total": "Lines of the input; 0 until they are counted.",

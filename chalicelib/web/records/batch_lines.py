@@ -11,7 +11,8 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from chalicelib.domain.jobs.batch import CSV, AnsweredLine
+from chalicelib.domain.jobs.batch import CSV, AnsweredLine, BatchLine
+from chalicelib.domain.models.judgement import Placing
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.web.records import describe
 from chalicelib.web.records.describe_ocr import ocr_answer
@@ -38,6 +39,19 @@ class BatchLineRecord(msgspec.Struct):
     error: LineErrorRecord | UnsetType = UNSET
 
 
+class RankedLineRecord(msgspec.Struct):
+    """A line of a ranking: what to label, why, and what the model would say."""
+
+    rank: int
+    id: str | UnsetType
+    row: int | UnsetType
+    score: float
+    reason: str
+    text: str | UnsetType
+    suggestion: str | UnsetType
+    confidence: float | UnsetType
+
+
 def write_lines(kind: str, lines: Iterable[AnsweredLine]) -> bytes:
     """Write lines of a result.
 
@@ -50,8 +64,10 @@ def write_lines(kind: str, lines: Iterable[AnsweredLine]) -> bytes:
     return b"".join(msgspec.json.encode(_record(line)) + b"\n" for line in lines)
 
 
-def _record(answered: AnsweredLine) -> BatchLineRecord:
+def _record(answered: AnsweredLine) -> BatchLineRecord | RankedLineRecord:
     line, error = answered.line, answered.error
+    if answered.placing is not None:
+        return _ranked(line, answered.placing, _best(answered))
     record = BatchLineRecord(
         id=UNSET if line.line_id is None else line.line_id,
         row=line.row if line.line_id is None else UNSET,
@@ -63,6 +79,41 @@ def _record(answered: AnsweredLine) -> BatchLineRecord:
     for member in BatchLineRecord.__struct_fields__[2:-1]:
         setattr(record, member, getattr(found, member, UNSET))
     return record
+
+
+def _best(answered: AnsweredLine) -> Probability | Detection | None:
+    return answered.items[0] if answered.items else None
+
+
+def _ranked(
+    line: BatchLine, placing: Placing, best: Probability | Detection | None
+) -> RankedLineRecord:
+    return RankedLineRecord(
+        rank=placing.rank,
+        id=UNSET if line.line_id is None else line.line_id,
+        row=line.row if line.line_id is None else UNSET,
+        score=round(placing.score, 6),
+        reason=placing.reason,
+        text=UNSET if placing.text is None else placing.text,
+        suggestion=UNSET if best is None else best.label,
+        confidence=UNSET if best is None else best.probability,
+    )
+
+
+def _ranked_cells(
+    line: BatchLine, placing: Placing, best: Probability | Detection | None
+) -> tuple[object, ...]:
+    """Fill the columns of a ranking: with the labels set right it is a file to upload."""
+    return (
+        placing.rank,
+        line.row,
+        line.line_id or "",
+        placing.text or "",
+        best.label if best else "",
+        repr(best.probability) if best else "",
+        repr(round(placing.score, 6)),
+        placing.reason,
+    )
 
 
 def _answer(answered: AnsweredLine) -> Any:
@@ -92,8 +143,10 @@ def _csv(lines: Iterable[AnsweredLine]) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     for answered in lines:
-        line, error = answered.line, answered.error
-        best = answered.items[0] if answered.items else None
+        line, error, best = answered.line, answered.error, _best(answered)
+        if answered.placing is not None:
+            writer.writerow(_ranked_cells(line, answered.placing, best))
+            continue
         writer.writerow(
             (
                 line.row,

@@ -26,6 +26,7 @@ async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
     await tell_webhooks(client)
     await tell_sentiment(client)
     await tell_batches(client, model_id, folder)
+    await tell_rankings(client, model_id)
     seen["bytes"] = await tell_exports(client, data, folder)
     await tell_pictures(client, folder)
     await tell_documents(client, folder)
@@ -146,6 +147,18 @@ async def tell_batches(client: AsyncPresage, model_id: str, folder: Path) -> Non
     assert done.id not in [one.id async for one in batches.list()]
 
 
+async def tell_rankings(client: AsyncPresage, model_id: str) -> None:
+    """What to label next, of two texts that say the same and one that does not."""
+    texts = b"id,text\n1,Will it rain?\n2,Will it rain?\n3,How hot is it in Rome?\n"
+    made = await client.language.rankings.create(model_id, texts, count=2)
+    done = await made.wait()
+    assert (done.kind, done.counts.total) == ("rank", 3)
+    lines = await done.results()
+    assert [line["rank"] for line in lines] == [1, 2]
+    assert {line["text"] for line in lines} == {"Will it rain?", "How hot is it in Rome?"}
+    await done.cancel()
+
+
 async def tell_exports(client: AsyncPresage, data: AsyncDataset, folder: Path) -> int:
     """A dataset becomes a file; failed uploads are cleared away."""
     language = client.language
@@ -201,6 +214,8 @@ async def tell_picture_batches(client: AsyncPresage, model_id: str, archive: Pat
     assert lines[0]["probabilities"] == single.raw["probabilities"][:1]
     assert (await vision.batches.list().first()).id == shots.id
     await shots.cancel()
+    best = await (await vision.rankings.create(model_id, archive, count=3)).wait()
+    assert [line["rank"] for line in await best.results()][:1] == [1]
 
 
 def folder_picture(archive: Path, name: str) -> bytes:

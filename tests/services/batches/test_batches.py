@@ -382,7 +382,7 @@ def test_a_worker_that_dies_behind_the_last_part_is_replaced(
     made = batches.send(["a"])
     [(queue, job)] = world.messages()
     with monkeypatch.context() as broken:
-        broken.setattr(runs, "_finish", lambda _: (_ for _ in ()).throw(StorageUnavailable))
+        broken.setattr(runs, "_finish", lambda *_: (_ for _ in ()).throw(StorageUnavailable))
         with pytest.raises(StorageUnavailable):
             world.deliver((queue, job))
     assert batches.get(made).status == "RUNNING"

@@ -100,13 +100,33 @@ class AsyncBatch(records.Batch):
         return await self.family.batches.cancel(self.id)
 
 
-class AsyncBatchList:
-    """What the batches of both families have."""
+class AsyncBatchMaker:
+    """What asks for batches, and knows those it made."""
 
-    def __init__(self, family: AsyncFamily) -> None:
+    def __init__(self, family: AsyncFamily, name: str = "batches") -> None:
         self._family = family
         self._transport: AsyncTransport = family.transport
-        self._base = f"{family.path}/batches"
+        self._base = f"{family.path}/{name}"
+
+    async def _create(
+        self, fields: dict[str, Any], file: File | None, progress: bool | None
+    ) -> AsyncBatch:
+        if file is None:
+            return await self._asked(Request("POST", self._base, fields=fields))
+        async with self._family.uploads.attached(file, "data", "path", progress) as part:
+            sent = {**fields, **part.fields}
+            return await self._asked(Request("POST", self._base, fields=sent, files=part.files))
+
+    async def _asked(self, request: Request) -> AsyncBatch:
+        return self._bound(await self._transport.record(request, AsyncBatch))
+
+    def _bound(self, batch: AsyncBatch) -> AsyncBatch:
+        batch.__dict__["family_of"] = self._family
+        return batch
+
+
+class AsyncBatchList(AsyncBatchMaker):
+    """What the batches of both families have."""
 
     async def get(self, batch_id: str) -> AsyncBatch:
         """Fetch how far a batch is, and where its result can be fetched."""
@@ -125,22 +145,6 @@ class AsyncBatchList:
         """Cancel a batch, or remove one that has ended with its result."""
         request = Request("DELETE", f"{self._base}/{batch_id}")
         return self._bound(await self._transport.record(request, AsyncBatch))
-
-    async def _create(
-        self, fields: dict[str, Any], file: File | None, progress: bool | None
-    ) -> AsyncBatch:
-        if file is None:
-            return await self._asked(Request("POST", self._base, fields=fields))
-        async with self._family.uploads.attached(file, "data", "path", progress) as part:
-            sent = {**fields, **part.fields}
-            return await self._asked(Request("POST", self._base, fields=sent, files=part.files))
-
-    async def _asked(self, request: Request) -> AsyncBatch:
-        return self._bound(await self._transport.record(request, AsyncBatch))
-
-    def _bound(self, batch: AsyncBatch) -> AsyncBatch:
-        batch.__dict__["family_of"] = self._family
-        return batch
 
 
 class AsyncBatches(AsyncBatchList):

@@ -11,6 +11,7 @@ from presage._async.batches import AsyncBatches, AsyncBatchList, AsyncPictureBat
 from presage._async.datasets import AsyncDatasets, AsyncExamples, AsyncFeedback
 from presage._async.exports import AsyncExports
 from presage._async.models import AsyncModels
+from presage._async.rankings import AsyncPictureRankings, AsyncRankings
 from presage._async.transport import AsyncTransport
 from presage._async.uploads import AsyncUploads
 from presage._files import File, Source, is_address, opened
@@ -34,6 +35,7 @@ class AsyncFamily:
 
     path = ""
     batches: AsyncBatchList
+    rankings: AsyncRankings | AsyncPictureRankings
 
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         self.transport = transport
@@ -70,6 +72,7 @@ class AsyncLanguage(AsyncFamily):
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         super().__init__(transport, uploads)
         self.batches: AsyncBatches = AsyncBatches(self)
+        self.rankings: AsyncRankings = AsyncRankings(self)
 
     async def intent(
         self,
@@ -149,6 +152,7 @@ class AsyncVision(AsyncFamily):
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         super().__init__(transport, uploads)
         self.batches: AsyncPictureBatches = AsyncPictureBatches(self)
+        self.rankings: AsyncPictureRankings = AsyncPictureRankings(self)
 
     async def predict(
         self,

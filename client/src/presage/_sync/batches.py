@@ -101,13 +101,33 @@ class Batch(records.Batch):
         return self.family.batches.cancel(self.id)
 
 
-class BatchList:
-    """What the batches of both families have."""
+class BatchMaker:
+    """What asks for batches, and knows those it made."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: Family, name: str = "batches") -> None:
         self._family = family
         self._transport: Transport = family.transport
-        self._base = f"{family.path}/batches"
+        self._base = f"{family.path}/{name}"
+
+    def _create(
+        self, fields: dict[str, Any], file: File | None, progress: bool | None
+    ) -> Batch:
+        if file is None:
+            return self._asked(Request("POST", self._base, fields=fields))
+        with self._family.uploads.attached(file, "data", "path", progress) as part:
+            sent = {**fields, **part.fields}
+            return self._asked(Request("POST", self._base, fields=sent, files=part.files))
+
+    def _asked(self, request: Request) -> Batch:
+        return self._bound(self._transport.record(request, Batch))
+
+    def _bound(self, batch: Batch) -> Batch:
+        batch.__dict__["family_of"] = self._family
+        return batch
+
+
+class BatchList(BatchMaker):
+    """What the batches of both families have."""
 
     def get(self, batch_id: str) -> Batch:
         """Fetch how far a batch is, and where its result can be fetched."""
@@ -126,22 +146,6 @@ class BatchList:
         """Cancel a batch, or remove one that has ended with its result."""
         request = Request("DELETE", f"{self._base}/{batch_id}")
         return self._bound(self._transport.record(request, Batch))
-
-    def _create(
-        self, fields: dict[str, Any], file: File | None, progress: bool | None
-    ) -> Batch:
-        if file is None:
-            return self._asked(Request("POST", self._base, fields=fields))
-        with self._family.uploads.attached(file, "data", "path", progress) as part:
-            sent = {**fields, **part.fields}
-            return self._asked(Request("POST", self._base, fields=sent, files=part.files))
-
-    def _asked(self, request: Request) -> Batch:
-        return self._bound(self._transport.record(request, Batch))
-
-    def _bound(self, batch: Batch) -> Batch:
-        batch.__dict__["family_of"] = self._family
-        return batch
 
 
 class Batches(BatchList):

@@ -12,6 +12,7 @@ from presage._sync.batches import Batches, BatchList, PictureBatches
 from presage._sync.datasets import Datasets, Examples, Feedback
 from presage._sync.exports import Exports
 from presage._sync.models import Models
+from presage._sync.rankings import PictureRankings, Rankings
 from presage._sync.transport import Transport
 from presage._sync.uploads import Uploads
 from presage._files import File, Source, is_address, opened
@@ -35,6 +36,7 @@ class Family:
 
     path = ""
     batches: BatchList
+    rankings: Rankings | PictureRankings
 
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         self.transport = transport
@@ -71,6 +73,7 @@ class Language(Family):
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         super().__init__(transport, uploads)
         self.batches: Batches = Batches(self)
+        self.rankings: Rankings = Rankings(self)
 
     def intent(
         self,
@@ -150,6 +153,7 @@ class Vision(Family):
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         super().__init__(transport, uploads)
         self.batches: PictureBatches = PictureBatches(self)
+        self.rankings: PictureRankings = PictureRankings(self)
 
     def predict(
         self,

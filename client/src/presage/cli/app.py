@@ -11,7 +11,7 @@ import typer
 
 from presage import Presage, PresageError, __version__
 from presage._settings import Login, load_login, save_login
-from presage.cli import batches, compare, datasets, models, predictions, webhooks
+from presage.cli import batches, compare, datasets, models, predictions, rankings, webhooks
 from presage.cli.context import Json, client
 from presage.cli.output import PipeClosed, note, say, show
 from presage.errors import ConfigurationError, UnreachableError, UnreadableAnswerError
@@ -40,6 +40,7 @@ for command in (
     predictions.sentiment,
     predictions.ocr,
     predictions.feedback,
+    rankings.rank,
     compare.compare,
 ):
     app.command()(command)

@@ -1,0 +1,46 @@
+"""Rankings: which of many samples are most worth labelling. Beyond, section 7.
+
+A ranking is a batch whose lines are chosen from when all of them are answered.
+"""
+
+from __future__ import annotations
+
+from chalicelib.domain.datasets.dataset import DETECTION, LANGUAGE
+from chalicelib.domain.jobs.batch import FAMILY_NOUNS, KIND_TYPES, RANK
+from chalicelib.domain.models.model import PREBUILT, ServedModel
+from chalicelib.errors import InvalidParameter
+
+RANKED_DEFAULT = 100
+"""Samples that a ranking has when no number is sent: an hour or so of labelling."""
+MAX_RANKED = 1_000
+"""Most samples of a ranking: after so many labels a retrained model knows better what is next."""
+
+
+def check_ranked(family: str, model: ServedModel) -> None:
+    """Refuse a model that no ranking can serve.
+
+    Raises:
+        InvalidParameter: it is of another type, or does not learn.
+    """
+    types = [kind for kind in KIND_TYPES[RANK] if kind.startswith("text") == (family == LANGUAGE)]
+    allowed = " or ".join(types)
+    if model.type not in types:
+        remedy = f"train one of type {allowed}"
+        if model.type == DETECTION:
+            remedy = (
+                "the probabilities of boxes do not tell which objects it misses. Have the "
+                "pictures answered by POST /v2/vision/batches, and label those whose boxes are "
+                "wrong"
+            )
+        raise InvalidParameter(
+            "modelId",
+            f"the model is of type {model.type}; a ranking of {FAMILY_NOUNS[family]} takes one of "
+            f"type {allowed}: {remedy}.",
+        )
+    if model.model_id in PREBUILT:
+        raise InvalidParameter(
+            "modelId",
+            f"{model.model_id} ships with the service and does not learn from labels. Train a "
+            f"model of your own, of type {allowed}, with a few examples of each label, and rank "
+            "with that.",
+        )

@@ -1,0 +1,90 @@
+"""Rankings: what the parts of such a batch keep, and the choice when all are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.jobs.batch import AnsweredLine, Batch, BatchLine
+from chalicelib.domain.jobs.ranking import RANKED_DEFAULT
+from chalicelib.domain.models.judgement import Placing
+from chalicelib.domain.models.prediction import Probability
+from chalicelib.errors import StorageUnavailable
+
+if TYPE_CHECKING:
+    from chalicelib.stores.jobs.batch_files import BatchFiles
+
+
+class RankingWork:
+    """Keeps what the model makes of each line, and chooses of all."""
+
+    def __init__(self, files: BatchFiles) -> None:
+        self._files = files
+
+    def content(self, lines: Iterable[AnsweredLine]) -> bytes:
+        """Write what a part keeps: lines without an answer are left out."""
+        from chalicelib.engines.ranking.parts import dump_part
+
+        judged = ((place, line.judgement) for place, line in enumerate(lines))
+        return dump_part([(place, found) for place, found in judged if found is not None])
+
+    def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
+        """Choose the lines that are most worth labelling, the first of them first.
+
+        Args:
+            batch: whose parts are all answered.
+            check: called now and then; raises to stop.
+
+        Raises:
+            StorageUnavailable: a part is gone: another worker has cleared away meanwhile.
+        """
+        from chalicelib.engines.ranking.parts import load_part
+        from chalicelib.engines.ranking.pool import SamplePool
+        from chalicelib.engines.ranking.selection import choose
+
+        pool = SamplePool()
+        for number in sorted(batch.numbers_done):
+            check()
+            pool.add(number, load_part(self._files.answers(batch, number)))
+        kept = pool.samples()
+        if kept is None:
+            return []
+        samples, weights = kept
+        count = batch.count or RANKED_DEFAULT
+        picks = choose(samples.vectors, weights, samples.doubts, samples.likeness, count, check)
+        by_part: dict[int, list[tuple[int, Placing]]] = {}
+        for rank, pick in enumerate(picks, 1):
+            placing = Placing(rank, pick.score, pick.reason)
+            rows = by_part.setdefault(int(samples.parts[pick.at]), [])
+            rows.append((int(samples.rows[pick.at]), placing))
+        found: list[AnsweredLine] = []
+        for number, rows in by_part.items():
+            check()
+            found += self._lines(batch, number, rows)
+        return sorted(found, key=lambda line: line.placing.rank if line.placing else 0)
+
+    def _lines(
+        self, batch: Batch, number: int, rows: list[tuple[int, Placing]]
+    ) -> list[AnsweredLine]:
+        """Read the chosen lines of a part, with what the model suggests."""
+        from chalicelib.engines.ranking.parts import load_part
+
+        lines = self._files.part(batch, number)
+        if lines is None:
+            raise StorageUnavailable
+        judged = load_part(self._files.answers(batch, number))
+        return [
+            _described(batch, lines[int(judged.lines[row])], placing, judged.suggestion(row))
+            for row, placing in rows
+        ]
+
+
+def _described(
+    batch: Batch, line: BatchLine, placing: Placing, suggestion: tuple[str | None, float]
+) -> AnsweredLine:
+    label, probability = suggestion
+    items = () if label is None else (Probability(label, probability),)
+    if batch.family == LANGUAGE:
+        placing = Placing(placing.rank, placing.score, placing.reason, line.text)
+    return AnsweredLine(line, items, placing=placing)

@@ -1,0 +1,74 @@
+"""`presage rank`: what to label next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from presage import PresageError
+from presage.cli.context import Json, Quiet, client, find_model, pairs, shows_progress
+from presage.cli.output import print_json, say, show, table
+
+
+def rank(
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="Texts without labels as csv, tsv, xlsx or JSON lines; a zip or folder of "
+            "pictures; or an URL."
+        ),
+    ],
+    model: Annotated[str, typer.Option(help="Id of your model.", show_default=False)],
+    count: Annotated[int, typer.Option(help="How many to choose.", min=1, max=1000)] = 100,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write, .csv or .jsonl. A csv uploads once its column `label` is right.",
+        ),
+    ] = None,
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="text-column=Subject or name=…; may be repeated."),
+    ] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Look at as many as predictions are left.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Choose the texts or pictures of a file that are most worth labelling for a model."""
+    progress = shows_progress(quiet)
+    if output is not None and output.exists() and not force:
+        raise PresageError(f"{output} is there already: --force replaces it.")
+    is_csv = output is not None and output.suffix.casefold() == ".csv"
+    fields: dict[str, Any] = {"count": count, "partial": partial or None}
+    fields |= {"format": "csv" if is_csv else None, **pairs(options, "--set")}
+    with client() as service:
+        rankings = find_model(service, model).family.rankings
+        made = rankings.create(model, file, **fields, progress=progress).wait(progress=progress)
+        if output is not None:
+            size = made.save(output, progress=progress)
+            line = f"chosen from {made.counts.done} lines, {size:,} bytes: {output}"
+            show(made, [line], as_json=as_json)
+            return
+        found = made.results()
+    if as_json:
+        for one in found:
+            print_json(one)
+        return
+    heads = ("rank", "reason", "suggestion", "sample")
+    for line in table(heads, [_cells(one) for one in found]):
+        say(line)
+
+
+def _cells(line: dict[str, Any]) -> tuple[Any, ...]:
+    """Lay out what a ranking says of a sample."""
+    suggestion = line.get("suggestion")
+    shown = "none" if suggestion is None else f"{suggestion} {line['confidence']:.2f}"
+    sample = line.get("text") or line.get("id") or f"row {line['row']}"
+    return line["rank"], line["reason"], shown, " ".join(str(sample).split())
