@@ -19,7 +19,7 @@ ARCH ?= x86_64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-batches bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
+.PHONY: help system install models fast-models run format check test test-fast audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-pythons kills turns growth histories bench-backup bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr package deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -140,6 +140,9 @@ bench-backup: $(INSTALLED) fast-models ## dump and restore 100,000 texts and 50 
 
 bench-batches: $(INSTALLED) fast-models ## 1,000 pictures and 100 PDFs as batches, compared with single calls byte for byte
 	@$(BIN)/python -m tests.bench.bench_batches $(ARGS)
+
+bench-rankings: $(INSTALLED) fast-models ## what labels that a ranking chose gain over labels at random
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_rankings --data $(DATA) $(ARGS)
 
 bench-http: $(INSTALLED) fast-models ## latency, throughput, metering and upload figures over HTTP
 	@$(BIN)/python -m tests.bench.bench_http --data $(DATA) $(ARGS)
