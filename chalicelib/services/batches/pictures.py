@@ -32,7 +32,14 @@ from chalicelib.domain.jobs.batch import (
 from chalicelib.domain.jobs.batch_work import Check
 from chalicelib.domain.jobs.ranking import check_ranked
 from chalicelib.domain.models.model import ServedModel
-from chalicelib.errors import BadRequest, InvalidUpload, TimedOut, TooLarge, UnsupportedType
+from chalicelib.errors import (
+    BadRequest,
+    InvalidUpload,
+    MachineBusy,
+    TimedOut,
+    TooLarge,
+    UnsupportedType,
+)
 from chalicelib.formats import documents
 from chalicelib.formats.archives.batch_members import count_members, read_members
 from chalicelib.formats.archives.zip_directory import InvalidZip
@@ -50,6 +57,8 @@ Answer = Callable[[BatchLine, bytes], AnsweredLine]
 """Answers the file of a line, or raises what is wrong with it."""
 DOCUMENT_SECONDS = 90.0
 """Time for one document of a part: three times that of a call, and a part's fit into a run."""
+BUSY_SECONDS = 5.0
+"""Pause before a document is read again that met a busy machine, in seconds."""
 PARTS_IN_CALL = 100
 """Parts of a file that are written within the call that sends it."""
 GONE = LineError("example_not_found", "The picture was deleted before it was answered.")
@@ -186,10 +195,20 @@ class PictureWork:
 
         def read(line: BatchLine, content: bytes) -> AnsweredLine:
             until = time.monotonic() + DOCUMENT_SECONDS
-            found = self._ocr.read_content(
-                model, content, request, lambda: until - time.monotonic()
-            )
-            return AnsweredLine(line, document=found, task=request.task)
+
+            def seconds_left() -> float:
+                return until - time.monotonic()
+
+            while True:
+                try:
+                    found = self._ocr.read_content(model, content, request, seconds_left)
+                except MachineBusy:
+                    # Those before it in the part are read; only this one is read again.
+                    if seconds_left() < 2 * BUSY_SECONDS:
+                        raise
+                    time.sleep(BUSY_SECONDS)
+                else:
+                    return AnsweredLine(line, document=found, task=request.task)
 
         return read
 

@@ -23,6 +23,7 @@ from chalicelib.errors import (
     BatchNotFound,
     InvalidParameter,
     InvalidUpload,
+    MachineBusy,
     ModelNotFound,
     TooLarge,
     UnsupportedType,
@@ -166,6 +167,43 @@ def test_documents_are_read_as_the_single_call_reads_them(
         2,
         0,
     )
+
+
+def test_a_busy_machine_costs_a_document_a_pause(
+    shots: Batches, reader: TinyEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only what met it is read again; the part goes back when its time is over."""
+    monkeypatch.setattr(pictures, "BUSY_SECONDS", 0.01)
+    ocr, met = shots.world.container.ocr, [0, 0]
+    read_content = ocr.read_content
+
+    def busy(model: Any, content: bytes, *more: Any) -> Any:
+        """Be busy twice at the second document."""
+        place = list(files.values()).index(content)
+        met[place] += 1
+        if place and met[1] < 3:
+            raise MachineBusy("The PDF")
+        return read_content(model, content, *more)
+
+    monkeypatch.setattr(ocr, "read_content", busy)
+    files, fields = _archive(2), {"task": "text", "links_tables": False}
+    made = shots.create(
+        UploadSource(content=make_zip(files), file_name="papers.zip"),
+        model_id="OCRModel",
+        reading=fields,
+    )
+    shots.world.work()
+
+    assert (shots.get(made).status, shots.get(made).lines_failed, met) == ("SUCCEEDED", 0, [1, 3])
+    monkeypatch.setattr(pictures, "DOCUMENT_SECONDS", 0.0)
+    met[1] = 0
+    shots.create(
+        UploadSource(content=make_zip(files), file_name="papers.zip"),
+        model_id="OCRModel",
+        reading=fields,
+    )
+    with pytest.raises(MachineBusy):
+        shots.world.work()
 
 
 def test_bad_files_say_what_the_single_call_says(shots: Batches) -> None:
