@@ -28,6 +28,7 @@ from chalicelib.engines.text.fit import fit
 from tests.bench.folder_models import ask, prediction_service, served
 from tests.bench.report import Report, ceiling, say
 from tests.bench.text_data import BUILD, PROFILES, ROOT, Embedder
+from tests.bench.text_parts import bench_parts
 from tests.bench.text_service import TEXTS, bench_interrupted, bench_service, bench_words
 
 DIMS = {"minilm": 384, "use": 512}
@@ -204,6 +205,7 @@ PARTS: Mapping[str, Callable[[Report, argparse.Namespace], None]] = {
     "engine": bench_engine,
     "many": bench_many,
     "bytes": bench_bytes,
+    "embedding": bench_parts,
     "service": bench_service,
     "interrupted": bench_interrupted,
     "words": bench_words,
