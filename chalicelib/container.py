@@ -39,6 +39,7 @@ from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
 from chalicelib.services.datasets.mending import MendService
 from chalicelib.services.datasets.receipts import ReceiptService
+from chalicelib.services.datasets.thumbnails import ThumbnailService
 from chalicelib.services.exports.requests import ExportService
 from chalicelib.services.exports.runs import ExportRunService
 from chalicelib.services.maintenance.deletion_runs import DeletionRunService
@@ -221,7 +222,14 @@ class Container:
     def browsing(self) -> BrowseService:
         """Looks through examples."""
         s = self.stores
-        return BrowseService(s.examples, s.model_files, s.example_views, self.allowances)
+        return BrowseService(
+            s.examples, s.model_files, s.example_views, self.allowances, self.thumbnails
+        )
+
+    @cached_property
+    def thumbnails(self) -> ThumbnailService:
+        """Makes and shows thumbnails."""
+        return ThumbnailService(self.stores)
 
     @cached_property
     def mending(self) -> MendService:
@@ -247,7 +255,7 @@ class Container:
     @cached_property
     def features(self) -> FeatureService:
         """Turns pictures into features."""
-        return FeatureService(self.stores, self.backbones, self.settings)
+        return FeatureService(self.stores, self.backbones, self.settings, self.thumbnails)
 
     @cached_property
     def training_parts(self) -> TrainingPartService:

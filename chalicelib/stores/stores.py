@@ -35,6 +35,7 @@ from chalicelib.stores.examples.example_places import ExamplePlaces
 from chalicelib.stores.examples.examples import ExampleStore
 from chalicelib.stores.examples.parts import PartStore
 from chalicelib.stores.examples.pictures import PictureStore
+from chalicelib.stores.examples.thumbnails import ThumbnailStore
 from chalicelib.stores.fetching.downloads import Downloader
 from chalicelib.stores.fetching.model_downloads import ModelDownloads
 from chalicelib.stores.fetching.sample_files import SampleFiles
@@ -100,6 +101,7 @@ class Stores:
     def _add_writers(self, settings: Settings, clock: Clock) -> None:
         """Build what reads and changes datasets as a whole."""
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
+        self.thumbnails = ThumbnailStore(settings, self.clients, self.artifacts)
         self.example_names = ExampleNames(self.examples, self.artifacts)
         self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
         self.room = RoomStore(self.clients, self.datasets, clock, settings)

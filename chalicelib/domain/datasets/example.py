@@ -76,6 +76,18 @@ class ExampleView:
     """Language: the text. Vision: a temporary URL."""
 
 
+@dataclass(frozen=True, slots=True)
+class Thumbnail:
+    """A small copy of a picture."""
+
+    url: str
+    """Temporary URL."""
+    width: int
+    """Width of the picture itself as displayed, in pixels; boxes refer to it."""
+    height: int
+    """Its height."""
+
+
 @dataclass(frozen=True)
 class PictureFile:
     """A picture file that came in a call, already checked or not."""

@@ -8,17 +8,18 @@ nobody who goes on from `next_offset` misses one.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances
 from chalicelib.domain.datasets.dataset import SOURCES, UPLOAD, DatasetView, Label
-from chalicelib.domain.datasets.example import Example
+from chalicelib.domain.datasets.example import Example, Thumbnail
 from chalicelib.domain.datasets.label_names import folded
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import OTHER_LABEL, SuspectExample
-from chalicelib.errors import InvalidParameter, SuspectsNotKept
+from chalicelib.errors import DatasetNotFound, InvalidParameter, SuspectsNotKept
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.examples.example_order import label_ranges, stretches
 from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
@@ -67,6 +68,8 @@ class BrowsedExample:
     """What a training says against its label, names as they are now."""
     location: str = ""
     """Language: the text. Vision: a temporary URL."""
+    thumbnail: Thumbnail | None = None
+    """Vision: a small copy; None where there is none yet."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,16 @@ class BrowsedPage:
     """Position where the next call goes on; None at the end."""
 
 
+class ThumbnailViews(Protocol):
+    """Shows thumbnails."""
+
+    def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
+        """Return the thumbnails of examples by their ids, as far as there are any."""
+
+    def revert(self, dataset_id: int) -> None:
+        """Remove those of a dataset that is being deleted."""
+
+
 class BrowseService:
     """Looks through examples."""
 
@@ -88,12 +101,14 @@ class BrowseService:
         files: ModelVersions,
         views: ExampleViews,
         allowances: Allowances,
+        thumbnails: ThumbnailViews,
     ) -> None:
         self._examples = examples
         self._search = ExampleSearch(examples)
         self._files = files
         self._views = views
         self._allowances = allowances
+        self._thumbnails = thumbnails
 
     def browse(
         self, account: Account, view: DatasetView, wanted: BrowsedList, offset: int, count: int
@@ -112,9 +127,18 @@ class BrowseService:
             page = self._suspects(view, wanted, wanted.suspects_of, offset, count)
         pairs = [(item.example, item.label) for item in page.items]
         self._allowances.browse(account, len(pairs))
-        views = self._views.show(view.dataset, pairs)
-        shown = zip(page.items, views, strict=True)
-        items = tuple(replace(item, location=seen.location) for item, seen in shown)
+        dataset = view.dataset
+        # First, so that these URLs, too, are dead when the row says so.
+        small = self._thumbnails.show(dataset.dataset_id, [example for example, _ in pairs])
+        try:
+            views = self._views.show(dataset, pairs)
+        except DatasetNotFound:
+            self._thumbnails.revert(dataset.dataset_id)
+            raise
+        items = tuple(
+            replace(item, location=seen.location, thumbnail=small.get(item.example.example_id))
+            for item, seen in zip(page.items, views, strict=True)
+        )
         return replace(page, items=items)
 
     def _plain(

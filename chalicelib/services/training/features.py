@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from chalicelib import log
 from chalicelib.config import Settings
@@ -35,6 +35,7 @@ from chalicelib.stores.models.run_parts import RunPart
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves
+    from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.features.shards import Shard, ShardEntry
     from chalicelib.engines.vision.features.stored import StoredFeatures
     from chalicelib.engines.vision.interface import Extractor
@@ -53,13 +54,30 @@ _FEATURES = "features/"
 _VIEWS = "views/"
 
 
+class ThumbnailMaker(Protocol):
+    """Makes thumbnails of pictures that are decoded anyway."""
+
+    def keep(self, dataset_id: int, digest: str, picture: Picture) -> object:
+        """Make one; whether that works concerns nobody else."""
+
+    def revert(self, dataset_id: int) -> None:
+        """Remove those of a dataset that is being deleted."""
+
+
 class FeatureService:
     """Turns pictures into features, remembering those of datasets."""
 
-    def __init__(self, stores: Stores, backbones: BackbonePool, settings: Settings) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        backbones: BackbonePool,
+        settings: Settings,
+        thumbnails: ThumbnailMaker,
+    ) -> None:
         self._stores = stores
         self._backbones = backbones
         self._settings = settings
+        self._thumbnails = thumbnails
 
     def run_part(self, job: Job, remaining_seconds: Callable[[], float]) -> None:
         """Compute the features of one part of an upload; a part that is done is left alone.
@@ -138,6 +156,7 @@ class FeatureService:
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._stores.artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}{_FEATURES}")
+            self._thumbnails.revert(dataset_id)
 
     def _make_part(
         self,
@@ -148,7 +167,8 @@ class FeatureService:
     ) -> bool:
         """Make the objects of a part that are not there; False when time was short."""
         extractor = registry.extractor_for(dataset.type, None, self._backbones)
-        maker = _Maker(self._stores, extractor, self._settings.threads)
+        keep = self._thumbnails.keep
+        maker = _Maker(self._stores, extractor, self._settings.threads, keep)
         path = PurePosixPath(part)
         before = int(path.stem) * PART_PICTURES * extractor.row_bytes
         if before >= self._settings.feature_bytes:
@@ -170,10 +190,25 @@ class FeatureService:
 class _Maker:
     """Computes rows and keeps them as objects; several pictures at a time."""
 
-    def __init__(self, stores: Stores, extractor: Extractor, threads: int) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        extractor: Extractor,
+        threads: int,
+        see: Callable[[int, str, Picture], object] = lambda *_: None,
+    ) -> None:
+        """Keep what is needed.
+
+        Args:
+            stores: what is read and written.
+            extractor: turns pictures into rows.
+            threads: pictures at a time.
+            see: is shown each picture with its dataset and digest.
+        """
         self._stores = stores
         self.extractor = extractor
         self._threads = max(1, threads)
+        self._see = see
         self._name = f"{extractor.name}-{extractor.version}"
 
     def folder(self, dataset_id: int, view: int = 0) -> str:
@@ -226,6 +261,7 @@ class _Maker:
             cause = "it is gone" if content is None else refusal.message
             log.warning("picture_left_out", dataset=dataset_id, digest=digest.hex(), cause=cause)
             return None
+        self._see(dataset_id, digest.hex(), picture)
         rows = [self.extractor.extract(picture, digest, view) for view in views]
         return (picture.width, picture.height), rows
 

@@ -141,6 +141,16 @@ class ArtifactStore:
         content: bytes | None = None if body is None else body.read()
         return content
 
+    def notes(self, key: str) -> dict[str, str] | None:
+        """Return what was noted with an object; None when there is no such object."""
+        try:
+            answer = self._clients.s3.head_object(Bucket=self._bucket, Key=key)
+        except ClientError as error:
+            if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
+                return None
+            raise
+        return dict(answer["Metadata"])
+
     def get_range(self, key: str, start: int, length: int) -> bytes | None:
         """Read some bytes of an object, fewer at its end; None when there is none."""
         body = self._open(key, Range=f"bytes={start}-{start + length - 1}")

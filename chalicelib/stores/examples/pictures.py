@@ -12,6 +12,7 @@ from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
+from chalicelib.stores.examples.thumbnails import thumbnail_key
 
 Item = TypeVar("Item")
 READ_AHEAD = 8
@@ -83,9 +84,16 @@ class PictureStore:
         """Return how long a picture file is, in bytes; 0 where there is none."""
         return len(self.get(dataset_id, digest) or b"")
 
+    def exists(self, dataset_id: int, digest: str) -> bool:
+        """Tell whether a picture file is there."""
+        return self._artifacts.notes(_key(dataset_id, digest)) is not None
+
     def delete(self, dataset_id: int, digests: Iterable[str]) -> None:
-        """Delete picture files; missing ones are fine."""
-        self._artifacts.delete_keys(_key(dataset_id, digest) for digest in sorted(digests))
+        """Delete picture files with their thumbnails; missing ones are fine."""
+        gone = sorted(digests)
+        self._artifacts.delete_keys(_key(dataset_id, digest) for digest in gone)
+        # Afterwards: who makes a thumbnail looks for the picture once more.
+        self._artifacts.delete_keys(thumbnail_key(dataset_id, digest) for digest in gone)
 
     def url(self, dataset_id: int, digest: str, name: str) -> str:
         """Make a URL that shows the picture for 30 minutes, as an attachment of this name."""

@@ -128,6 +128,11 @@ WORDS: Mapping[str, str] = {
     "reasons": "Why it could not; empty when it could.",
     # examples, feedback
     "ExampleRecord.name": "The text itself, or the picture's file name.",
+    "thumbnail": "Of a picture: an address of a JPEG of at most 256 pixels a side, turned upright, "
+    "that lives for 30 minutes. Made when an upload is read, or at the first look, at which it may "
+    "be missing until the next one. With `width` and `height` of the picture itself.",
+    "BrowsedExampleRecord.width": "Width of the picture as displayed, in pixels.",
+    "BrowsedExampleRecord.height": "Its height.",
     "location": "The text itself, or an address of the picture that lives for 30 minutes.",
     "ExampleRecord.label": "The label that the example has.",
     "ExamplesQuery.source": "Whether examples of uploads, of feedback, or all are listed.",

@@ -87,7 +87,10 @@ SuspectReason = Annotated[
 
 
 class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
-    """An example for review; `box` of a detection dataset, the last three of suspects."""
+    """An example for review; `thumbnail` and size of pictures, `box` of a detection dataset.
+
+    The last three of suspects.
+    """
 
     id: int
     name: str
@@ -95,6 +98,9 @@ class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
     created_at: str
     label: LabelRecord
     source: Annotated[str, Meta(extra_json_schema={"enum": ["upload", "feedback"]})]
+    thumbnail: str | UnsetType = UNSET
+    width: int | UnsetType = UNSET
+    height: int | UnsetType = UNSET
     box: BoxRecord | UnsetType = UNSET
     suggestion: Suggestion | UnsetType = UNSET
     confidence: Confidence | UnsetType = UNSET

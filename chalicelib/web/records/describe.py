@@ -120,7 +120,7 @@ def example(view: ExampleView) -> ExampleRecord:
 
 def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
     """Describe an example for review."""
-    row, box, suspect = item.example, item.example.box, item.suspect
+    row, box, suspect, small = item.example, item.example.box, item.suspect, item.thumbnail
     return BrowsedExampleRecord(
         id=row.example_id,
         name=row.name,
@@ -128,6 +128,9 @@ def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
         created_at=date_text(row.created_at),
         label=label(item.label),
         source=item.source,
+        thumbnail=UNSET if small is None else small.url,
+        width=UNSET if small is None else small.width,
+        height=UNSET if small is None else small.height,
         box=UNSET if box is None else box_record(box),
         suggestion=UNSET if suspect is None else suspect.suggestion,
         confidence=UNSET if suspect is None else suspect.confidence,

@@ -61,7 +61,10 @@ class Box(Record, kw_only=True):
 
 
 class BrowsedExample(Record, kw_only=True):
-    """An example for review; `box` of a detection dataset, the last three of suspects."""
+    """An example for review; `thumbnail` and size of pictures, `box` of a detection dataset.
+
+    The last three of suspects.
+    """
 
     id: int
     name: str
@@ -69,6 +72,9 @@ class BrowsedExample(Record, kw_only=True):
     created_at: str
     label: Label
     source: str
+    thumbnail: str | None = None
+    width: int | None = None
+    height: int | None = None
     box: Box | None = None
     suggestion: str | None = None
     confidence: float | None = None

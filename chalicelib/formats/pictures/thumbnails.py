@@ -1,0 +1,49 @@
+"""Small copies of pictures for lists: at most 256 pixels a side, as displayed."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
+from chalicelib.formats.pictures.reading import read_picture
+
+if TYPE_CHECKING:
+    from chalicelib.domain.documents.picture import Picture
+
+THUMBNAIL_SIDE = 256
+"""Most pixels of the longer side."""
+_QUALITY = 80
+_ENOUGH = 0.75
+
+
+def read_for_thumbnail(content: bytes) -> Picture:
+    """Decode a stored picture as far as a thumbnail needs it.
+
+    Raises:
+        BadRequest: it is broken.
+        TooLarge: it has more bytes than datasets take.
+        UnsupportedType: it is neither PNG nor JPEG.
+    """
+    return read_picture(content, MAX_DETECTION_IMAGE_BYTES, THUMBNAIL_SIDE)
+
+
+def suffices(picture: Picture) -> bool:
+    """Tell whether a picture has as many pixels as a thumbnail shall have, or all that it has."""
+    longer, whole = max(picture.pixels.shape[:2]), max(picture.width, picture.height)
+    return bool(longer >= min(THUMBNAIL_SIDE, whole) * _ENOUGH)
+
+
+def draw_thumbnail(picture: Picture) -> bytes:
+    """Write a picture as a small JPEG, turned as EXIF asks; a smaller one keeps its size.
+
+    Args:
+        picture: decoded, possibly reduced.
+    """
+    from PIL import Image
+
+    small = Image.fromarray(picture.pixels)
+    small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.LANCZOS)
+    file = io.BytesIO()
+    small.save(file, "JPEG", quality=_QUALITY)
+    return file.getvalue()

@@ -1,0 +1,111 @@
+"""Makes thumbnails of pictures: when an upload's pictures are looked at, otherwise at first use.
+
+A thumbnail is a help: where it cannot be made, or not yet, the picture itself is shown.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from chalicelib import log
+from chalicelib.domain.datasets.example import Example, Thumbnail
+from chalicelib.errors import ServiceError
+from chalicelib.formats.pictures.thumbnails import draw_thumbnail, read_for_thumbnail, suffices
+from chalicelib.stores.examples.thumbnails import KnownThumbnails, PictureSize
+
+if TYPE_CHECKING:
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.stores.stores import Stores
+
+MAKE_SECONDS = 2.0
+"""How long one call makes thumbnails that are missing, in seconds."""
+_LOOKS = 16
+_DECODING = threading.BoundedSemaphore(2)  # A picture may take hundreds of megabytes.
+
+
+class ThumbnailService:
+    """Makes and shows thumbnails."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self._known = KnownThumbnails()
+
+    def keep(self, dataset_id: int, digest: str, picture: Picture) -> PictureSize | None:
+        """Make the thumbnail of a decoded picture; None when it could not be kept.
+
+        Args:
+            dataset_id: dataset of the picture.
+            digest: of its file, 32 hex digits.
+            picture: one that was reduced too far for a thumbnail makes none.
+        """
+        if not suffices(picture):
+            return None
+        thumbnails, size = self._stores.thumbnails, PictureSize(picture.width, picture.height)
+        try:
+            thumbnails.put(dataset_id, digest, draw_thumbnail(picture), size)
+            if self._stores.pictures.exists(dataset_id, digest):
+                return size
+            # It was removed meanwhile, and its thumbnail before it was there.
+            thumbnails.delete(dataset_id, [digest])
+        except ServiceError as error:
+            _warn(dataset_id, digest, error)
+        return None
+
+    def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
+        """Give examples their thumbnails, making those that are missing for two seconds.
+
+        Returns:
+            By id of the example; what has none now is left out.
+        """
+        sizes = {one.example_id: self._known.get(one.example_id) for one in examples if one.picture}
+        unseen = [one for one in examples if one.picture and sizes[one.example_id] is None]
+        found = self._find(dataset_id, sorted({one.picture for one in unseen}))
+        for one in unseen:
+            sizes[one.example_id] = size = found[one.picture]
+            if size is not None:
+                self._known.note(one.example_id, size)
+        shown = {}
+        for one in examples:
+            size = sizes.get(one.example_id)
+            if size is not None:
+                url = self._stores.thumbnails.url(dataset_id, one.picture, one.name)
+                shown[one.example_id] = Thumbnail(url, size.width, size.height)
+        return shown
+
+    def revert(self, dataset_id: int) -> None:
+        """Take back what was made for a dataset that was deleted in between."""
+        self._stores.thumbnails.delete_all(dataset_id)
+
+    def _find(self, dataset_id: int, digests: Sequence[str]) -> dict[str, PictureSize | None]:
+        """Look for thumbnails, several at a time."""
+        if not digests:
+            return {}
+        ends_at = time.monotonic() + MAKE_SECONDS
+        find = log.with_context(lambda digest: self._find_one(dataset_id, digest, ends_at))
+        with ThreadPoolExecutor(min(_LOOKS, len(digests)), "thumbnails") as threads:
+            return dict(zip(digests, threads.map(find, digests), strict=True))
+
+    def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
+        """Look for one, and make it when it is missing and there is time."""
+        try:
+            size = self._stores.thumbnails.find(dataset_id, digest)
+            if size is not None or time.monotonic() >= ends_at:
+                return size
+            with _DECODING:
+                if time.monotonic() >= ends_at:
+                    return None
+                content = self._stores.pictures.get(dataset_id, digest)
+                if content is None:
+                    return None
+                return self.keep(dataset_id, digest, read_for_thumbnail(content))
+        except ServiceError as error:
+            _warn(dataset_id, digest, error)
+            return None
+
+
+def _warn(dataset_id: int, digest: str, error: ServiceError) -> None:
+    log.warning("thumbnail_left_out", dataset=dataset_id, digest=digest, cause=error.message)

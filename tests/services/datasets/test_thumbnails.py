@@ -1,0 +1,197 @@
+"""Thumbnails: made by the ingest, otherwise at the first look; they go with their pictures."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image
+
+from chalicelib.domain.datasets.dataset import VISION, DatasetView
+from chalicelib.domain.datasets.example import PictureFile
+from chalicelib.errors import DatasetNotFound, StorageUnavailable
+from chalicelib.services.datasets import thumbnails
+from chalicelib.services.datasets.browsing import BrowsedExample, BrowsedList
+from chalicelib.services.datasets.datasets import NewDataset
+from chalicelib.stores.examples.pictures import PictureStore
+from chalicelib.stores.examples.thumbnails import ThumbnailStore
+from tests.builders import World
+from tests.pictures import draw, label_folders
+from tests.tiny_vision import TinyVision
+
+SIZE = (600, 300)
+FILES = label_folders({"cat": 3}, size=SIZE)
+SMALL = "thumbnails/"
+
+
+def kept(world: World, view: DatasetView, folder: str = SMALL) -> list[str]:
+    """List the digests of what lies in a folder of a dataset."""
+    prefix = f"datasets/{view.dataset.dataset_id}/{folder}"
+    return [key.removeprefix(prefix) for key in world.objects(prefix)]
+
+
+def browse(world: World, view: DatasetView) -> list[BrowsedExample]:
+    """Look at the first examples."""
+    found = world.container.browsing.browse(world.account, view, BrowsedList(), 0, 100)
+    return list(found.items)
+
+
+def test_ingest_makes_them(world: World, tiny: TinyVision) -> None:
+    """While an upload's pictures get their features they get their thumbnails, too."""
+    view = world.upload_pictures(FILES)
+    tiny.extractor.least_side = 224
+
+    world.work()
+
+    assert kept(world, view) == kept(world, view, "images/")
+    for digest in kept(world, view):
+        content = world.stores.artifacts.get(f"datasets/{view.dataset.dataset_id}/{SMALL}{digest}")
+        assert Image.open(io.BytesIO(content or b"")).size == (256, 128)
+
+
+def test_first_look_makes_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures of before, and single ones, get theirs when somebody looks, and only once."""
+    view = world.pictures(FILES)
+    reads: list[str] = []
+    get = PictureStore.get
+
+    def noted(self: PictureStore, dataset_id: int, digest: str) -> bytes | None:
+        reads.append(digest)
+        return get(self, dataset_id, digest)
+
+    monkeypatch.setattr(PictureStore, "get", noted)
+    first = browse(world, view)
+    second = browse(world.another(), view)
+
+    assert len(kept(world, view)) == len(reads) == 3
+    for item in (*first, *second):
+        assert item.thumbnail is not None
+        assert (item.thumbnail.width, item.thumbnail.height) == SIZE
+        assert f"/{SMALL}{item.example.picture}" in item.thumbnail.url
+
+
+def test_extractor_that_sees_less_leaves_them_to_the_first_look(
+    world: World, tiny: TinyVision
+) -> None:
+    """What was decoded too small for a thumbnail makes none."""
+    view = world.upload_pictures(FILES)
+    tiny.extractor.least_side = 32
+
+    world.work()
+
+    assert kept(world, view) == []
+    assert all(item.thumbnail for item in browse(world, view))
+
+
+def test_restored_thumbnail_is_made_again(world: World) -> None:
+    """One that lost the size of its picture on the way through a backup is replaced."""
+    view = world.pictures(FILES)
+    browse(world, view)
+    for digest in kept(world, view):
+        world.stores.artifacts.put(f"datasets/{view.dataset.dataset_id}/{SMALL}{digest}", b"old")
+
+    assert all(item.thumbnail for item in browse(world.another(), view))
+
+
+def test_process_looks_for_each_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever scrolls back costs no calls of the bucket."""
+    view = world.pictures(FILES)
+    browse(world, view)
+    monkeypatch.setattr(ThumbnailStore, "find", None)
+
+    assert all(item.thumbnail for item in browse(world, view))
+
+
+def test_one_call_makes_them_for_two_seconds(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not made in time is left out, the picture itself is shown; the next call goes on."""
+    view = world.pictures(FILES)
+    with monkeypatch.context() as patch:
+        patch.setattr(thumbnails, "MAKE_SECONDS", 0.0)
+        assert [(item.thumbnail, bool(item.location)) for item in browse(world, view)] == [
+            (None, True)
+        ] * 3
+
+    assert all(item.thumbnail for item in browse(world, view))
+
+
+@pytest.mark.parametrize("broken", ["find", "put"])
+def test_bucket_that_fails_costs_the_thumbnail_alone(
+    world: World, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """Examples are shown without thumbnails when these cannot be had."""
+    view = world.pictures(FILES)
+
+    def fail(*_: object) -> None:
+        raise StorageUnavailable
+
+    monkeypatch.setattr(ThumbnailStore, broken, fail)
+
+    assert [(item.thumbnail, bool(item.location)) for item in browse(world, view)] == [
+        (None, True)
+    ] * 3
+
+
+def test_texts_have_none(world: World) -> None:
+    """A text is its own picture."""
+    view = world.dataset([("one", "a"), ("two", "b")])
+
+    assert [item.thumbnail for item in browse(world, view)] == [None, None]
+
+
+def test_they_go_with_their_picture(world: World, tiny: TinyVision) -> None:
+    """A picture that no example names any more leaves no small copy; the others stay."""
+    view = world.pictures(FILES)
+    world.work()
+    gone = browse(world, view)[0].example
+
+    world.container.mending.remove_example(view, gone.example_id)
+    world.settle()
+
+    assert gone.picture not in kept(world, view)
+    assert kept(world, view) == kept(world, view, "images/")
+    assert len(kept(world, view)) == 2
+
+
+def test_picture_that_goes_meanwhile_leaves_none(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who makes one of a picture that is removed just then takes it back."""
+    view = world.pictures(FILES)
+    put = ThumbnailStore.put
+
+    def put_after_removal(
+        self: ThumbnailStore, dataset_id: int, digest: str, *more: object
+    ) -> None:
+        world.stores.pictures.delete(dataset_id, [digest])
+        put(self, dataset_id, digest, *more)
+
+    monkeypatch.setattr(ThumbnailStore, "put", put_after_removal)
+
+    assert [item.thumbnail for item in browse(world, view)] == [None] * 3
+    assert kept(world, view) == []
+
+
+def test_dataset_that_goes_meanwhile_leaves_none(world: World) -> None:
+    """Who looks while the dataset is deleted is refused, and leaves nothing behind."""
+    view = world.pictures(FILES)
+    row = view.dataset
+    world.container.deletions.delete_dataset(world.account, row.family, row.dataset_id)
+
+    with pytest.raises(DatasetNotFound):
+        browse(world, view)
+
+    assert kept(world, view) == []
+
+
+def test_they_count_to_nothing(world: World) -> None:
+    """The bytes of a dataset are those of what was sent."""
+    fields = NewDataset("album", labels="cat")
+    view = world.container.datasets.create(world.account, VISION, fields)
+    content = draw(size=SIZE)
+    file = PictureFile(content, "a.png")
+    world.container.examples.add_picture(world.account, view, file, None, "cat")
+
+    [item] = browse(world, world.get(view))
+
+    assert item.thumbnail is not None
+    assert world.get(view).dataset.bytes == len(content)
