@@ -42,6 +42,13 @@ export const CALLS = {
   detect: "POST /v2/vision/detect",
   read: "POST /v2/vision/ocr",
   batches: "GET /v2/language/batches",
+  webhooks: "GET /v2/webhooks",
+  createWebhook: "POST /v2/webhooks",
+  changeWebhook: "PUT /v2/webhooks/{webhook_id}",
+  deleteWebhook: "DELETE /v2/webhooks/{webhook_id}",
+  rotateWebhook: "POST /v2/webhooks/{webhook_id}/rotate",
+  testWebhook: "POST /v2/webhooks/{webhook_id}/test",
+  deliveries: "GET /v2/webhooks/{webhook_id}/deliveries",
 };
 
 const IN_CALL_BYTES = 4_000_000; // a deployed service takes about 4.5 MB in a call
@@ -49,9 +56,10 @@ const PATIENCE = 6; // tries of a call that is told to come later
 
 /** What the service refused, or the network did. */
 export class CallError extends Error {
-  constructor(message, status = 0, code = "", detail = "") {
+  /** `date` is the service's time at the answer, in milliseconds. */
+  constructor(message, status = 0, code = "", detail = "", date = NaN) {
     super(message);
-    Object.assign(this, { status, code, detail });
+    Object.assign(this, { status, code, detail, date });
   }
 }
 
@@ -113,7 +121,7 @@ export async function call(name, { variables, query, fields, json, file, part = 
       continue;
     }
     throw new CallError(answer.record?.message ?? t("network.odd", { status: answer.status }), answer.status,
-      answer.record?.code, answer.record?.detail);
+      answer.record?.code, answer.record?.detail, answer.date);
   }
 }
 
@@ -129,7 +137,7 @@ function send(method, url, body, type, token, onProgress) {
       let record = null;
       try { record = JSON.parse(request.responseText); } catch { /* not every answer has a record */ }
       if (request.status === 0) reject(new Error("no answer"));
-      else resolve({ status: request.status, record, after: Number(/^retry-after: (\d+)/im.exec(request.getAllResponseHeaders())?.[1]) });
+      else resolve({ status: request.status, record, after: Number(/^retry-after: (\d+)/im.exec(request.getAllResponseHeaders())?.[1]), date: Date.parse(request.getResponseHeader("Date")) });
     };
     request.onerror = request.onabort = () => reject(new Error("no answer"));
     request.send(body);

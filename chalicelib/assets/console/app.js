@@ -14,11 +14,12 @@ import { SignIn } from "./sign_in.js";
 import { Try } from "./try.js";
 import { html } from "./ui.js";
 import { Usage } from "./usage.js";
+import { Webhooks } from "./webhooks.js";
 import { t } from "./words.js";
 
-const PAGES = { datasets: Datasets, bring: Bring, dataset: DatasetPage, models: Models, model: ModelPage, compare: Compare, try: Try, usage: Usage };
+const PAGES = { datasets: Datasets, bring: Bring, dataset: DatasetPage, models: Models, model: ModelPage, compare: Compare, try: Try, usage: Usage, webhooks: Webhooks };
 const MENU = ["datasets", "models", "try", "usage"];
-const WITHIN = { bring: "datasets", dataset: "datasets", model: "models", compare: "models" };
+const WITHIN = { bring: "datasets", dataset: "datasets", model: "models", compare: "models", webhooks: "usage" };
 const THEMES = ["auto", "light", "dark"];
 
 /** Splits the address behind # into the page's name, what it shows, and its options. */

@@ -3,13 +3,12 @@
 import { useState } from "./hooks.module.js";
 import { call, placed } from "./api.js";
 import { placeOf } from "./datasets.js";
-import { dropped, listed, zipped } from "./folder.js";
+import { dropped, listed, MOST_BYTES, zipped } from "./folder.js";
 import { Action, Bar, bytes, familyOf, Field, go, Head, html, number, Problem, Progress, useFocus } from "./ui.js";
 import { t } from "./words.js";
 
 const TYPES = ["text-intent", "text-sentiment", "image", "image-multi-label", "image-detection"];
 const SHOWN = 12;
-const MOST_BYTES = 2 * 2 ** 30;
 
 /** Guesses the type of a dataset by its file. */
 export const typeOf = (name) => (/\.zip$/i.test(name) ? "image" : "text-intent");
@@ -61,6 +60,7 @@ export function Bring({ query }) {
       ${TYPES.map((name) => html`<option value=${name}>${t(`type.${name}`)}</option>`)}</select><//>`}
     ${sent !== null && html`<${Progress} value=${sent} label=${sent < 1 ? t("bring.sending") : t("bring.checking")} />`}
     ${error && html`<${Problem} error=${error} />`}
+    ${error && file && file.size <= MOST_BYTES && html`<${Action} kind="primary" run=${() => check(file, type)}>${t("page.again")}<//>`}
     ${checked && html`<${Understood} found=${checked} file=${file} keep=${keep} named=${!query.to} />`}`;
 }
 

@@ -3,7 +3,10 @@
 import { CallError } from "./api.js";
 import { t } from "./words.js";
 
+export const MOST_BYTES = 2 * 2 ** 30;
 const MOST_FILES = 100_000;
+const AT_ONCE_BYTES = 4_000_000;
+const OLD_MOST_FILES = 0xffff; // an archive with more says so in a second end record
 const PICTURE_BYTES = 1_000_000;
 const SIDE = 1600;
 const LISTED = /\.(png|jpe?g|csv|json|txt|xml|ya?ml|names)$/i;
@@ -64,26 +67,44 @@ export async function zipped(files, onProgress) {
   if (!wanted.length) throw new CallError(t("bring.noFiles"));
   const hasBoxes = wanted.some(({ path }) => !PICTURE.test(path)); // they are in pixels of the picture as it is
   const parts = [], directory = [];
-  let offset = 0;
+  const written = []; // goes out of the page's memory in large pieces; each costs the browser time
+  let offset = 0, stored = 0;
   for (const [index, { file, path }] of wanted.entries()) {
     const kept = hasBoxes ? file : await fitted(file);
     const name = new TextEncoder().encode(path.replace(/[^/]*$/, kept.name));
     const data = new Uint8Array(await kept.arrayBuffer());
     const entry = { sum: checksum(data), size: data.length, nameSize: name.length, offset };
-    parts.push(head(entry, false), name, new Blob([data]));
+    written.push(head(entry, false), name, data);
+    if (offset - stored > AT_ONCE_BYTES) { parts.push(new Blob(written.splice(0))); stored = offset; }
     directory.push(head(entry, true), name);
     offset += 30 + name.length + data.length;
+    if (offset > MOST_BYTES) throw new CallError(t("bring.tooLarge", { limit: MOST_BYTES / 2 ** 30 }));
     onProgress?.(index / wanted.length);
   }
   const listing = new Blob(directory);
+  const folder = wanted[0].path.includes("/") ? wanted[0].path.split("/")[0] : "pictures";
+  return new File([...parts, ...written, listing, ...ends(wanted.length, listing.size, offset)], `${folder}.zip`, { type: "application/zip" });
+}
+
+/** Writes what stands at the end: where the directory is, and how much is in it. */
+function ends(count, size, offset) {
   const end = new DataView(new ArrayBuffer(22));
   end.setUint32(0, 0x06054b50, true);
-  end.setUint16(8, wanted.length, true);
-  end.setUint16(10, wanted.length, true);
-  end.setUint32(12, listing.size, true);
+  end.setUint16(8, Math.min(count, OLD_MOST_FILES), true);
+  end.setUint16(10, Math.min(count, OLD_MOST_FILES), true);
+  end.setUint32(12, size, true);
   end.setUint32(16, offset, true);
-  const folder = wanted[0].path.includes("/") ? wanted[0].path.split("/")[0] : "pictures";
-  return new File([...parts, listing, end.buffer], `${folder}.zip`, { type: "application/zip" });
+  if (count < OLD_MOST_FILES) return [end.buffer];
+  const big = new DataView(new ArrayBuffer(56)), locator = new DataView(new ArrayBuffer(20));
+  big.setUint32(0, 0x06064b50, true);
+  big.setBigUint64(4, 44n, true);
+  big.setUint16(12, 45, true);
+  big.setUint16(14, 45, true);
+  for (const [at, value] of [[24, count], [32, count], [40, size], [48, offset]]) big.setBigUint64(at, BigInt(value), true);
+  locator.setUint32(0, 0x07064b50, true);
+  locator.setBigUint64(8, BigInt(offset + size), true);
+  locator.setUint32(16, 1, true);
+  return [big.buffer, locator.buffer, end.buffer];
 }
 
 /** Writes what stands before a file, or for it in the directory. */

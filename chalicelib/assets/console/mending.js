@@ -74,16 +74,28 @@ export class Mending {
     await this.#send();
   }
 
+  /** Sends corrections; of those that name an example that another tab removed, all others. */
+  async #deliver(corrections) {
+    try { await call("correct", { variables: this.variables, json: { corrections } }); } catch (error) {
+      if (error.code !== "example_not_found") throw error;
+      if (corrections.length === 1) {
+        if (!corrections[0].remove) this.error = error;
+        return;
+      }
+      const middle = Math.ceil(corrections.length / 2);
+      await this.#deliver(corrections.slice(0, middle));
+      await this.#deliver(corrections.slice(middle));
+    }
+  }
+
   /** Sends one call after the other; what was changed meanwhile goes with the next. */
   async #send() {
     if (this.sending || !this.pending.size) return;
     this.sending = true;
     const corrections = [...this.pending.values()].slice(0, MOST_CORRECTIONS);
     for (const { exampleId } of corrections) this.pending.delete(exampleId);
-    try {
-      await call("correct", { variables: this.variables, json: { corrections } });
-      this.error = null;
-    } catch (error) {
+    this.error = null;
+    try { await this.#deliver(corrections); } catch (error) {
       this.error = error;
       // What the service could not hear is said again; the same correction twice changes nothing.
       if (error.status === 0 || error.status >= 500 || error.status === 409) {

@@ -5,6 +5,16 @@ import { session, signInWithKey } from "./session.js";
 import { t } from "./words.js";
 import { Field, html, Problem, useFocus } from "./ui.js";
 
+const MOST_MINUTES = 5;
+
+/** The service tells nobody why it refuses a signature; a wrong clock can be seen, the others are named. */
+function causeOf({ date }) {
+  const minutes = Math.round((Date.now() - date) / 60_000);
+  if (minutes > MOST_MINUTES) return t("signIn.ahead", { minutes });
+  if (minutes < -MOST_MINUTES) return t("signIn.behind", { minutes: -minutes });
+  return t("signIn.refused");
+}
+
 export function SignIn() {
   const [email, setEmail] = useState(session.email);
   const [pem, setPem] = useState("");
@@ -21,8 +31,7 @@ export function SignIn() {
       if (way === "token") session.enter(token.trim());
       else await signInWithKey(email.trim(), pem);
     } catch (problem) {
-      // The service tells nobody why it refuses a signature; these are the four usual causes.
-      setError(problem.status === 400 || problem.status === 401 ? { message: t("signIn.refused"), detail: problem.message } : problem);
+      setError(problem.status === 400 || problem.status === 401 ? { message: causeOf(problem), detail: problem.message } : problem);
     } finally { setBusy(false); }
   };
   const take = async (file) => { if (file) setPem(await file.text()); };

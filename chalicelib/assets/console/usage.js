@@ -9,7 +9,7 @@ export function Usage() {
   const batches = useLoad(async () => (await call("batches", { query: { count: 25 } })).data, []);
   const health = useLoad(() => call("health"), []);
   useEvery(2000, (batches.data ?? []).some((one) => ["QUEUED", "RUNNING"].includes(one.status)), batches.again);
-  return html`<${Head} title=${t("menu.usage")} />
+  return html`<${Head} title=${t("menu.usage")}><a class="button" href="#/webhooks">${t("webhooks.title")}</a><//>
     <${Loaded} of=${usage}>${(months) => months.map((month) => html`<section class="card"><h2>${t("usage.month")}</h2>
       <p class="muted">${t("usage.plan", { plan: month.planData.map((one) => one.plan).join(", "), from: when(month.startsAt), to: when(month.endsAt) })}</p>
       <${Bar} label=${t("usage.predictions")} value=${month.predictionsUsed} most=${month.predictionsMax} text=${t("usage.of", { used: number(month.predictionsUsed), max: number(month.predictionsMax) })} hue=${0} />

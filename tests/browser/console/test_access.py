@@ -23,6 +23,7 @@ def places(owner) -> list[str]:
         "bring",
         "models",
         "usage",
+        "webhooks",
         f"try/language/{model_id}",
         "try/vision/OCRModel",
     ]
