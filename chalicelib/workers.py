@@ -61,6 +61,8 @@ def handle(
     with tracked, _written(message.get("attributes", {}), function):
         body = json.loads(message["body"])
         delivery = int(message.get("attributes", {}).get("ApproximateReceiveCount", 1))
+        # Set or gone: a message that is sent again is a new one.
+        body.pop("delivery", None)
         if delivery > 1:
             body["delivery"] = delivery
         log.add(**{name: body[member] for member, name in IDS.items() if member in body})

@@ -101,6 +101,7 @@ def _keys(stack: LocalStack, prefix: str) -> list[str]:
 def main() -> None:
     """Work off the queue `embed` until killed."""
     settings, options = Settings.from_environment(os.environ), parse([], os.environ)
+    os.nice(options.niceness)
     app = load(options.app)
     sources = worker.event_source_mappings(app, settings)
     [source] = [one for one in sources if one.queue == queue_name(settings, EMBED)]

@@ -161,10 +161,11 @@ class BatchRunService:
         self._allowances.settle(batch, batch.counted)
         self._files.delete_work(batch, result)
         self._delete_upload(batch)
+        # Before the last write: who dies in between settles and tells again.
+        self._tell(batch)
         self._batches.close(batch, result, size)
         failed = batch.total - batch.counted
         journal.batch_done(batch.batch_id, batch.status, batch.counted, failed)
-        self._tell(batch)
         self._start_next(batch.account_id)
 
     def _tell(self, batch: Batch) -> None:

@@ -14,7 +14,7 @@ from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, DETECTION, DatasetView, Label
 from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.jobs.export import CSV, JSONL, Export
+from chalicelib.domain.jobs.export import CSV, JSONL, SUCCEEDED, Export
 from chalicelib.domain.jobs.messages import Job
 from chalicelib.errors import BadRequest, LeaseLost, StorageUnavailable, TimedOut
 from chalicelib.formats.exports.archives import BOX_ARCHIVES, ExportedPicture, PictureFolders
@@ -49,6 +49,7 @@ class ExportRunService:
         """
         export = self._stores.exports.acquire(str(job["account_id"]), str(job["export_id"]))
         if export is None:
+            self._tell_again(job)
             return
         try:
             self._attempt(export, remaining_seconds)
@@ -108,9 +109,20 @@ class ExportRunService:
             heartbeat.check()
         exports.finish(export, examples, size)
         journal.export_done(export.export_id, export.format, examples, size)
+        self._tell(export)
+        self._delete_with_dataset(export)
+
+    def _tell(self, export: Export) -> None:
+        """Tell webhooks that an export can be fetched."""
         ids = {"id": export.export_id, "datasetId": export.dataset_id}
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
-        self._delete_with_dataset(export)
+
+    def _tell_again(self, job: Job) -> None:
+        """Tell of an export whose message comes again: its worker may have died before."""
+        if int(str(job.get("delivery", 1))) > 1:
+            export = self._stores.exports.find(str(job["account_id"]), str(job["export_id"]))
+            if export is not None and export.status == SUCCEEDED:
+                self._tell(export)
 
     def _write_file(
         self, export: Export, view: DatasetView, file: BinaryIO, check: Callable[[], None]

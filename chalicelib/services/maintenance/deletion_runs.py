@@ -53,8 +53,9 @@ class DeletionRunService:
             self._stores.deletions.release(deletion)
             raise
         if done is not None:
-            if self._stores.deletions.finish(done):
-                self._tell(deletion)
+            # Before the last write: who dies in between tells again, and nobody misses it.
+            self._tell(deletion)
+            self._stores.deletions.finish(done)
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
     def _tell(self, deletion: Deletion) -> None:

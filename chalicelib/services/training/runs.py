@@ -76,6 +76,8 @@ class TrainingRunService:
             remaining_seconds: time left of this function's run.
         """
         model = self._queue.acquire(job)
+        if model is None or model.model_id != job["model_id"]:
+            self._tell_again(job)
         if model is None:
             return
         if model.attempts > self._settings.max_attempts:
@@ -146,6 +148,14 @@ class TrainingRunService:
         """Tell webhooks how a training has ended."""
         ids = {"modelId": model.model_id, "datasetId": model.dataset_id, "run": model.run}
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
+
+    def _tell_again(self, job: Job) -> None:
+        """Tell how a run has ended whose message comes again: its worker may have died before."""
+        if int(str(job.get("delivery", 1))) == 1:
+            return
+        model = self._stores.models.find(str(job["account_id"]), str(job["model_id"]))
+        if model is not None and model.run == job["run"] and model.status not in OPEN:
+            self._tell(model, f"training.{model.status.lower()}")
 
     def _stats(self, learned: LearnedModel, started: float, saving: float) -> TrainStats:
         """Put the statistics together; both times are of the monotonic clock."""

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
-from chalicelib.domain.datasets.dataset import DELETION_PENDING, VISION, Dataset, LabelCounts
+from chalicelib.domain.datasets.dataset import (
+    DELETION_PENDING,
+    FAILED,
+    SUCCEEDED,
+    VISION,
+    Dataset,
+    LabelCounts,
+)
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.receipt import IngestPlan, UploadScan
 from chalicelib.domain.datasets.upload import Upload, UploadedFile, claimed_file, out_of_attempts
@@ -123,6 +130,8 @@ class IngestService:
             if dataset.upload_id != job["upload_id"]:
                 # Its message went to another's turn: without a new one this job would be forgotten.
                 self._queue.remind(job)
+        if owned is None or owned.dataset.upload_id != job["upload_id"]:
+            self._tell_again(job)
 
     def run_now(self, job: Job, remaining_seconds: float) -> None:
         """Read one upload within a call, or wait for the worker that owns it.
@@ -252,6 +261,18 @@ class IngestService:
         """Tell webhooks how an upload has ended."""
         ids = {"id": dataset.dataset_id, "receiptId": dataset.receipt_id}
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
+
+    def _tell_again(self, job: Job) -> None:
+        """Tell how an upload has ended whose message comes again: its worker may have died."""
+        if int(str(job.get("delivery", 1))) == 1:
+            return
+        key = str(job["account_id"]), str(job["family"]), int(str(job["dataset_id"]))
+        dataset = self._stores.datasets.find(*key)
+        if dataset is None or dataset.upload_id != job["upload_id"]:
+            return
+        if dataset.status in (SUCCEEDED, FAILED):
+            is_ready = dataset.status == SUCCEEDED
+            self._tell(dataset, "dataset.ready" if is_ready else "dataset.failed")
 
     def _discard(self, owned: OwnedDataset) -> None:
         """Remove what a failed upload has stored, before others may use the dataset again."""

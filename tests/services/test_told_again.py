@@ -1,0 +1,115 @@
+"""Events whose worker dies between the end of the work and the note of the event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.models.model import TrainRequest
+from tests.builders import World, some_rows
+from tests.services.batches.conftest import Batches
+
+ROWS = some_rows({"book": 9, "cancel": 9})
+
+
+class Died(BaseException):
+    """The process is gone: nothing below catches it."""
+
+
+def _upload(world: World) -> None:
+    """Have a file read."""
+    world.upload(ROWS)
+
+
+def _upload_of_nothing(world: World) -> None:
+    """Have a file refused."""
+    world.upload([("", "")])
+
+
+def _training(world: World) -> None:
+    """Have a model trained."""
+    world.train(world.dataset(ROWS))
+
+
+def _training_of_nothing(world: World) -> None:
+    """Have a training fail, whose dataset is gone."""
+    view = world.dataset(ROWS)
+    world.train(view, TrainRequest(params={"profile": "fast"}))
+    world.stores.datasets.delete(view.dataset)
+
+
+def _export(world: World) -> None:
+    """Have a dataset exported."""
+    world.container.exports.create(world.account, world.dataset(ROWS), "csv", "upload")
+
+
+def _deletion(world: World) -> None:
+    """Have a dataset deleted."""
+    dataset = world.dataset(ROWS).dataset
+    world.container.deletions.delete_dataset(world.account, dataset.family, dataset.dataset_id)
+
+
+def _batch(world: World) -> None:
+    """Have texts answered."""
+    view = world.dataset(ROWS)
+    Batches(world, world.model(view), view).send(["book please", "cancel please"])
+
+
+@pytest.mark.parametrize(
+    ("ask", "event"),
+    [
+        (_upload, "dataset.ready"),
+        (_upload_of_nothing, "dataset.failed"),
+        (_training, "training.succeeded"),
+        (_training_of_nothing, "training.failed"),
+        (_export, "export.ready"),
+        (_deletion, "deletion.done"),
+        (_batch, "batch.done"),
+    ],
+)
+def test_a_death_before_the_note_loses_no_event(
+    world: World, monkeypatch: pytest.MonkeyPatch, ask: Callable[[World], None], event: str
+) -> None:
+    """The message that comes again, or the sweep, tells what the dead worker did not."""
+    ask(world)
+    told: list[tuple[str, Any]] = []
+    deaths = 0
+
+    def emit(account_id: str, what: str, **data: object) -> None:
+        """Die at the first event of this kind, and note the others."""
+        nonlocal deaths
+        if what == event and not deaths:
+            deaths += 1
+            raise Died
+        told.append((what, account_id))
+
+    monkeypatch.setattr(world.stores.events, "emit", emit)
+    waiting = world.messages()
+    while waiting:
+        queue, job = waiting.pop(0)
+        try:
+            world.deliver((queue, job))
+        except Died:
+            world.deliver((queue, {**job, "delivery": 2}))
+        waiting += world.messages()
+    world.settle(3)
+
+    assert deaths == 1
+    assert told == [(event, world.account.account_id)]
+
+
+def test_what_was_told_is_not_told_to_every_message(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message too many, of a job that is over, says nothing."""
+    world.upload(ROWS)
+    told: list[str] = []
+    monkeypatch.setattr(world.stores.events, "emit", lambda _, what, **data: told.append(what))
+    [message] = world.messages()
+
+    world.deliver(message)
+    world.deliver(message)
+
+    assert told == ["dataset.ready"]
