@@ -23,6 +23,8 @@ export const CALLS = {
   changeLabel: "PUT /v2/{family}/datasets/{dataset_id}/labels/{label_id}",
   removeLabel: "DELETE /v2/{family}/datasets/{dataset_id}/labels/{label_id}",
   changeExample: "PUT /v2/{family}/datasets/{dataset_id}/examples/{example_id}",
+  addExample: "POST /v2/{family}/datasets/{dataset_id}/examples",
+  removeExample: "DELETE /v2/{family}/datasets/{dataset_id}/examples/{example_id}",
   correct: "POST /v2/{family}/datasets/{dataset_id}/corrections",
   createExport: "POST /v2/{family}/datasets/{dataset_id}/exports",
   export: "GET /v2/{family}/datasets/{dataset_id}/exports/{export_id}",
@@ -41,6 +43,8 @@ export const CALLS = {
   picture: "POST /v2/vision/predict",
   detect: "POST /v2/vision/detect",
   read: "POST /v2/vision/ocr",
+  rank: "POST /v2/{family}/rankings",
+  batch: "GET /v2/{family}/batches/{batch_id}",
   batches: "GET /v2/language/batches",
   webhooks: "GET /v2/webhooks",
   createWebhook: "POST /v2/webhooks",
@@ -156,6 +160,13 @@ export async function placed(file, onProgress) {
   try { answer = await send("POST", form.url, data, null, null, onProgress); } catch { throw new CallError(t("network.upload")); }
   if (answer.status >= 300) throw new CallError(t("network.upload"), answer.status);
   return { fields: { path: form.path } };
+}
+
+/** Reads a result of the bucket, a record a line. */
+export async function lines(url) {
+  const answer = await fetch(url).catch(() => null);
+  if (!answer?.ok) throw new CallError(t("network.lost"));
+  return (await answer.text()).split("\n").filter(Boolean).map((line) => JSON.parse(line));
 }
 
 /** Reads a list whole, page by page. */

@@ -9,6 +9,7 @@ import { DatasetPage } from "./dataset.js";
 import { Datasets } from "./datasets.js";
 import { ModelPage } from "./model.js";
 import { Models } from "./models.js";
+import { Next } from "./next.js";
 import { session, tokenFromAddress } from "./session.js";
 import { SignIn } from "./sign_in.js";
 import { Try } from "./try.js";
@@ -17,9 +18,9 @@ import { Usage } from "./usage.js";
 import { Webhooks } from "./webhooks.js";
 import { t } from "./words.js";
 
-const PAGES = { datasets: Datasets, bring: Bring, dataset: DatasetPage, models: Models, model: ModelPage, compare: Compare, try: Try, usage: Usage, webhooks: Webhooks };
+const PAGES = { datasets: Datasets, bring: Bring, dataset: DatasetPage, models: Models, model: ModelPage, compare: Compare, next: Next, try: Try, usage: Usage, webhooks: Webhooks };
 const MENU = ["datasets", "models", "try", "usage"];
-const WITHIN = { bring: "datasets", dataset: "datasets", model: "models", compare: "models", webhooks: "usage" };
+const WITHIN = { bring: "datasets", dataset: "datasets", model: "models", compare: "models", next: "models", webhooks: "usage" };
 const THEMES = ["auto", "light", "dark"];
 
 /** Splits the address behind # into the page's name, what it shows, and its options. */

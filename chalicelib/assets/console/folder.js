@@ -60,8 +60,8 @@ export async function dropped(transfer) {
 
 export const listed = (file) => ({ file, path: file.webkitRelativePath || file.name });
 
-/** Writes files as a zip without compression: pictures have theirs. */
-export async function zipped(files, onProgress) {
+/** Writes files as a zip without compression: pictures have theirs; `packed` gets each by its name in it. */
+export async function zipped(files, onProgress, packed) {
   if (files.length > MOST_FILES) throw new CallError(t("bring.tooMany", { limit: MOST_FILES.toLocaleString("en") }));
   const wanted = files.filter(({ path }) => LISTED.test(path) || PICTURE.test(path));
   if (!wanted.length) throw new CallError(t("bring.noFiles"));
@@ -71,7 +71,9 @@ export async function zipped(files, onProgress) {
   let offset = 0, stored = 0;
   for (const [index, { file, path }] of wanted.entries()) {
     const kept = hasBoxes ? file : await fitted(file);
-    const name = new TextEncoder().encode(path.replace(/[^/]*$/, kept.name));
+    const place = path.replace(/[^/]*$/, kept.name);
+    packed?.set(place, kept);
+    const name = new TextEncoder().encode(place);
     const data = new Uint8Array(await kept.arrayBuffer());
     const entry = { sum: checksum(data), size: data.length, nameSize: name.length, offset };
     written.push(head(entry, false), name, data);

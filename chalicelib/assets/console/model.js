@@ -11,6 +11,8 @@ import { Reliability } from "./reliability.js";
 import { Action, go, Head, html, Loaded, Progress, useEvery, useFocus, useLoad } from "./ui.js";
 import { t } from "./words.js";
 
+const RANKED = ["text-intent", "text-sentiment", "image", "image-multi-label"];
+
 export function ModelPage({ rest: [family, id] }) {
   const variables = { family, model_id: id };
   const loaded = useLoad(() => call("training", { variables }), [family, id]);
@@ -44,7 +46,8 @@ function Result({ variables, training }) {
   const place = `#/dataset/${family}/${training.datasetId}`;
   return html`<section class="card next"><h2>${t("model.next")}</h2><div class="row">
       ${suspects > 0 && html`<a class="button primary" ref=${next} href=${`${place}?suspectsOf=${training.modelId}`}>${t("model.mend", { count: suspects })}</a>`}
-      <a class=${`button ${suspects ? "" : "primary"}`} ref=${suspects ? null : next} href=${`#/try/${family}/${training.modelId}`}>${t("model.try")}</a></div></section>
+      <a class=${`button ${suspects ? "" : "primary"}`} ref=${suspects ? null : next} href=${`#/try/${family}/${training.modelId}`}>${t("model.try")}</a>
+      ${RANKED.includes(training.modelType) && html`<a class="button" href=${`#/next/${family}/${training.modelId}`}>${t("next.title")}</a>`}</div></section>
     <${Loaded} of=${card}>${(shown) => html`<${Card} card=${shown} />`}<//>
     <${Loaded} of=${metrics}>${({ metricsData }) => html`<${Measures} data=${metricsData} />
       ${metricsData.confusionMatrix && html`<${Matrix} data=${metricsData} place=${place} model=${training.modelId} />`}`}<//>

@@ -25,6 +25,7 @@ def places(owner) -> list[str]:
         "usage",
         "webhooks",
         f"try/language/{model_id}",
+        f"next/language/{model_id}",
         "try/vision/OCRModel",
     ]
     compared = f"compare?a={model_id}&b={model_id}"

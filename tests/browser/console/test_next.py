@@ -1,0 +1,95 @@
+"""Which to label next: from many texts or pictures to a model that learnt from the best of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from playwright.sync_api import expect
+
+from chalicelib.web import console as console_files
+from tests.browser.console.conftest import TRAINED_MS
+from tests.pictures import draw, label_folders, make_zip
+
+SHOWN = 20
+
+
+@pytest.fixture
+def shop(newcomer):
+    """An account whose model of the sample learnt a third of it; the other texts are left over."""
+    rows = list(csv.reader(io.StringIO(console_files.text_of("shop_intents.csv"))))
+    rows = [row for row in rows if len(row) == 2]
+    known, left = rows[::3], [row for place, row in enumerate(rows) if place % 3]
+    caller = newcomer()
+    lines = io.StringIO()
+    csv.writer(lines).writerows(known)
+    dataset = caller.upload(lines.getvalue().encode(), name="known.csv").ok()
+    model = caller.train(dataset["id"], name="first").ok()
+    assert caller.trained(model["modelId"])["status"] == "SUCCEEDED"
+    return caller, dataset, model["modelId"], dict(left)
+
+
+def test_texts_are_ranked_labelled_and_trained(console, shop, tmp_path):
+    """A file of texts, the ranking, labels by keyboard, a training, and what that changed."""
+    caller, dataset, model_id, truth = shop
+    file = tmp_path / "left.csv"
+    with file.open("w", newline="") as made:
+        csv.writer(made).writerows([text] for text in truth)
+    console.enter(caller, f"model/language/{model_id}")
+    page = console.page
+    page.get_by_role("link", name="Which to label next").click()
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_label("How many to choose").fill(str(SHOWN))
+    page.get_by_role("button", name="Choose what to label").click()
+    page.wait_for_selector(".item .text", timeout=TRAINED_MS)
+    texts = page.locator(".item .text").all_inner_texts()
+    assert set(texts) <= set(truth)
+
+    for text in texts:
+        console.press("/")
+        page.keyboard.type(truth[text])
+        console.press("Enter")
+    given = len(texts)
+    expect(page.get_by_text(f"{given} of {SHOWN} labelled")).to_be_visible()
+    console.press("u")
+    expect(page.get_by_text(f"{given - 1} of {SHOWN} labelled")).to_be_visible()
+    expect(page.get_by_text("Saved")).to_be_visible()
+    page.get_by_role("button", name=f"Train with {given - 1} more").click()
+    expect(page.get_by_role("link", name="Compare the two")).to_be_visible(timeout=TRAINED_MS)
+    expect(page.get_by_text("right, between")).to_have_count(2)
+
+    after = caller.get(f"/v2/language/datasets/{dataset['id']}").ok()
+    assert after["totalExamples"] == dataset["totalExamples"] + given - 1
+    page.get_by_role("link", name="Compare the two").click()
+    expect(page.get_by_role("heading", name="Two models side by side")).to_be_visible()
+
+
+def test_pictures_are_ranked_and_labelled(console, newcomer, tmp_path):
+    """A folder of pictures is packed in the browser; what is labelled becomes examples."""
+    caller, page = newcomer(), console.page
+    path = "/v2/vision/datasets/upload/sync"
+    known = make_zip(label_folders({"circle": 6, "square": 6}))
+    dataset = caller.upload(known, "image", "known.zip", path).ok()
+    asked = {"name": "shapes", "datasetId": dataset["id"], "epochs": 1}
+    model = caller.json("POST", "/v2/vision/train", asked).ok()["modelId"]
+    done = caller.wait(f"/v2/vision/train/{model}", "status", "QUEUED", "RUNNING", seconds=300)
+    assert done["status"] == "SUCCEEDED", done
+    folder = tmp_path / "new"
+    folder.mkdir()
+    for number in range(8):
+        shape = "circle" if number % 2 else "square"
+        (folder / f"{number}.png").write_bytes(draw(shape, "blue", (64, 64), salt=100 + number))
+    console.enter(caller, f"next/vision/{model}")
+    page.locator("input[type=file]").set_input_files(folder)
+    page.get_by_label("How many to choose").fill("4")
+    page.get_by_role("button", name="Choose what to label").click()
+    page.wait_for_selector(".cell img", timeout=TRAINED_MS)
+    count = page.locator(".cell").count()
+    assert 1 <= count <= 4
+
+    console.press(*["1"] * count)
+    expect(page.get_by_text(f"{count} of {count} labelled")).to_be_visible()
+    expect(page.get_by_text("Saved")).to_be_visible()
+    after = caller.get(f"/v2/vision/datasets/{dataset['id']}").ok()
+    assert after["totalExamples"] == dataset["totalExamples"] + count
