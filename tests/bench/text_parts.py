@@ -25,7 +25,7 @@ from infra.local.options import parse
 from infra.local.supervisor import load
 from tests.bench.report import Report, ceiling, say
 from tests.bench.text_data import ROOT
-from tests.bench.text_service import short_texts
+from tests.bench.text_service import POLL_SECONDS, short_texts
 from tests.flows.client import Client
 from tests.flows.world import World, csv_file
 from tests.local_stack import LocalStack
@@ -43,6 +43,7 @@ def bench_parts(report: Report, asked: argparse.Namespace) -> None:
     with stack_of_one as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
         caller = world.caller("GOLD")
+        caller.poll_seconds = POLL_SECONDS
         dataset_id = int(caller.upload(csv_file(rows), "texts.csv")["id"])
         caller.wait_dataset(dataset_id, WAIT_SECONDS)
         while _keys(stack, f"datasets/{dataset_id}/parts/"):
