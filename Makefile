@@ -59,7 +59,7 @@ check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings
 	@$(BIN)/mypy
 	@cd client && ../$(BIN)/mypy && ../$(BIN)/python tools/write_sync.py --check
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
-	@$(BIN)/interrogate --quiet app.py chalicelib infra
+	@$(BIN)/interrogate --quiet app.py entry.py chalicelib infra
 
 test: $(INSTALLED) fast-models $(if $(ARGS),check) ## everything that must pass: checks and all tests (ARGS="tests/web -x" runs some)
 	@$(BIN)/python -m $(if $(ARGS),pytest $(ARGS),tests.parts --check)

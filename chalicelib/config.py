@@ -63,6 +63,8 @@ class Settings:
     """Folder of installed encoders and prebuilt models."""
     models_from_bucket: str = ""
     """Key of the catalogue of model files in the bucket; empty when all of them are installed."""
+    loads: tuple[str, ...] = ()
+    """Parts of engines that a deployed function loads as it starts, in order, such as `bge`."""
     allow_origins: tuple[str, ...] = ()
     """Origins whose pages may read answers, such as `https://shop.example`; `*` for every one."""
     download_allow: tuple[str, ...] = ()
@@ -132,6 +134,7 @@ class Settings:
             audience_hosts=cls.audience_hosts + _list(reader.text("PRESAGE_AUDIENCE_HOSTS", "")),
             model_dir=reader.text("PRESAGE_MODEL_DIR", cls.model_dir),
             models_from_bucket=reader.text("PRESAGE_MODELS_FROM_BUCKET", ""),
+            loads=_list(reader.text("PRESAGE_LOADS", "")),
             allow_origins=reader.origins("PRESAGE_ALLOW_ORIGINS"),
             download_allow=_list(reader.text("PRESAGE_DOWNLOAD_ALLOW", "")),
             rate_factor=reader.number("PRESAGE_RATE_FACTOR", cls.rate_factor),

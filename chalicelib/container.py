@@ -5,6 +5,8 @@ The only file that names concrete classes. Tests build one with their own settin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
@@ -25,6 +27,7 @@ from chalicelib.engines.ocr.interface import PPOCR, OcrNotInstalled
 from chalicelib.engines.ocr.pool import SLANET, OcrPool
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
+from chalicelib.errors import ServiceError
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
 from chalicelib.services.batches.pictures import PictureWork
@@ -117,16 +120,46 @@ class Container:
 
     def warm(self) -> None:
         """Load the installed engines now, so that the first call does not wait for them."""
-        import_module("chalicelib.engines.text.training")
-        import_module("chalicelib.formats.pictures.reading")
-        for name in FAST_ENCODERS:
-            if self.encoders.is_installed(name):
-                self.encoders.get(name).encode(["warm"])
-        for name in BACKBONES:
-            if self.backbones.is_installed(name):
-                self.backbones.get(name)
-        with suppress(OcrNotInstalled):
-            self.ocr.warm()
+        self.load((*FAST_ENCODERS, *BACKBONES, *READERS))
+
+    def load(self, names: Sequence[str]) -> None:
+        """Load parts of engines, those that are here or can be brought, in this order.
+
+        All are brought at the same time, while what works with them is imported.
+
+        Raises:
+            StorageUnavailable: one could not be brought.
+        """
+        with ThreadPoolExecutor(max(1, len(names))) as threads:
+            ensure = self.stores.model_source.ensure
+            coming = {name: threads.submit(ensure, name) for name in names}
+            for module in {module for name in names for module in _modules(name)}:
+                import_module(module)
+            for name, brought in coming.items():
+                brought.result()
+                self._load(name)
+
+    def start(self) -> None:
+        """Make ready what a deployed function needs, while Lambda initialises it.
+
+        Trouble is no reason not to start: what is missing then comes with the first call.
+        """
+        try:
+            self.stores.clients.bind_tables()
+            self.stores.secrets.signing_key()
+            self.load(self.settings.loads)
+        except (ServiceError, OSError, ValueError) as error:
+            log.error("start_unfinished", error)
+
+    def _load(self, name: str) -> None:
+        """Load one part, unless its files are missing."""
+        if name in READERS:
+            with suppress(OcrNotInstalled):
+                self.ocr.warm()
+        elif name in BACKBONES and self.backbones.is_installed(name):
+            self.backbones.get(name)
+        elif self.encoders.is_installed(name):
+            self.encoders.get(name).encode(["warm"])
 
     @cached_property
     def tokens(self) -> TokenService:
@@ -384,3 +417,12 @@ class Container:
 
 def _state(is_ready: bool) -> str:
     return "ready" if is_ready else "missing"
+
+
+def _modules(name: str) -> tuple[str, ...]:
+    """Name the modules that work with a part of an engine and that nothing imports before."""
+    if name in READERS:
+        return "chalicelib.formats.documents", "chalicelib.engines.ocr.tasks"
+    if name in BACKBONES:
+        return "chalicelib.formats.pictures.reading", "chalicelib.engines.vision.registry"
+    return ("chalicelib.engines.text.training",)

@@ -143,6 +143,7 @@ def _gather(plan: Plan, work: Path, progress: Progress) -> dict[str, Any]:
     added = merged(wanted, plan.described())
     template = staging.package(work / "stage", plan.stage, added, work / "tree")
     staging.check(template, plan.target)
+    staging.add_entry(plan.project, work / "tree")
     staging.add_packages(work / "vendor", work / "tree")
     licences.add_own(plan.project, work / "tree" / FOLDER)
     return template

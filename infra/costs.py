@@ -1,17 +1,17 @@
 """What a deployment costs idle and per thousand calls: list prices times what a call uses.
 
-`python -m infra.costs` prints the tables of docs/deploy.md. Prices are list prices of us-east-1, of
-x86 functions, without free tiers, discounts and taxes. They were written down by hand, on the date
-below; no program fetches them, and AWS changes them: compare each with the page named beside it
-before relying on a figure. AWS calls per call are compared with recorded ones by a test; seconds,
-and the sizes of answers, are assumptions.
+`python -m infra.costs` prints the tables of docs/deploy.md. Prices are list prices of us-east-1,
+of x86 functions where nothing else is said, without free tiers, discounts and taxes. They were
+written down by hand, on the date below; no program fetches them, and AWS changes them: compare each
+with the page named beside it before relying on a figure. AWS calls per call are compared with
+recorded ones by a test; seconds, and the sizes of answers, are assumptions.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -20,7 +20,16 @@ from chalicelib.domain.documents.ocr import TASKS
 from chalicelib.metrics import METRICS
 from chalicelib.routes import OPERATIONS
 from infra.template.alarms import all_alarms
-from infra.template.functions import BY_QUEUE, FUNCTIONS, Function
+from infra.template.functions import (
+    ANSWERING,
+    API,
+    BY_QUEUE,
+    FUNCTIONS,
+    PICTURES,
+    RECORDS,
+    TEXTS,
+    Function,
+)
 from infra.template.parameters import memory_id, size
 
 STANDARD, SMALL = SIZES = ("standard", "small")
@@ -40,6 +49,10 @@ PAGES = {
 """Where the prices that begin with each word are checked."""
 PRICES = {
     "lambda_gb_second": 0.0000166667,
+    "lambda_arm_gb_second": 0.0000133334,
+    "lambda_kept_gb_second": 0.0000041667,
+    "lambda_snapshot_gb_second": 0.0000015046,
+    "lambda_restore_gb": 0.0001397998,
     "lambda_disk_gb_second": 0.0000000309,
     "lambda_request": 0.20 / 1e6,
     "gateway_request": 3.50 / 1e6,
@@ -60,6 +73,9 @@ PRICES = {
     "transfer_gb": 0.09,
 }
 """US dollars."""
+X86, ARM = ARCHITECTURES = ("x86_64", "arm64")
+"""Processors, as `ARCH` names them."""
+_GB_SECOND = {X86: "lambda_gb_second", ARM: "lambda_arm_gb_second"}
 MONTH_SECONDS = 30 * 24 * 3600
 FREE_DISK_GB = 0.5
 POLLERS, POLL_SECONDS = 5, 20
@@ -112,6 +128,8 @@ class Use:
     """Kind of call whose AWS calls a test counts, where several cost the same of these."""
 
 
+START_SECONDS = {RECORDS: 1.5, TEXTS: 2.5, PICTURES: 1.5, API: 1.5}
+"""Assumed time in which a function loads what it serves, which Lambda charges for as for a call."""
 TEXT = "intent or sentiment"
 """Kind of call whose AWS calls are those of every text."""
 TEXT_SECONDS = {
@@ -124,25 +142,25 @@ TEXT_SECONDS = {
 `make bench-text` prints it, and 0.03 for the rest."""
 USES = (
     *(
-        Use(f"text, {kind}", "api_handler", seconds, reads=2, writes=1, counted_as=TEXT)
+        Use(f"text, {kind}", TEXTS, seconds, reads=2, writes=1, counted_as=TEXT)
         for kind, seconds in TEXT_SECONDS.items()
     ),
-    Use("image prediction", "api_handler", 0.25, reads=2, writes=1),
-    Use("page of OCR", "api_handler", 1.5, reads=1, writes=2, answer_kb=20),
-    Use("list of examples", "api_handler", 0.08, reads=3, writes=1, answer_kb=25),
-    Use("dataset record", "api_handler", 0.04, reads=2),
+    Use("image prediction", PICTURES, 0.25, reads=2, writes=1),
+    Use("page of OCR", API, 1.5, reads=1, writes=2, answer_kb=20),
+    Use("list of examples", RECORDS, 0.12, reads=3, writes=1, answer_kb=25),
+    Use("dataset record", RECORDS, 0.06, reads=2),
 )
 """Per warm call. A test compares the AWS calls with recorded ones."""
 
 
-def price(use: Use) -> float:
+def price(use: Use, architecture: str = X86) -> float:
     """Return the price of one call, in dollars.
 
     Gateway request + function request + seconds × (memory + disk beyond 0.5 GB) + DynamoDB reads
     and writes + S3 + 3 queue requests a message + log lines, taken in and kept + the answer's way
     out of AWS.
     """
-    found = _run_price(_BY_NAME[use.function], use.seconds)
+    found = run_price(_BY_NAME[use.function], use.seconds, architecture=architecture)
     found += use.reads * PRICES["dynamodb_read"] + use.writes * PRICES["dynamodb_write"]
     found += use.gets * PRICES["s3_get"] + use.puts * PRICES["s3_put"]
     found += 3 * use.messages * PRICES["sqs_request"]
@@ -157,11 +175,13 @@ def _log_price(size: float) -> float:
     return size / 1e9 * (PRICES["cloudwatch_log_gb"] + kept)
 
 
-def _run_price(function: Function, seconds: float, size_name: str = STANDARD) -> float:
+def run_price(
+    function: Function, seconds: float, size_name: str = STANDARD, architecture: str = X86
+) -> float:
     """Return the price of one run of a function, in dollars."""
     memory_mb = int(size(size_name)[memory_id(function)])
     disk_gb = max(0.0, function.disk_mb / 1024 - FREE_DISK_GB)
-    a_second = memory_mb / 1024 * PRICES["lambda_gb_second"]
+    a_second = memory_mb / 1024 * PRICES[_GB_SECOND[architecture]]
     a_second += disk_gb * PRICES["lambda_disk_gb_second"]
     return PRICES["lambda_request"] + seconds * a_second
 
@@ -175,7 +195,7 @@ def idle(size_name: str = STANDARD) -> dict[str, float]:
     return {
         f"polls of {len(BY_QUEUE)} empty queues": polls * PRICES["sqs_request"],
         "sweeps, one a minute": sweeps
-        * (_run_price(_BY_NAME["sweep"], 0.3, size_name) + sweep_reads + _log_price(RUN_LOG_BYTES)),
+        * (run_price(_BY_NAME["sweep"], 0.3, size_name) + sweep_reads + _log_price(RUN_LOG_BYTES)),
         f"{len(all_alarms())} alarms": len(all_alarms()) * PRICES["cloudwatch_alarm_month"],
         "dashboard": PRICES["cloudwatch_dashboard_month"],
         "signing key": PRICES["secret_month"],
@@ -191,7 +211,34 @@ def watching() -> float:
 
 def training(seconds: float, name: str = "train_paid") -> float:
     """Return the price of a training of so many seconds, in dollars."""
-    return _run_price(_BY_NAME[name], seconds)
+    return run_price(_BY_NAME[name], seconds)
+
+
+def kept(function: Function) -> float:
+    """Return the price of a process that is kept ready for a month, in dollars."""
+    return function.memory_mb / 1024 * MONTH_SECONDS * PRICES["lambda_kept_gb_second"]
+
+
+def image(function: Function) -> float:
+    """Return the price of an image of a function's memory for a month, in dollars."""
+    return function.memory_mb / 1024 * MONTH_SECONDS * PRICES["lambda_snapshot_gb_second"]
+
+
+def restored(function: Function) -> float:
+    """Return the price of a start from the image, in dollars."""
+    return function.memory_mb / 1024 * PRICES["lambda_restore_gb"]
+
+
+def _warmth() -> Iterator[str]:
+    """Write the table of what starts warm, a row for each function of routes."""
+    for function in (f for f in FUNCTIONS if f.name in ANSWERING):
+        snap = f"{image(function):.2f} | {1000 * restored(function):.2f}"
+        loading = f"{1000 * run_price(function, START_SECONDS[function.name]):.2f}"
+        snapped = snap if function.can_snap else "— | —"
+        yield (
+            f"| {function.short} | {function.memory_mb:,} | {loading} | {snapped} | "
+            f"{kept(function):.2f} |"
+        )
 
 
 def most_metrics() -> int:
@@ -226,12 +273,14 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
         f"| **together** | **{whole:.2f}** | **{small:.2f}** |",
         f"| without alarms and dashboard | {whole - watching():.2f} | {small - watching():.2f} |",
         "",
-        "| a thousand calls | seconds each | reads | writes | $ |",
-        "|---|---|---|---|---|",
-        *(
-            f"| {u.kind} | {u.seconds:g} | {u.reads:g} | {u.writes:g} | {1000 * price(u):.4f} |"
-            for u in uses
-        ),
+        "| a thousand calls | function | seconds each | reads | writes | $ | $ with `ARCH=arm64` |",
+        "|---|---|---|---|---|---|---|",
+        *map(_row, uses),
+        "",
+        "| function | memory, MB | $ for 1,000 starts | $ a month for its image "
+        "| $ for 1,000 starts from it | $ a month for one that is kept ready |",
+        "|---|---|---|---|---|---|",
+        *_warmth(),
         "",
         "| other | $ |",
         "|---|---|",
@@ -241,6 +290,14 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
         f"| a metric, a month in which it is used all the time | {metric:.2f} |",
         f"| all {most_metrics()} metrics, used all the time | {most_metrics() * metric:.2f} |",
     ]
+
+
+def _row(use: Use) -> str:
+    """Write the row of a kind of call."""
+    facts = (use.kind, _BY_NAME[use.function].short, use.seconds, use.reads, use.writes)
+    prices = (f"{1000 * price(use, architecture):.4f}" for architecture in ARCHITECTURES)
+    written = (f"{fact:g}" if isinstance(fact, float | int) else fact for fact in facts)
+    return f"| {' | '.join((*written, *prices))} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

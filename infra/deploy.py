@@ -48,14 +48,15 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
     given |= _agreed(service, target, given, options, ask)
     wait_for_names((data, service), target, _say)
     artifacts.ensure_bucket(target, _say)
-    origins = {**service.parameters(), **given}.get("AllowedOrigins", "")
-    uploaded = artifacts.upload_package(target, options.package, origins, _say)
+    _bring(data, artifacts.upload_data_template(target, options.package), given, options, ask)
     # The service refers to the data by names; its key alone has a name that AWS makes.
-    _bring(data, uploaded[0], given, options, ask)
     given[SECRET_ARN] = data.outputs().get(SECRET_ARN, "")
+    defaults = artifacts.default_parameters(options.package)
+    parameters = {**defaults, **service.parameters(), **given}
+    template = artifacts.upload_package(target, options.package, parameters, _say)
     # Before the functions that name the new catalogue: nobody meets one that is not there.
     artifacts.upload_models(target, catalogue, paths, _say)
-    _bring(service, uploaded[1], given, options, ask, options.watch)
+    _bring(service, template, given, options, ask, options.watch)
     return _finish(service, target, options)
 
 

@@ -163,18 +163,18 @@ def _inodes(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_ino for path in log_files(folder)}
 
 
+_OTHERS = ("texts", "pictures", "delete-object", "embed-texts")
 MAX_PAGES = 20_000
 """Pages that are asked for at most; each looks through about a megabyte of the log."""
 
 
 class LogGroup:
-    """The log groups of one stack: of its API, and of the functions that count and settle calls."""
+    """The log groups of one stack, of the functions that count and settle calls."""
 
     def __init__(self, settings: Settings) -> None:
+        # This one is the oldest: it answered all routes before there were others.
         self.name = f"/presage/{settings.name}/api"
-        self._others = tuple(
-            f"/presage/{settings.name}/{short}" for short in ("delete-object", "embed-texts")
-        )
+        self._others = tuple(f"/presage/{settings.name}/{short}" for short in _OTHERS)
         # The service answers a few such calls a second: throttled ones are repeated, slower.
         config = Config(retries={"mode": "adaptive", "total_max_attempts": 10})
         session = boto3.session.Session(region_name=settings.region)

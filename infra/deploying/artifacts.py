@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from chalicelib.stores.fetching.model_downloads import Catalogue, ModelFile, write_catalogue
 from infra.deploying.account import DeployError, Target, is_there
+from infra.deploying.releases import mark_releases
 from infra.deploying.stack import StackTemplate, runtimes_of
 from infra.model_files.installed import RECORD
 from infra.packaging.target import RUNTIMES, no_wheels
@@ -96,19 +97,28 @@ def default_parameters(folder: Path) -> dict[str, str]:
     }
 
 
+def upload_data_template(target: Target, folder: Path) -> StackTemplate:
+    """Upload the template of the data's stack; return it.
+
+    Raises:
+        DeployError: it is too large.
+    """
+    return _upload_template(target, _read(folder, DATA_TEMPLATE))
+
+
 def upload_package(
-    target: Target, folder: Path, origins: str, say: Say
-) -> tuple[StackTemplate, StackTemplate]:
-    """Upload package and templates; return those of the data and of the service.
+    target: Target, folder: Path, parameters: Mapping[str, str], say: Say
+) -> StackTemplate:
+    """Upload the package, and the template of the service's stack; return the template.
 
     Args:
         target: where they go.
         folder: of the package.
-        origins: of pages that may call, as they are set.
+        parameters: of the service as they are set, defaults included.
         say: takes lines for the user.
 
     Raises:
-        DeployError: a template is too large.
+        DeployError: the template is too large.
     """
     key = f"packages/{_digest(folder / ZIP)}.zip"
     _upload(target, target.artifact_bucket, key, folder / ZIP, say)
@@ -120,9 +130,10 @@ def upload_package(
         # The stage gets an API's document anew when its text changes, not when a parameter in it
         # does, as in the gateway's own answers.
         document = template["Resources"][API]["Properties"]["DefinitionBody"]
-        document["info"]["description"] = f"Pages that may call: {origins or 'none'}"
-    data = _read(folder, DATA_TEMPLATE)
-    return _upload_template(target, data), _upload_template(target, template)
+        origins = parameters.get("AllowedOrigins") or "none"
+        document["info"]["description"] = f"Pages that may call: {origins}"
+    mark_releases(template, parameters)
+    return _upload_template(target, template)
 
 
 def _upload_template(target: Target, template: dict[str, Any]) -> StackTemplate:

@@ -19,6 +19,11 @@ _OWN: dict[str, tuple[str, ...]] = {
     "sqs": (_ALL.format("sqs", "presage-*"),),
     "secretsmanager": (_ALL.format("secretsmanager", "secret:SigningKey-*"),),
     "lambda": (_ALL.format("lambda", "function:presage-*"),),
+    # Moves calls to a new version of a function.
+    "codedeploy": (
+        _ALL.format("codedeploy", "application:presage-*"),
+        _ALL.format("codedeploy", "deploymentgroup:presage-*"),
+    ),
     "sns": (_ALL.format("sns", "presage-*"),),
     "logs": (_ALL.format("logs", "log-group:/presage/presage-*"),),
     "cloudwatch": (
@@ -55,6 +60,7 @@ _ANYWHERE = (
     "cloudformation:ListStacks",
     "cloudformation:ValidateTemplate",
     "cloudwatch:DescribeAlarms",
+    "codedeploy:GetDeploymentConfig",
     "dynamodb:ListTables",
     "events:ListRules",
     "iam:GetRole",
@@ -96,7 +102,7 @@ CHECKED = {
 
 def policy() -> dict[str, Any]:
     """Return the policy document."""
-    passed = ["apigateway.amazonaws.com", "lambda.amazonaws.com"]
+    passed = [f"{service}.amazonaws.com" for service in ("apigateway", "codedeploy", "lambda")]
     through = {"StringLike": {"kms:ViaService": "dynamodb.*.amazonaws.com"}}
     keys = [f"kms:{action}" for action in ("CreateGrant", "Decrypt", "DescribeKey", "Encrypt")]
     own = [

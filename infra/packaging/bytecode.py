@@ -17,7 +17,7 @@ from pathlib import Path
 from infra.packaging.errors import PackageError
 from infra.packaging.target import TASK_ROOT
 
-_OWN = ("app.py", "chalicelib/")
+_OWN = ("app.py", "entry.py", "chalicelib/")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from infra.model_files.sources.fetch import file_sha256
 FILE = "sources.json"
 _FILES = (
     "app.py",
+    "entry.py",
     "LICENSE",
     "NOTICE",
     "requirements.txt",

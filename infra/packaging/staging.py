@@ -22,7 +22,9 @@ from infra.packaging.target import LambdaTarget
 from infra.template.functions import FUNCTION_TYPE, FUNCTIONS
 
 LOGICAL_NAMES = tuple(function.logical for function in FUNCTIONS)
-"""Of all functions of app.py, as Chalice makes them; a test compares them."""
+"""Of all functions; a test compares them with those that Chalice finds in app.py."""
+ENTRY = "entry.py"
+"""Is not known to Chalice."""
 _CHALICE = (sys.executable, "-c", "import sys; from chalice.cli import main; sys.exit(main())")
 _JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 _REGION = "AWS_DEFAULT_REGION"
@@ -109,6 +111,18 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
         archive.extractall(tree)
     found: dict[str, Any] = json.loads((output / "sam.json").read_text("utf-8"))
     return found
+
+
+def add_entry(project: Path, tree: Path) -> None:
+    """Lay the file beside app.py that Lambda calls of the functions of routes.
+
+    Raises:
+        PackageError: it is missing.
+    """
+    try:
+        shutil.copyfile(project / ENTRY, tree / ENTRY)
+    except FileNotFoundError as error:
+        raise PackageError(f"The project is not whole: {error.filename} is missing.") from error
 
 
 def add_packages(vendor: Path, tree: Path) -> None:

@@ -1,12 +1,16 @@
 """The deployed functions: how large each is and what brings it its events.
 
-The one place of these figures; .chalice/config.json holds what all functions share.
+The one place of these figures; .chalice/config.json holds what all functions share. Routes are
+answered by four functions, which differ in size and in what they load: infra/template/routing.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from chalicelib.engines.ocr.interface import PPOCR
+from chalicelib.engines.ocr.pool import SLANET
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET
 from chalicelib.stores.jobs.queues import (
     DELETE,
     EMBED,
@@ -21,7 +25,19 @@ from infra.template.names import camel
 FUNCTION_TYPE = "AWS::Serverless::Function"
 """Kind of resource in the template."""
 API = "api_handler"
-"""What Chalice calls the function of all routes."""
+"""What Chalice calls the function of routes; it answered all of them before there were others.
+
+It reads documents and takes files, and is large enough for anything: while an older stage is
+updated, its gateway calls this one for every route.
+"""
+RECORDS, TEXTS, PICTURES = "records", "texts", "pictures"
+"""The functions of the other routes."""
+ANSWERING = (RECORDS, TEXTS, PICTURES, API)
+"""Functions that the gateway calls."""
+ALIAS = "live"
+"""Points to the version of each function that the gateway and the queues call."""
+SNAPSHOT_DISK_MB = 512
+"""Functions with more have no SnapStart."""
 VISIBILITY_FACTOR = 6
 """A queue hides a message this many times as long as its function may run."""
 _LONG_SECONDS = 900
@@ -33,7 +49,7 @@ class Function:
     """One function."""
 
     name: str
-    """Of its handler in app.py."""
+    """Of its handler in app.py, or of what it answers where the gateway calls it."""
     memory_mb: int
     """1,769 MB are one processor."""
     timeout_seconds: int
@@ -44,6 +60,8 @@ class Function:
     """Short name of the queue that brings its events."""
     most_at_once: int = 0
     """Default of how many run at the same time for that queue."""
+    loads: tuple[str, ...] = ()
+    """Parts of engines that it loads as it starts, by default; others when they are needed."""
     environment: dict[str, str] = field(default_factory=dict)
     """Its own variables."""
 
@@ -58,6 +76,16 @@ class Function:
         return "api" if self.name == API else self.name.replace("_", "-")
 
     @property
+    def alias(self) -> str:
+        """How the template refers to its alias."""
+        return f"{self.logical}.Alias"
+
+    @property
+    def can_snap(self) -> bool:
+        """Whether Lambda can start it from an image of its memory; queues wait anyway."""
+        return self.name in ANSWERING and self.disk_mb <= SNAPSHOT_DISK_MB
+
+    @property
     def event(self) -> str:
         """Name of its queue's event source in the template, as Chalice makes it."""
         return f"{self.logical}SqsEventSource"
@@ -69,12 +97,18 @@ _TWO_THREADS = {"PRESAGE_THREADS": "2"}
 FUNCTIONS = (
     # Two pages of a document are read at the same time, and a text by two encoders.
     # An archive behind a path is looked through in /tmp.
-    Function(API, 3_538, 29, 4_096, environment=_TWO_THREADS),
+    Function(API, 3_538, 29, 4_096, loads=(PPOCR, SLANET), environment=_TWO_THREADS),
+    # Reads and writes rows and loads no engine: a call of it mostly waits.
+    Function(RECORDS, 512, 29, 512),
+    # A text is read by two encoders at the same time.
+    Function(TEXTS, 3_538, 29, 512, loads=("bge", "mpnet"), environment=_TWO_THREADS),
+    # One picture is seen on one processor.
+    Function(PICTURES, 1_769, 29, 512, loads=(LITE2, NANODET)),
     # An archive of 2 GB is read in /tmp.
     Function("ingest_upload", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, INGEST, 10),
     # The file of a batch, an archive of up to 2 GB, is read in /tmp; one page of a document at a
     # time is what its memory has room for.
-    Function("embed_texts", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EMBED, 20, _ONE_PAGE),
+    Function("embed_texts", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EMBED, 20, environment=_ONE_PAGE),
     # Features of a training, up to 8 GB, lie in /tmp.
     Function(
         "train_paid",
@@ -83,7 +117,7 @@ FUNCTIONS = (
         _WHOLE_DISK_MB,
         TRAIN_PAID,
         10,
-        _TWO_THREADS,
+        environment=_TWO_THREADS,
     ),
     Function(
         "train_free",
@@ -92,7 +126,7 @@ FUNCTIONS = (
         _WHOLE_DISK_MB,
         TRAIN_FREE,
         2,
-        _TWO_THREADS,
+        environment=_TWO_THREADS,
     ),
     Function("delete_object", 512, _LONG_SECONDS, 512, DELETE, 5),
     # An archive of 2 GB is written in /tmp.
@@ -101,7 +135,9 @@ FUNCTIONS = (
     # A minute, while it counts what waits, and what it may still take after that.
     Function("sweep", 512, 90, 512),
 )
-"""Every function of app.py."""
+"""Every function; Chalice describes those that have a handler of their own in app.py."""
+ADDED = tuple(function for function in FUNCTIONS if function.name in (RECORDS, TEXTS, PICTURES))
+"""Functions that Chalice knows nothing of."""
 BY_QUEUE = {function.queue: function for function in FUNCTIONS if function.queue}
 """The function that each queue feeds."""
 

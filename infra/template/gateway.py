@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 
 from chalicelib.errors import RouteNotFound, ServiceError
-from chalicelib.routes import OPERATIONS
 from chalicelib.web.http.cors import OPEN_HEADERS
 from chalicelib.web.http.responses import INTERNAL
 from infra.template.alarms import TOPIC
+from infra.template.functions import ANSWERING, FUNCTIONS, RECORDS
 from infra.template.logs import ACCESS_LOG, GATEWAY_ACCOUNT
-from infra.template.names import Part, attribute, ref, sub
+from infra.template.names import API_STAGE, Part, attribute, ref, sub
+from infra.template.routing import routes
 
 API = "RestAPI"
 """Logical name of Chalice's REST API."""
@@ -70,6 +71,8 @@ def rest_api() -> Part:
     # No stage can log before the account's role is set; DependsOn takes nothing conditional.
     after = {"Fn::If": ["SetsGatewayRole", ref(GATEWAY_ACCOUNT), "set-elsewhere"]}
     return {
+        # No route is given to a function that the gateway may not call yet.
+        "DependsOn": sorted(permissions()),
         "Properties": {
             "Name": sub("${Name}"),
             "Tags": {"gateway-log-role": after},
@@ -87,7 +90,7 @@ def rest_api() -> Part:
             ],
             "DefinitionBody": {
                 "info": {"title": sub("${Name}")},
-                "paths": {path: {"options": _preflight()} for path in _paths()},
+                "paths": _paths(),
                 "x-amazon-apigateway-gateway-responses": gateway_responses(),
             },
         },
@@ -106,22 +109,55 @@ def gateway_responses() -> Part:
     return found
 
 
-def _paths() -> list[str]:
-    """List every path that answers."""
-    return sorted({path for operation in OPERATIONS for _, path in operation.served()})
+def permissions() -> Part:
+    """Let the gateway call the functions of routes.
 
-
-def _preflight() -> Part:
-    """Hand OPTIONS to the service, which knows the path's methods and who may call."""
-    function = "functions/${APIHandler.Arn}/invocations"
+    Any API of the account, in the stage of ours: one that named ours would come after it.
+    """
+    source = f"${{AWS::Partition}}:execute-api:${{AWS::Region}}:${{AWS::AccountId}}:*/{API_STAGE}"
     return {
-        "responses": {"204": {"description": "No content"}},
+        f"{function.logical}Callable": {
+            "Type": "AWS::Lambda::Permission",
+            "Properties": {
+                "FunctionName": ref(function.alias),
+                "Action": "lambda:InvokeFunction",
+                "Principal": "apigateway.amazonaws.com",
+                "SourceArn": sub(f"arn:{source}/*"),
+            },
+        }
+        for function in _CALLED.values()
+    }
+
+
+_CALLED = {function.name: function for function in FUNCTIONS if function.name in ANSWERING}
+
+
+def _paths() -> dict[str, Part]:
+    """Say which function answers each method of each path.
+
+    OPTIONS goes to that of the records, which knows the path's methods and who may call.
+    """
+    found: dict[str, Part] = {}
+    for method, path, function in routes():
+        options = {**_called(RECORDS), "responses": {"204": {"description": "No content"}}}
+        methods = found.setdefault(path, {"options": options})
+        methods[method.lower()] = _called(function)
+    return found
+
+
+def _called(function: str) -> Part:
+    """Hand a call to a function."""
+    service = "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions"
+    return {
         "x-amazon-apigateway-integration": {
             "type": "aws_proxy",
             "httpMethod": "POST",
-            "uri": sub(
-                "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/" + function
-            ),
+            "uri": {
+                "Fn::Sub": [
+                    f"{service}/${{Called}}/invocations",
+                    {"Called": ref(_CALLED[function].alias)},
+                ]
+            },
         },
     }
 

@@ -13,14 +13,22 @@ from chalicelib.stores.jobs.queues import INCOMING
 from infra.template.alarms import alarms
 from infra.template.budget import budget
 from infra.template.dashboard import dashboard
-from infra.template.functions import BY_QUEUE, FUNCTIONS, Function
-from infra.template.gateway import API, domain, outputs, rest_api
+from infra.template.functions import (
+    ADDED,
+    ANSWERING,
+    BY_QUEUE,
+    FUNCTION_TYPE,
+    FUNCTIONS,
+    Function,
+)
+from infra.template.gateway import API, domain, outputs, permissions, rest_api
 from infra.template.logs import log_group_id, logs
 from infra.template.names import SECRET_ARN, SETTINGS, Part, attribute, queue_arn, ref, sub
 from infra.template.parameters import (
     RESERVABLE,
     conditions,
     has_reserved_id,
+    loads_id,
     memory_id,
     most_id,
     parameters,
@@ -28,6 +36,7 @@ from infra.template.parameters import (
 )
 from infra.template.queues import queues
 from infra.template.rights import role_id, roles
+from infra.template.versions import version_conditions, version_parameters, versions
 
 MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
 """Where functions keep model files that they have brought."""
@@ -35,11 +44,18 @@ MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
 
 def merge_template() -> Part:
     """Return the template to merge; every function gets its part."""
-    functions = {function.logical: {"Properties": _function(function)} for function in FUNCTIONS}
+    # Versions go with what a function goes with: the former one once nobody calls it any more.
+    functions: Part = {
+        f.logical: {"DeletionPolicy": "Delete", "Properties": {**_function(f), **versions(f)}}
+        for f in FUNCTIONS
+    }
+    for added in ADDED:
+        functions[added.logical] |= {"Type": FUNCTION_TYPE}
+        functions[added.logical]["Properties"] |= {"CodeUri": "./deployment.zip"}
     return {
         "Description": "Presage: predictions for texts and pictures.",
-        "Parameters": parameters(),
-        "Conditions": conditions(),
+        "Parameters": {**parameters(), **version_parameters()},
+        "Conditions": {**conditions(), **version_conditions()},
         "Resources": {
             **queues(set(BY_QUEUE) - {INCOMING}),
             **logs(),
@@ -49,6 +65,7 @@ def merge_template() -> Part:
             **budget(),
             **domain(),
             **functions,
+            **permissions(),
             API: rest_api(),
         },
         "Outputs": {
@@ -80,6 +97,9 @@ def _function(function: Function) -> Part:
         "LoggingConfig": {"LogGroup": ref(log_group_id(function))},
         "Environment": {"Variables": {**_environment(), **function.environment}},
     }
+    if function.name in ANSWERING:
+        properties["Handler"] = "entry.app"
+        properties["Environment"]["Variables"]["PRESAGE_LOADS"] = ref(loads_id(function))
     if function.queue:
         properties["Events"] = {
             function.event: {
@@ -114,4 +134,7 @@ def _environment() -> Part:
         # What Lambda reads metrics from.
         "PRESAGE_LOG_STREAM": "stdout",
         "PRESAGE_METRICS": ref("Metrics"),
+        # Threads are those of PRESAGE_THREADS, on top of which arithmetic takes none.
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
     }

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from infra.template.budget import BUDGET, budget_condition
-from infra.template.functions import FUNCTIONS, Function
+from infra.template.functions import ANSWERING, FUNCTIONS, Function
 from infra.template.names import SECRET_ARN, Part, ref
 
 LEAST_AT_ONCE = 2
 """Of the functions that a queue feeds; Lambda takes no less."""
 SMALL_MEMORY_MB = 3_008
 """What a function of a young account gets at most."""
-RESERVABLE = ("api_handler", "train_paid", "train_free")
+RESERVABLE = (*ANSWERING, "train_paid", "train_free")
 """Functions for which some of the account's concurrency can be set aside."""
 
 
@@ -25,6 +25,11 @@ def most_id(function: Function) -> str:
 def memory_id(function: Function) -> str:
     """Name of the parameter that says how much memory a function has."""
     return f"{function.logical}Memory"
+
+
+def loads_id(function: Function) -> str:
+    """Name of the parameter that says what a function of routes loads as it starts."""
+    return f"{function.logical}Loads"
 
 
 def size(name: str) -> dict[str, str]:
@@ -174,7 +179,7 @@ def _receivers() -> Part:
 
 
 def _concurrency() -> Part:
-    """Return the parameters of how large functions are, and how much runs at once."""
+    """Return the parameters of how large functions are, what they load, what runs at once."""
     found: Part = {}
     for function in FUNCTIONS:
         found[memory_id(function)] = _number(
@@ -183,6 +188,12 @@ def _concurrency() -> Part:
             MinValue=512,
             MaxValue=10_240,
         )
+        if function.name in ANSWERING:
+            found[loads_id(function)] = _text(
+                f"Parts of engines that {function.short} loads as it starts, in order, by commas; "
+                "others come with the first call that needs them.",
+                ",".join(function.loads),
+            )
         if function.queue:
             found[most_id(function)] = _number(
                 f"How many of {function.short} run at once.",

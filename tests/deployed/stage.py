@@ -35,6 +35,8 @@ def adapted(template: Mapping[str, Any], disks: Path) -> dict[str, Any]:
       least that the parameter takes is written down: each function at work is one more process.
     - It keeps memory that refers to a parameter as a text, too; the default is written down.
     - It gives all functions one `/tmp`; each gets a folder of its own for model files here.
+    - It knows no CodeDeploy: the alias moves to a new version at once.
+    - It brings files slowly, while it does everything else: no large encoder is loaded at a start.
 
     Args:
         template: of the package.
@@ -43,10 +45,12 @@ def adapted(template: Mapping[str, Any], disks: Path) -> dict[str, Any]:
     copied: dict[str, Any] = json.loads(json.dumps(template))
     api = copied["Resources"][API]["Properties"]
     api["BinaryMediaTypes"] = api["DefinitionBody"][_BINARY]
+    copied["Parameters"]["TextsLoads"]["Default"] = "bge"
     for name, resource in copied["Resources"].items():
         if resource["Type"] == _FUNCTION:
             properties = resource["Properties"]
             properties["Environment"]["Variables"]["PRESAGE_MODEL_DIR"] = str(disks / name)
+            properties.pop("DeploymentPreference", None)
             memory = properties["MemorySize"]["Ref"]
             properties["MemorySize"] = copied["Parameters"][memory]["Default"]
             for event in properties.get("Events", {}).values():

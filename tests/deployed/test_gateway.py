@@ -20,7 +20,7 @@ from chalicelib.errors import (
 from chalicelib.web.http.request import OLD_PATHS
 from infra.models import default_directory
 from infra.packaging.target import own_runtime
-from infra.template.functions import API as API_FUNCTION
+from infra.template.functions import ALIAS, ANSWERING, API, BY_QUEUE, FUNCTIONS
 from tests.deployed.client import StageClient, refused
 from tests.deployed.stage import Deployment
 
@@ -107,6 +107,29 @@ def test_answers_carry_their_headers(client: StageClient):
     assert client.get("/v2/docs").headers["content-type"].startswith("text/html")
 
 
+def test_gateway_calls_the_alias(stage: Deployment):
+    """Every route calls the alias of its function, which points to a version that was published."""
+    functions, gateway = stage.client("lambda"), stage.client("apigateway")
+    [api] = [a["id"] for a in gateway.get_rest_apis()["items"] if a["id"] in stage.url]
+    called = set()
+    for part in gateway.get_resources(restApiId=api, embed=["methods"], limit=500)["items"]:
+        for method in part.get("resourceMethods", {}).values():
+            called.add(method["methodIntegration"]["uri"].split("function:")[1].split("/")[0])
+
+    assert called == {f"{stage.name}-{f.short}:{ALIAS}" for f in FUNCTIONS if f.name in ANSWERING}
+    for name in called:
+        found = functions.get_alias(FunctionName=name.split(":")[0], Name=ALIAS)
+        assert found["FunctionVersion"].isdigit()
+
+
+def test_queues_call_the_alias(stage: Deployment):
+    """Jobs run on the version that the alias points to, as calls do."""
+    found = stage.client("lambda").list_event_source_mappings()["EventSourceMappings"]
+    names = {mapping["FunctionArn"].split("function:")[1] for mapping in found}
+
+    assert names == {f"{stage.name}-{function.short}:{ALIAS}" for function in BY_QUEUE.values()}
+
+
 def test_api_function_is_as_described(stage: Deployment):
     """The function has the settings of the template and no key or secret among them."""
     facts = stage.client("lambda").get_function_configuration(FunctionName=f"{stage.name}-api")
@@ -115,4 +138,4 @@ def test_api_function_is_as_described(stage: Deployment):
     assert (facts["Runtime"], facts["Architectures"]) == (own_runtime().name, ["x86_64"])
     assert variables["PRESAGE_MODELS_FROM_BUCKET"].startswith("prebuilt/")
     assert "PRESAGE_TOKEN_SECRET" not in variables
-    assert API_FUNCTION not in json.dumps(variables)
+    assert API not in json.dumps(variables)

@@ -77,19 +77,24 @@ def test_no_message_is_left(stage: Deployment):
 
 def test_models_were_brought_from_the_bucket(stage: Deployment):
     """What functions have on their disks are the installed files, and came from the bucket."""
-    disk, installed = stage.server.folder / "disks" / "APIHandler", default_directory()
-    found = [path for path in disk.rglob("*") if path.is_file() and path.suffix != ".lock"]
-    models = [path for path in found if path.suffix == ".onnx"]
+    disks, installed = stage.server.folder / "disks", default_directory()
+    brought: dict[str, set[str]] = {}
+    for path in disks.rglob("*.onnx"):
+        function, *rest = path.relative_to(disks).parts
+        brought.setdefault(function, set()).add(rest[0])
+        assert file_sha256(path) == file_sha256(installed.joinpath(*rest))
 
-    assert len(models) >= 5
-    for path in models:
-        assert file_sha256(path) == file_sha256(installed / path.relative_to(disk))
+    # What each loads as it starts, and what its calls have asked for besides.
+    assert {"ppocr", "slanet"} <= brought["APIHandler"]
+    assert {"bge", "minilm-sentiment"} <= brought["Texts"]
+    assert {"lite2", "nanodet"} <= brought["Pictures"]
+    assert "Records" not in brought
 
 
 def test_roles_are_enforced(stage: Deployment, client: StageClient):
     """What a role refuses is refused, so that all the rest ran on the rights of the template."""
     iam = stage.client("iam")
-    [name] = [r["RoleName"] for r in iam.list_roles()["Roles"] if "APIHandlerRole" in r["RoleName"]]
+    [name] = [r["RoleName"] for r in iam.list_roles()["Roles"] if "RecordsRole" in r["RoleName"]]
     refusal = {"Effect": "Deny", "Action": "dynamodb:*", "Resource": "*"}
     document = json.dumps({"Version": "2012-10-17", "Statement": [refusal]})
     iam.put_role_policy(RoleName=name, PolicyName="refusal", PolicyDocument=document)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from infra.template.functions import ALIAS
 from tests.deployed.client import StageClient
 from tests.deployed.stage import Deployment
 from tests.deployed.test_texts import QUESTION
@@ -41,6 +42,29 @@ def test_the_same_again_changes_nothing(stage: Deployment, before: dict[int, lis
     assert f"{stage.name}-data is as it should be" in done.stderr
     assert f"{stage.name} is as it should be" in done.stderr
     assert "uploading" not in done.stderr
+
+
+def version(stage: Deployment) -> int:
+    """The version of a function that callers meet; there is no other besides."""
+    functions, name = stage.client("lambda"), f"{stage.name}-texts"
+    found = functions.get_alias(FunctionName=name, Name=ALIAS)["FunctionVersion"]
+    listed = functions.list_versions_by_function(FunctionName=name)["Versions"]
+
+    assert [facts["Version"] for facts in listed] == ["$LATEST", found]
+    return int(found)
+
+
+def test_only_what_changes_is_published(stage: Deployment, client: StageClient):
+    """A setting of functions reaches callers as a new version, in place of the former one."""
+    first = version(stage)
+    for pair, is_new in (("LogDays=14", False), ("SlowMilliseconds=9000", False)):
+        assert stage.run("deploy", "--only-stack", "--set", pair).returncode == 0
+        assert (version(stage) > first) == is_new
+    assert stage.run("deploy", "--only-stack", "--set", "LogLevel=ERROR").returncode == 0
+
+    assert version(stage) > first
+    assert client.get("/v2/apiusage").status == 200
+    assert stage.run("deploy", "--only-stack", "--set", "LogDays=30").returncode == 0
 
 
 def test_parameters_change_in_place(stage: Deployment):

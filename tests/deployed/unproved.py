@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from infra.template.functions import ANSWERING, SNAPSHOT_DISK_MB
 from infra.template.storage import SHORT_LIVED
 
 Template = dict[str, Any]
@@ -79,6 +80,34 @@ def _concurrency(template: Template) -> None:
                 assert event["Properties"]["ScalingConfig"]["MaximumConcurrency"]["Ref"]
 
 
+def _shifting(template: Template) -> None:
+    preferences = [
+        facts["DeploymentPreference"]
+        for facts in _properties(template, "AWS::Serverless::Function")
+        if "DeploymentPreference" in facts
+    ]
+    assert len(preferences) == len(ANSWERING)
+    alarms = [found["Alarms"]["Fn::If"][1] for found in preferences]
+    assert all({"Ref": "ServerErrorsAlarm"} in watched for watched in alarms)
+
+
+def _readiness(template: Template) -> None:
+    functions = _properties(template, "AWS::Serverless::Function")
+    assert sum("ProvisionedConcurrencyConfig" in facts for facts in functions) == len(ANSWERING)
+
+
+def _images(template: Template) -> None:
+    for facts in _properties(template, "AWS::Serverless::Function"):
+        assert "SnapStart" not in facts or facts["EphemeralStorage"]["Size"] <= SNAPSHOT_DISK_MB
+
+
+def _network(template: Template) -> None:
+    for facts in _properties(template, "AWS::Serverless::Function"):
+        assert ("PRESAGE_LOADS" in facts["Environment"]["Variables"]) == (
+            facts["Handler"] == "entry.app"
+        )
+
+
 def _recovery(template: Template) -> None:
     for facts in _properties(template, "AWS::DynamoDB::Table"):
         assert facts["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"] is True
@@ -140,6 +169,10 @@ UNPROVED: dict[str, Callable[[Template], None]] = {
     "lines of the access log": _access_log,
     "memory, processors and disk of a function": _memory_and_disk,
     "how many of a queue's function run at once": _concurrency,
+    "calls that move to a new version step by step, and back at an alarm": _shifting,
+    "processes that are kept ready": _readiness,
+    "starts from an image of a function's memory": _images,
+    "the time that model files take from the bucket of a region": _network,
     "point-in-time recovery": _recovery,
     "rows that expire": _expiry,
     "objects that expire": _lifecycle,

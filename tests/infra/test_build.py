@@ -42,7 +42,13 @@ def test_package_holds_application_packages_and_licences(built):
         names = set(archive.namelist())
     tag = sys.implementation.cache_tag
 
-    assert {"app.py", f"__pycache__/app.{tag}.pyc", "chalice/app.py", "tiny/__init__.py"} <= names
+    assert {
+        "app.py",
+        "entry.py",
+        f"__pycache__/app.{tag}.pyc",
+        "chalice/app.py",
+        "tiny/__init__.py",
+    } <= names
     assert f"chalicelib/__pycache__/answer.{tag}.pyc" in names
     assert {"tool/bin/tool", "tiny.libs/libbundled-1.so"} <= names
     assert {"LICENSES/tiny/licenses/LICENSE", "LICENSES/tool/tool/LICENSE"} <= names

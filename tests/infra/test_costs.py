@@ -51,7 +51,7 @@ def test_texts_cost_by_profile_and_length() -> None:
 
     assert {kind: f"{value:.4f}" for kind, value in prices.items()} == {
         "text, fast, 10 words": "0.0089",
-        "text, fast, 60 words": "0.0095",
+        "text, fast, 60 words": "0.0094",
         "text, accurate, 10 words": "0.0100",
         "text, accurate, 60 words": "0.0149",
     }
@@ -100,6 +100,26 @@ def test_lines_of_a_call_are_as_long_as_assumed(lines: Any) -> None:
 def test_measured_seconds_replace_the_assumed(capsys: pytest.CaptureFixture[str]) -> None:
     """A kind of call can be priced with its measured time; an unknown kind is refused."""
     assert costs.main(["--seconds", "page of OCR=0.5"]) == 0
-    assert "| page of OCR | 0.5 |" in capsys.readouterr().out
+    assert "| page of OCR | api | 0.5 |" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         costs.main(["--seconds", "tea=1"])
+
+
+def test_arm_costs_less() -> None:
+    """A second of a Graviton processor costs a fifth less, everything else the same."""
+    use = costs.Use("x", "records", 2.0)
+    seconds = 2.0 * 512 / 1024 * (0.0000166667 - 0.0000133334)
+
+    assert costs.price(use) - costs.price(use, costs.ARM) == pytest.approx(seconds)
+
+
+def test_warm_starts_are_priced_by_memory() -> None:
+    """An image and a process that is kept ready cost by the month, a start from an image once."""
+    texts = next(function for function in costs.FUNCTIONS if function.name == "texts")
+    gb, month = 3538 / 1024, 30 * 24 * 3600
+
+    assert costs.kept(texts) == pytest.approx(gb * month * 0.0000041667)
+    assert costs.image(texts) == pytest.approx(gb * month * 0.0000015046)
+    assert costs.restored(texts) == pytest.approx(gb * 0.0001397998)
+    rows = [line for line in costs.lines({}) if line.startswith(("| api |", "| texts |"))]
+    assert [line.count("—") for line in rows] == [2, 0]

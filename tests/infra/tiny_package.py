@@ -40,6 +40,7 @@ def make_project(folder):
     """Write a project with two functions."""
     files = {
         "app.py": APP,
+        "entry.py": "from app import app\n",
         "chalicelib/__init__.py": "",
         "chalicelib/answer.py": "ANSWER = {'answer': 42}\n",
         "chalicelib/assets/samples/words.csv": "text,label\n",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.deploying.account import Target
-from infra.deploying.artifacts import ensure_bucket, upload_package
+from infra.deploying.artifacts import ensure_bucket, upload_data_template, upload_package
 from infra.deploying.stack import Change, Stack
 from infra.template.names import SECRET_ARN
 
@@ -104,7 +104,7 @@ def make(target: Target, data: dict[str, Any], template: dict[str, Any], folder:
     part = without_functions(template)
     write_package(folder, data, part)
     ensure_bucket(target, say)
-    uploaded = upload_package(target, folder, "", say)
+    uploaded = upload_data_template(target, folder), upload_package(target, folder, {}, say)
     given, changes = {"Name": target.stack}, []
     stacks = tuple(Stack(target, n, say, 0.2) for n in (target.data_stack, target.stack))
     for stack, one in zip(stacks, uploaded, strict=True):

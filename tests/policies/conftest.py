@@ -8,12 +8,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from moto.moto_api._internal.models import moto_api_backend
 
 import app as module
 from chalicelib.config import Settings
 from chalicelib.domain.documents.picture import PixelBox
+from chalicelib.domain.models.judgement import Judgement
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.engines.text.encoding import pool
 from chalicelib.engines.vision import registry
@@ -24,6 +26,7 @@ from tests import tiny_vision
 from tests.builders import TinyEncoder
 from tests.conftest import MovableClock
 from tests.faults.conftest import learn_once
+from tests.policies.asking import questions
 from tests.policies.deployed import Deployed
 from tests.policies.flows import NOBODY, live
 from tests.policies.recorder import Recorder
@@ -32,6 +35,9 @@ SECRET = "signing-key"
 MODEL_FILES = {
     "bge": {"model.onnx": b"bge"},
     "use": {"model.onnx": b"use"},
+    "mpnet": {"model.onnx": b"mpnet"},
+    "lite2": {"model.onnx": b"lite2"},
+    "nanodet": {"model.onnx": b"nanodet"},
     "prebuilt/OCRModel": {"card.json": b'{"object": "card"}'},
     "prebuilt/CommunitySentiment": {"card.json": b'{"object": "card"}', "artifact.npz": b"npz"},
 }
@@ -61,7 +67,7 @@ def recorded(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> D
         patch.setattr(pool, "load_encoder", lambda _, name: TinyEncoder(name))
         patch.setattr(registry, "load", _load)
         deployed = Deployed(settings, clock, Recorder(settings), folder)
-        live(deployed)
+        live(deployed, questions)
     # The stand-ins end here: other tests follow within the same session.
     module.app.container = None
     return deployed
@@ -82,4 +88,7 @@ def _catalogue() -> tuple[tuple[str, bytes], list[tuple[str, bytes]]]:
 def _load(content: bytes, backbones: Any) -> SimpleNamespace:
     """Read any vision artifact as a model that sees one thing."""
     found = [Probability("car", 0.9), Detection("car", 0.9, PixelBox(0, 0, 9, 9))]
-    return SimpleNamespace(least_side=32, backbones=(), predict=lambda _: found)
+    judged = Judgement("car", 0.9, 0.1, 1.0, np.ones(128, np.float16))
+    return SimpleNamespace(
+        least_side=32, backbones=(), predict=lambda _: found, judge=lambda _: judged
+    )

@@ -7,6 +7,7 @@ helps no other. Queues and bucket bring the events.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,6 +26,8 @@ import app as module
 from chalicelib.config import Settings
 from chalicelib.container import Container
 from chalicelib.domain.accounts.account import Account
+from chalicelib.domain.accounts.usage import month_key
+from chalicelib.domain.models.model_files import LOADED
 from chalicelib.formats.tokens.rsa_key import new_private_pem, public_pem_of
 from chalicelib.routes import OPERATIONS
 from chalicelib.services.accounts.accounts import AccountService
@@ -36,12 +39,13 @@ from chalicelib.stores.aws.tables import TableRow
 from chalicelib.stores.jobs.queues import queue_name
 from chalicelib.stores.models import places
 from chalicelib.workers import SWEEP_REST_SECONDS
+from infra.template.functions import ANSWERING, FUNCTIONS, RECORDS
+from infra.template.routing import function_of
 from tests.api.conftest import Answer, make_event, multipart
 from tests.conftest import MovableClock
 from tests.policies.recorder import Recorder
 from tests.tiny_ocr import TinyEngine
 
-API = "api_handler"
 STATUSES = {
     f"{operation.name}_{family}" if family else operation.name: operation.status
     for operation in OPERATIONS
@@ -83,14 +87,23 @@ class Deployed:
         self.counted: dict[str, dict[str, int]] = {}
         """AWS calls of some kinds of calls, by action."""
 
+    def loaded(self, function: str) -> list[str]:
+        """Name the parts of engines that a function has in its memory."""
+        parts = self._containers[function].health.parts()
+        return [part.name for part in parts if part.state == LOADED]
+
     def container(self, function: str) -> Container:
         """Switch to the process of a function, starting it at the first use."""
         if function not in self._containers:
-            disk = replace(self.settings, model_dir=str(self._folder / function))
+            loads = next((f.loads for f in FUNCTIONS if f.name == function), ())
+            disk = replace(self.settings, model_dir=str(self._folder / function), loads=loads)
             made = Container(disk, self.clock)
-            made.readers._engines["ppocr"] = TinyEngine()
+            if function != RECORDS:
+                made.readers._engines["ppocr"] = TinyEngine()
             self.recorder.listen(function, made.stores.clients)
             self._containers[function] = made
+            if function in ANSWERING:
+                made.start()
         found = self._containers[function]
         clients = found.stores.clients
         # Rows are bound to one process's clients at a time.
@@ -122,11 +135,12 @@ class Deployed:
         return jwt.encode(claims, PRIVATE_PEM, algorithm="RS256")
 
     def call(self, event: dict[str, Any]) -> Answer:
-        """Let the gateway call the API's function."""
-        self.container(API)
+        """Let the gateway call the function of the route."""
+        function = function_of(event["httpMethod"], event["resource"])
+        self.container(function)
         result = module.app(event, context(29))
         answer = Answer(result["statusCode"], result["headers"], result["body"])
-        self.recorder.answered(API, answer.text)
+        self.recorder.answered(function, answer.text)
         name = module.app.routes[event["resource"]][event["httpMethod"]].view_name
         if answer.status == STATUSES[name]:
             self.called.add(name)
@@ -196,6 +210,19 @@ class Deployed:
         self.outside.bind_tables()
         most = self.settings.max_stored_bytes
         tables.AccountRow(account_id).update([tables.AccountRow.stored_bytes.set(most)])
+
+    def use(self, account: Account, percent: int) -> None:
+        """Let an account have used so many percent of a month's predictions, but the last one."""
+        tables.bind(self.settings, self.outside.dynamodb, self.outside.dynamodb_once)
+        used = max(0, math.ceil(account.predictions_per_month * percent / 100) - 1)
+        row = tables.QuotaRow(account.account_id, f"predictions#{month_key(self.clock())}")
+        row.update([tables.QuotaRow.used.set(used)])
+
+    def lose_files(self, prefix: str) -> None:
+        """Remove files behind everybody's back, as a deletion that went by meanwhile."""
+        s3, bucket = self.outside.s3, self.settings.bucket
+        for entry in s3.list_objects_v2(Bucket=bucket, Prefix=prefix)["Contents"]:
+            s3.delete_object(Bucket=bucket, Key=entry["Key"])
 
     def name_example(self, model_id: str) -> None:
         """Have a model's card name an example, as a report of likely label errors does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ import pytest
 from chalicelib.domain.jobs.messages import settle_job
 from chalicelib.domain.jobs.webhook import EVENTS
 from chalicelib.stores.aws.tables import DatasetRow, ModelRow
+from infra.template.functions import API, RECORDS
 from tests.builders import a_csv, some_rows
 from tests.pictures import detection_files, draw, label_folders, make_zip
-from tests.policies.deployed import API, Caller, Deployed, cut
+from tests.policies.deployed import Caller, Deployed, cut
 from tests.reads import reads
 from tests.tiny_vision import TinyExtractor
 
@@ -27,8 +29,8 @@ FILE = ("data", a_csv(ROWS), "shop.csv")
 LONG = "many different words " * 900
 
 
-def live(deployed: Deployed) -> None:
-    """Run every flow; afterwards all that belonged to anybody is deleted."""
+def live(deployed: Deployed, *more: Callable[[Caller], None]) -> None:
+    """Run every flow, and some more; afterwards all that belonged to anybody is deleted."""
     free = Caller(deployed, "free@example.com", "STARTER")
     paid = Caller(deployed, "paid@example.com", "GOLD")
     describe(free)
@@ -43,6 +45,8 @@ def live(deployed: Deployed) -> None:
     trouble(free)
     delays(free)
     cut_off(free)
+    for flow in more:
+        flow(free)
     for caller, trainer in ((free, "train_free"), (paid, "train_paid")):
         interrupted(caller, trainer)
         interrupted_pictures(caller, trainer)
@@ -286,11 +290,11 @@ def cut_off(caller: Caller) -> None:
     data = caller.form(*upload, type="text-intent")
     deployed.work()
     model = trained(caller, LANGUAGE, data["id"])
-    before(API, "table/models", "dynamodb:PutItem", cut)
+    before(RECORDS, "table/models", "dynamodb:PutItem", cut)
     body = json.dumps({"name": "m", "datasetId": data["id"]}).encode()
     assert caller.send("POST", f"{LANGUAGE}/train", body, "application/json").status == 503
     for path in (f"datasets/{data['id']}", f"models/{model}"):
-        before(API, "table/deletions", "dynamodb:PutItem", cut)
+        before(RECORDS, "table/deletions", "dynamodb:PutItem", cut)
         assert caller.send("DELETE", f"{LANGUAGE}/{path}").status == 503
     deployed.sweep()
     deployed.work()

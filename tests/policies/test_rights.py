@@ -6,8 +6,8 @@ import pytest
 
 import app as module
 from infra.costs import USES, Use
-from infra.template.functions import FUNCTIONS
-from infra.template.rights import FUNCTION_RIGHTS, SERVICES
+from infra.template.functions import ANSWERING, FUNCTIONS, RECORDS
+from infra.template.rights import FUNCTION_RIGHTS, SERVICES, SHARED
 from tests.policies.deployed import Deployed
 
 KINDS_OF_CALLS = {
@@ -36,6 +36,9 @@ def _declared(function: str) -> set[tuple[str, str]]:
 def test_rights_are_what_the_function_uses(recorded: Deployed, function: str) -> None:
     """No call lacks its right, and no right is without a call."""
     used, declared = recorded.recorder.used[function], _declared(function)
+    if function in SHARED:
+        assert sorted(used - declared) == [], "used, but not allowed"
+        used = set().union(*(recorded.recorder.used[name] for name in ANSWERING))
 
     assert sorted(used - declared) == [], "used, but not allowed"
     assert sorted(declared - used) == [], "allowed, but never used"
@@ -61,6 +64,11 @@ def test_costs_are_computed_from_what_is_called(recorded: Deployed, use: Use) ->
     assert sums == {name: getattr(use, name) for name in sums}
 
 
+def test_records_load_no_engine(recorded: Deployed) -> None:
+    """No call that the smallest function answers needs a network, for which it has no room."""
+    assert recorded.loaded(RECORDS) == []
+
+
 def test_everything_that_was_to_interfere_did(recorded: Deployed) -> None:
     """Every deletion and every cut at a chosen moment came about."""
     assert recorded.recorder.pending == []
@@ -73,7 +81,7 @@ def test_functions_are_those_of_the_application() -> None:
         for source in module.app.event_sources
         if hasattr(source, "queue")
     }
-    handlers = {source.name for source in module.app.event_sources} | {"api_handler"}
+    handlers = {source.name for source in module.app.event_sources} | set(ANSWERING)
 
     assert {function.name for function in FUNCTIONS} == handlers
     assert {f.name: f.queue for f in FUNCTIONS if f.queue} == queues

@@ -22,12 +22,18 @@ class Clients:
         self._settings = settings
         self._lock = RLock()
         self._is_bound = False
+        self._descriptions: Any = None
+        """Of the services; read once, whatever is forgotten."""
 
     @cached_property
     def _session(self) -> Any:
         """One session for all clients, so that service descriptions are read once."""
         # boto3 would add a sixth to a cold start, and nothing that is used here.
-        return Session()
+        made = Session()
+        if self._descriptions is None:
+            self._descriptions = made.get_component("data_loader")
+        made.register_component("data_loader", self._descriptions)
+        return made
 
     @cached_property
     def s3(self) -> Any:
@@ -87,6 +93,15 @@ class Clients:
                 tables.bind(self._settings, self.dynamodb, self.dynamodb_once)
                 self._is_bound = True
 
+    def forget(self) -> None:
+        """Close every connection and forget the credentials; the next use makes all anew."""
+        with self._lock:
+            found = [vars(self).pop(name, None) for name in _CACHED]
+            self._is_bound = False
+        for client in found:
+            if hasattr(client, "close"):
+                client.close()
+
     def _client(self, service: str, config: Config | None = None, url: str | None = None) -> Any:
         """Make a client with the service's timeouts and retries."""
         common = Config(
@@ -105,3 +120,6 @@ class Clients:
                 endpoint_url=url or self._settings.endpoint_url,
                 config=common if config is None else common.merge(config),
             )
+
+
+_CACHED = [name for name, kept in vars(Clients).items() if isinstance(kept, cached_property)]

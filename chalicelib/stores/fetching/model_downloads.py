@@ -1,5 +1,8 @@
 """Brings folders of model files from the bucket to a function's disk, at their first use.
 
+A large file comes in ranges side by side, and so do folders that are asked for at the same time:
+one connection to the bucket is slower than a function's network.
+
 The catalogue lists each folder's files with size and digest; it and the files are named by their
 digests, so that functions of two deployments never see each other's. infra/deploying/artifacts.py
 writes both.
@@ -13,11 +16,14 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+
+from botocore.exceptions import BotoCoreError
 
 from chalicelib import journal, log
 from chalicelib.config import Settings
@@ -27,7 +33,11 @@ from chalicelib.stores.aws.errors import translate_errors
 
 PREBUILT_PREFIX = "prebuilt/"
 """Everything of model files in the bucket."""
-_BLOCK_BYTES = 1 << 20
+RANGE_BYTES = 8 << 20
+"""Of a file, that one connection brings at a time."""
+CONNECTIONS = 8
+"""Ranges that are on their way at the same time, of all files."""
+_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -69,8 +79,10 @@ class ModelDownloads:
         self._directory = Path(settings.model_dir)
         self._clients = clients
         self._lock = Lock()
+        self._bringing: defaultdict[str, Lock] = defaultdict(Lock)
         self._catalogue: Catalogue | None = None
         self._brought: set[str] = set()
+        self._connections = ThreadPoolExecutor(CONNECTIONS, "models")
 
     def offers(self, folder: str) -> bool:
         """Tell whether the catalogue has a folder."""
@@ -82,19 +94,18 @@ class ModelDownloads:
         if folder in self._brought:
             return
         with self._lock:
-            if folder in self._brought:
-                return
-            files = self._read_catalogue().get(folder)
-            if files is None:
-                return
-            if not _is_whole(self._directory / folder, files):
+            files, bringing = self._read_catalogue().get(folder), self._bringing[folder]
+        if files is None:
+            return
+        with bringing:
+            if folder not in self._brought and not _is_whole(self._directory / folder, files):
                 self._download(folder, files)
             self._brought.add(folder)
 
     def _read_catalogue(self) -> Catalogue:
         """Read the catalogue once."""
         if self._catalogue is None:
-            content = self._body(self._catalogue_key).read()
+            content = self._read(self._catalogue_key)
             if hashlib.sha256(content).hexdigest() != Path(self._catalogue_key).stem:
                 log.error("model_catalogue_damaged", key=self._catalogue_key)
                 raise StorageUnavailable
@@ -125,21 +136,48 @@ class ModelDownloads:
         journal.model_brought(folder, size, time.monotonic() - began)
 
     def _fetch(self, file: ModelFile, path: Path) -> None:
-        """Download one file."""
+        """Download one file; its digest is made while further ranges are on their way."""
         digest, size = hashlib.sha256(), 0
         with path.open("xb") as target:
-            for block in self._body(file.key).iter_chunks(_BLOCK_BYTES):
-                size += len(block)
-                if size > file.size:
-                    break
-                digest.update(block)
-                target.write(block)
+            for content in self._ranges(file):
+                size += len(content)
+                digest.update(content)
+                target.write(content)
         if size != file.size or digest.hexdigest() != file.sha256:
             log.error("model_file_damaged", key=file.key)
             raise StorageUnavailable
 
-    def _body(self, key: str) -> Any:
-        return self._clients.s3.get_object(Bucket=self._bucket, Key=key)["Body"]
+    def _ranges(self, file: ModelFile) -> Iterator[bytes]:
+        """Yield the content of a file in order; so many ranges lie in memory at the most."""
+        coming: deque[Future[bytes]] = deque()
+        try:
+            for start in range(0, max(file.size, 1), RANGE_BYTES):
+                end = min(start + RANGE_BYTES, file.size)
+                # A small file is asked for as it is, so that one that is too long shows.
+                asked = "" if file.size <= RANGE_BYTES else f"bytes={start}-{end - 1}"
+                coming.append(self._connections.submit(self._read, file.key, asked))
+                if len(coming) == CONNECTIONS:
+                    yield coming.popleft().result()
+            while coming:
+                yield coming.popleft().result()
+        finally:
+            for left in coming:
+                left.cancel()
+
+    def _read(self, key: str, asked: str = "") -> bytes:
+        """Read an object or a range of it, again when the connection breaks."""
+        wanted = {"Range": asked} if asked else {}
+        for _ in range(_TRIES - 1):
+            try:
+                return self._read_once(key, wanted)
+            except BotoCoreError as error:
+                log.warning("model_range_broken", key=key, cause=type(error).__name__)
+        return self._read_once(key, wanted)
+
+    def _read_once(self, key: str, wanted: Mapping[str, str]) -> bytes:
+        """Read an object or a range of it."""
+        found = self._clients.s3.get_object(Bucket=self._bucket, Key=key, **wanted)
+        return bytes(found["Body"].read())
 
 
 def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:

@@ -207,12 +207,13 @@ def test_empty_folder_is_refused(audit, accounts, tmp_path):
 
 
 def test_log_group(audit, accounts):
-    """On AWS the lines of the API's log group are counted, and those of who settles calls."""
+    """On AWS the lines of all functions of routes are counted, and those of who settles calls."""
     logs = boto3.client("logs")
     others = GROUP.replace("/api", "/delete-object")
     logs.create_log_group(logGroupName=others)
     logs.create_log_stream(logGroupName=others, logStreamName="s")
-    logs.create_log_group(logGroupName=GROUP.replace("/api", "/embed-texts"))
+    for name in ("texts", "pictures", "embed-texts"):
+        logs.create_log_group(logGroupName=GROUP.replace("/api", f"/{name}"))
     logs.create_log_group(logGroupName=f"{GROUP}-of-another")
     logs.create_log_group(logGroupName=GROUP)
     logs.put_retention_policy(logGroupName=GROUP, retentionInDays=30)
@@ -229,11 +230,10 @@ def test_log_group(audit, accounts):
         logStreamName="s",
         logEvents=[{"timestamp": stamp, "message": twice}] * 2,
     )
-    for stream in ("a", "b"):
-        logs.create_log_stream(logGroupName=GROUP, logStreamName=stream)
-    for stream, part in (("a", texts[:2]), ("b", texts[2:])):
+    for name, part in ((GROUP, texts[:2]), (GROUP.replace("/api", "/texts"), texts[2:])):
+        logs.create_log_stream(logGroupName=name, logStreamName="s")
         events = [{"timestamp": stamp, "message": text} for text in part]
-        logs.put_log_events(logGroupName=GROUP, logStreamName=stream, logEvents=events)
+        logs.put_log_events(logGroupName=name, logStreamName="s", logEvents=events)
 
     code, rows, _ = audit()
 
@@ -269,14 +269,14 @@ def test_pages_are_followed_to_the_end(stubbed):
         "nextToken": "t2",
     }
     stub.add_response("filter_log_events", {"events": [{"message": "last"}]}, wanted)
-    for other in ("who settles", "who counts batches"):
+    for other in ("texts", "pictures", "who settles", "who counts batches"):
         stub.add_response("filter_log_events", {"events": [{"message": other}]})
 
     start, end = datetime.fromtimestamp(0, UTC), datetime.fromtimestamp(1, UTC)
 
     assert list(group.lines(start, end, "2026-11")) == [
         *("line 0", "line 1", "last"),
-        *("who settles", "who counts batches"),
+        *("texts", "pictures", "who settles", "who counts batches"),
     ]
 
 

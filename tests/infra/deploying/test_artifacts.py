@@ -54,11 +54,11 @@ def test_package_is_uploaded_by_its_digest(target: Target, package: Path) -> Non
     said: list[str] = []
     ensure_bucket(target, said.append)
 
-    made = upload_package(target, package, "", said.append)
-    again = upload_package(target, package, "", said.append)
+    made = upload_package(target, package, {}, said.append)
+    again = upload_package(target, package, {}, said.append)
 
     assert made == again
-    url = made[1].url
+    url = made.url
     assert len([line for line in said if "deployment.zip" in line]) == 1
     s3 = target.client("s3")
     key = url.split(f"{target.artifact_bucket}/")[1]
@@ -77,7 +77,7 @@ def test_other_origins_are_another_document(target: Target, package: Path) -> No
     ensure_bucket(target, _quiet)
 
     urls = [
-        upload_package(target, package, origins, _quiet)[1].url
+        upload_package(target, package, {"AllowedOrigins": origins}, _quiet).url
         for origins in ("", "https://shop.example", "https://shop.example")
     ]
 

@@ -19,7 +19,11 @@ MAX_POLICY = 6_144
 """Characters of a managed policy, without spaces."""
 MADE_OF = {
     "AWS::Serverless::Function": (
+        "AWS::CodeDeploy::Application",
+        "AWS::CodeDeploy::DeploymentGroup",
+        "AWS::Lambda::Alias",
         "AWS::Lambda::Function",
+        "AWS::Lambda::Version",
         "AWS::Lambda::EventSourceMapping",
         "AWS::Lambda::Permission",
         "AWS::Events::Rule",

@@ -13,11 +13,12 @@ import pytest
 
 from chalicelib.config import Settings
 from infra.template.alarms import all_alarms
-from infra.template.functions import FUNCTIONS, Function
+from infra.template.functions import ANSWERING, FUNCTIONS, Function
 from infra.template.gateway import LOG_FIELDS, gateway_responses
 from infra.template.names import BUCKET, SECRET_ARN
 from infra.template.parameters import data_parameters, parameters
 from infra.template.rights import statements
+from infra.template.versions import version_parameters
 
 MAX_TEMPLATE_BYTES = 1_000_000
 """CloudFormation takes no more."""
@@ -51,7 +52,10 @@ def test_function_gets_what_is_described(template: dict[str, Any], function: Fun
     """Each has its role, size, log group, names and queue; nothing of Chalice's guesses is left."""
     facts = template["Resources"][function.logical]["Properties"]
 
-    assert facts["Handler"] == f"app.{'app' if function.short == 'api' else function.name}"
+    is_called = function.name in ANSWERING
+    assert facts["Handler"] == ("entry.app" if is_called else f"app.{function.name}")
+    variables = facts["Environment"]["Variables"]
+    assert is_called == ("PRESAGE_LOADS" in variables)
     assert facts["Role"] == {"Fn::GetAtt": [f"{function.logical}Role", "Arn"]}
     assert (facts["Timeout"], facts["EphemeralStorage"]) == (
         function.timeout_seconds,
@@ -195,7 +199,8 @@ def test_budget_tells_who_gets_alarms(template: dict[str, Any]) -> None:
 
 def test_every_parameter_is_described_and_optional() -> None:
     """Whoever deploys may leave every parameter out; each says what it is for."""
-    for name, parameter in {**parameters(), **data_parameters()}.items():
+    known = {**parameters(), **version_parameters(), **data_parameters()}
+    for name, parameter in known.items():
         assert parameter["Description"].endswith("."), name
         assert "Default" in parameter or name == SECRET_ARN, name
 

@@ -6,14 +6,19 @@ import hashlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
+from botocore.exceptions import IncompleteReadError
+from botocore.response import StreamingBody
 
 from chalicelib.config import Settings
 from chalicelib.container import Container
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.fetching import model_downloads
 from chalicelib.stores.fetching.model_downloads import ModelDownloads, ModelFile, write_catalogue
 
 FILES = {
@@ -157,6 +162,69 @@ def test_two_processes_with_one_folder(cloud: Settings, clients: Clients) -> Non
         list(pool.map(lambda source: source.ensure("minilm"), sources))
 
     assert on_disk(cloud) == {f"minilm/{name}": body for name, body in FILES["minilm"].items()}
+
+
+@pytest.fixture
+def in_ranges(cloud: Settings, clients: Clients, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Has files of more than two bytes come in ranges; notes the ranges that are asked for."""
+    monkeypatch.setattr(model_downloads, "RANGE_BYTES", 2)
+    asked: list[str] = []
+
+    def note(params: dict[str, Any], **_: object) -> None:
+        """Note one."""
+        asked.append(params["headers"].get("Range", "whole"))
+
+    clients.s3.meta.events.register("before-call.s3.GetObject", note)
+    return asked
+
+
+def test_large_file_comes_in_ranges(
+    cloud: Settings, clients: Clients, in_ranges: list[str]
+) -> None:
+    """Each byte of a large file is asked for once, and they come together in order."""
+    ModelDownloads(cloud, clients).ensure("minilm")
+
+    assert on_disk(cloud) == {f"minilm/{name}": body for name, body in FILES["minilm"].items()}
+    ranges = ["bytes=0-1", "bytes=2-3", "bytes=4-5", "bytes=6-6"]
+    assert sorted(in_ranges) == sorted([*ranges, "whole", "whole"])
+
+
+def test_broken_range_is_asked_for_again(
+    cloud: Settings, clients: Clients, in_ranges: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that breaks in the middle of a range costs that range alone, at most twice."""
+    real, broken = StreamingBody.read, count()
+
+    def read(body: StreamingBody, amt: int | None = None) -> bytes:
+        """Break at the second and third time."""
+        if next(broken) in (1, 2):
+            raise IncompleteReadError(actual_bytes=1, expected_bytes=2)
+        return bytes(real(body, amt))
+
+    monkeypatch.setattr(StreamingBody, "read", read)
+
+    ModelDownloads(cloud, clients).ensure("minilm")
+
+    assert on_disk(cloud)["minilm/model.onnx"] == b"weights"
+    assert len(in_ranges) == 6 + 2
+
+
+def test_folders_come_side_by_side(cloud: Settings, clients: Clients) -> None:
+    """A folder does not wait for another that is on its way."""
+    source, both = ModelDownloads(cloud, clients), threading.Barrier(2, timeout=20)
+    source.offers("minilm")
+    first = {described(files[min(files)]).key for files in FILES.values()}
+
+    def meet(params: dict[str, Any], **_: object) -> None:
+        """Wait for the first file of the other folder."""
+        if any(params["url_path"].endswith(key) for key in first):
+            both.wait()
+
+    clients.s3.meta.events.register("before-call.s3.GetObject", meet)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(source.ensure, FILES))
+
+    assert len(on_disk(cloud)) == 4
 
 
 def test_what_is_not_offered_is_not_brought(cloud: Settings, clients: Clients) -> None:

@@ -1,0 +1,55 @@
+"""Says of each function what a version of it is made from, so that only a change makes a new one.
+
+SAM publishes a version when this digest changes, and writes it into the function's description:
+Lambda refuses to publish what does not differ from the version before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from infra.template.functions import FUNCTION_TYPE
+
+DIGEST = "AutoPublishCodeSha256"
+"""Property that SAM looks at."""
+_OF_ALIAS = ("DeploymentPreference", "ProvisionedConcurrencyConfig", "ReservedConcurrentExecutions")
+_OF_EVENTS = "Events"
+_NAMES = re.compile(r'"(?:Ref|Fn::If)": \[?"(\w+)"|\$\{(\w+)\}')
+
+
+def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> None:
+    """Write into each function with an alias the digest of what its version is made from.
+
+    That is its code, its properties, and the values of the parameters that they name.
+
+    Args:
+        template: of a package, whose code lies in the bucket under its digest; is changed.
+        parameters: of the deployment, defaults included.
+    """
+    conditions = template.get("Conditions", {})
+    for resource in template["Resources"].values():
+        properties = resource.get("Properties", {})
+        if resource["Type"] == FUNCTION_TYPE and "AutoPublishAlias" in properties:
+            left = {
+                name: value
+                for name, value in properties.items()
+                if name not in (*_OF_ALIAS, _OF_EVENTS, DIGEST)
+            }
+            content = [left, _values(left, conditions, parameters)]
+            text = json.dumps(content, sort_keys=True)
+            properties[DIGEST] = hashlib.sha256(text.encode()).hexdigest()
+
+
+def _values(
+    part: Any, conditions: Mapping[str, Any], parameters: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the values of the parameters that a part names, by itself or by its conditions."""
+    named = {name for pair in _NAMES.findall(json.dumps(part)) for name in pair if name}
+    found = {name: parameters[name] for name in named if name in parameters}
+    for name in named & set(conditions):
+        found |= _values(conditions[name], conditions, parameters)
+    return found

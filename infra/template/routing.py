@@ -1,0 +1,46 @@
+"""Which function answers a route: the first rule that knows it, and otherwise that of the records.
+
+So a new route is answered by itself; a test finds those that need an engine or a large disk and
+would still land among the records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from chalicelib.routes import OPERATIONS
+from infra.template.functions import API, PICTURES, RECORDS, TEXTS
+
+_FAMILIES = r"/v[12]/(?:vision|language)"
+RULES = (
+    (TEXTS, r"POST /v2/language/(?:intent|sentiment|entities|ner)"),
+    (PICTURES, r"POST /v[12]/vision/(?:predict|detect)"),
+    (API, r"POST /v[12]/vision/ocr"),
+    # Files of datasets, which are read in the call or looked through in /tmp.
+    (API, rf"POST {_FAMILIES}/datasets/(?:upload|upload/sync|validate)"),
+    (API, rf"(?:POST|PUT) {_FAMILIES}/datasets/{{dataset_id}}/upload"),
+    (API, rf"(?:POST|PUT) {_FAMILIES}/(?:batches|rankings|bulkfeedback)"),
+    # Pictures that are sent are decoded, and so are stored ones that have no thumbnail yet.
+    (API, r"GET /v[12]/vision/datasets/{dataset_id}/browse"),
+    (API, r"POST /v[12]/vision/(?:feedback|datasets/{dataset_id}/examples)"),
+)
+"""Functions with the methods and paths that they answer, as regular expressions of the whole."""
+
+
+def function_of(method: str, path: str) -> str:
+    """Return the name of the function that answers a route.
+
+    Args:
+        method: of the call, in capitals.
+        path: as it is declared, with variables in braces.
+    """
+    called = f"{method} {path}"
+    return next((name for name, rule in RULES if re.fullmatch(rule, called)), RECORDS)
+
+
+def routes() -> Iterator[tuple[str, str, str]]:
+    """Yield method, path and function of every route of the interface."""
+    for operation in OPERATIONS:
+        for _, path in operation.served():
+            yield operation.method, path, function_of(operation.method, path)
