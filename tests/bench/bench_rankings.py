@@ -1,9 +1,9 @@
 """Whether it helps to label what a ranking names: accuracy against as many labels at random.
 
 Run with `make bench-rankings` or `python -m tests.bench.bench_rankings [--data FOLDER]
-[--only NAME] [--draws 5]`. Start with 5 examples a label at random; add 100 from the rest of the
-training part, chosen by the ranking or at random; train again; ask the public test part. Vectors
-are kept in build/bench, so a second run only trains. Prints a table, writes
+[--only NAME] [--draws 5] [--examples N]`. Start with 5 examples a label at random; add 100 from the
+rest of the training part, chosen by the ranking or at random; train again; ask the public test
+part. Vectors are kept in build/bench, so a second run only trains. Prints a table, writes
 build/bench/rankings.json, and fails when a bar is missed.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +29,7 @@ from chalicelib.engines.text import fit as training
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from infra.models import default_directory
 from tests.bench.report import Bar, Report, say
-from tests.bench.text_data import BUILD, ROOT, Embedder
+from tests.bench.text_data import BUILD, ROOT, Embedded, Embedder
 from tests.bench.vision_data import class_pictures, read_set
 from tests.bench.vision_engine import from_rows, run_training, vision_data
 
@@ -118,14 +119,29 @@ def _ranked(judgements: Iterable[Judgement]) -> list[int]:
     return [int(samples.parts[one.at]) * size + int(samples.rows[one.at]) for one in picks]
 
 
-def text_task(data: Path, name: str) -> Task:
+def first_of_each(labels: Sequence[str], most: int) -> list[int]:
+    """Places of the first examples of each label; those of OUTSIDE are left out."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for place, label in enumerate(labels):
+        seen[label] += 1
+        if seen[label] <= most and label != OUTSIDE:
+            kept.append(place)
+    return kept
+
+
+def text_task(data: Path, name: str, most: int) -> Task:
     """Read a set of texts; the fast profile learns."""
     embedder = Embedder(data, default_directory())
-    train, test = (embedder.read(f"{name}_{part}", ("bge",)) for part in ("train", "test"))
-    train, test = (
-        part.at([at for at, label in enumerate(part.labels) if label != OUTSIDE])
-        for part in (train, test)
-    )
+
+    def part(end: str, size: int) -> Embedded:
+        texts, labels = embedder.rows(f"{name}_{end}")
+        kept = first_of_each(labels, size)
+        chosen = [texts[place] for place in kept]
+        blocks = embedder.embed(chosen, f"{name}_{end}", ("bge",))
+        return Embedded(chosen, [labels[place] for place in kept], blocks)
+
+    train, test = part("train", most), part("test", sys.maxsize)
     truth = np.array(test.labels)
 
     def learn(
@@ -139,11 +155,12 @@ def text_task(data: Path, name: str) -> Task:
     return Task(train.labels, learn)
 
 
-def picture_task(data: Path, name: str) -> Task:
+def picture_task(data: Path, name: str, most: int) -> Task:
     """Read a set of pictures of type image."""
     backbones = BackbonePool(default_directory())
     train, test = (read_set(data, f"{name}_{part}", "image") for part in ("train", "test"))
     names = train.labels
+    train = train.only(first_of_each([one.label for one in train.examples], most), train.name)
 
     def rows(source: object, examples: Sequence[object]) -> np.ndarray:
         given = vision_data(source, class_pictures(examples, names), "image", backbones)
@@ -166,10 +183,10 @@ def picture_task(data: Path, name: str) -> Task:
     return Task([example.label for example in train.examples], learn)
 
 
-SETS: dict[str, Callable[[Path], Task]] = {
-    "banking77": lambda data: text_task(data, "banking77"),
-    "clinc150": lambda data: text_task(data, "clinc150_full"),
-    "grocery81": lambda data: picture_task(data, "grocery81"),
+SETS: dict[str, Callable[[Path, int], Task]] = {
+    "banking77": lambda data, most: text_task(data, "banking77", most),
+    "clinc150": lambda data, most: text_task(data, "clinc150_full", most),
+    "grocery81": lambda data, most: picture_task(data, "grocery81", most),
 }
 
 
@@ -179,10 +196,13 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", choices=[*SETS], action="append")
     parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument(
+        "--examples", type=int, default=sys.maxsize, help="of each label to choose from at most"
+    )
     options = parser.parse_args()
     gains = Gains(Report("Labels that a ranking chose, against as many at random"))
     for name in options.only or SETS:
-        gains.measure(name, SETS[name](options.data), options.draws)
+        gains.measure(name, SETS[name](options.data, options.examples), options.draws)
     gains.finish()
     return gains.report.finish(BUILD / "rankings.json")
 

@@ -306,6 +306,28 @@ class AskBatch(Scenario):
         return self.world.objects(f"batches/{batch_id}/")
 
 
+class AskRanking(AskBatch):
+    """What to label next is chosen in the background."""
+
+    def ask(self) -> Any:
+        found = self.services.served_models.find(self.account.account_id, self.model.model_id)
+        sent = UploadSource(content=b'{"text": "book it"}\n{"text": ""}', file_name="a.jsonl")
+        asked = BatchOptions(kind="rank", count=1)
+        return self.services.batches.create(self.account, LANGUAGE, found, sent, asked)
+
+    def check(self, answers: list[Any]) -> None:
+        kept = self.services.batches.list(self.account, LANGUAGE, 0, 100).items
+        assert answers[0].batch_id in [batch.batch_id for batch in kept]
+        for batch in kept:
+            found = (batch.status, batch.is_open, batch.lines_done, batch.lines_failed)
+            assert found == (SUCCEEDED, False, 2, 1), batch.message
+            [key] = self.objects_of(batch.batch_id)
+            content = self.services.stores.artifacts.get(key) or b""
+            [line] = [json.loads(one) for one in content.splitlines()]
+            assert (line["rank"], line["row"], line["text"]) == (1, 1, "book it")
+        assert self.services.allowances.predictions(self.account).used == len(kept)
+
+
 def predict(scenario: Scenario, model: Model) -> Any:
     """Ask a model."""
     services = scenario.services
@@ -337,6 +359,7 @@ SCENARIOS = (
     Feedback,
     ExportTexts,
     AskBatch,
+    AskRanking,
 )
 
 

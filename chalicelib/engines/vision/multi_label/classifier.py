@@ -119,12 +119,15 @@ class TrainedMultiLabel:
         return ranked(self.labels, self.probabilities(self._features(picture)))
 
     def judge(self, picture: Picture) -> Judgement:
-        """Say what it makes of one picture: it is wrong where any of its labels is.
+        """Say what it makes of one picture: the answer is wrong where any of its labels is.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
         """
-        features = self._features(picture)
+        return self.judgement(self._features(picture))
+
+    def judgement(self, features: Floats) -> Judgement:
+        """Say what it makes of one vector, shape (2992,) or (1280,)."""
         shares = self.probabilities(features)
         best = ranked(self.labels, shares, 1)[0]
         return Judgement(

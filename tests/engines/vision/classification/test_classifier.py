@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision.backbone.pool import LITE2, BackbonePool
 from chalicelib.engines.vision.classification.classifier import KIND, VERSION, dump, load
+from chalicelib.engines.vision.interface import JudgingVision
 
 POOL = BackbonePool(Path(__file__).parents[4] / ".models")
 
@@ -46,6 +48,21 @@ def test_a_model_answers_with_probabilities_of_all_labels() -> None:
     assert pytest.approx(shares.sum()) == 1.0
     assert shares[1] == 0.0
     assert [(use.name, use.sha256) for use in model.backbones] == [(LITE2, "ab")]
+
+
+def test_a_judgement_is_what_the_answer_says() -> None:
+    """The most probable label, the doubt that is left, and a short vector of length one."""
+    model = load(_content(), POOL)
+    embedding = np.abs(np.random.default_rng(1).normal(size=1280))
+
+    found, shares = model.judgement(embedding), model.probabilities(embedding)
+
+    assert found.label == model.labels[int(shares.argmax())]
+    assert found.probability == shares.max()
+    assert found.doubt == pytest.approx(1 - shares.max())
+    assert math.isfinite(found.likeness)
+    assert np.linalg.norm(found.vector.astype(float)) == pytest.approx(1, abs=2e-3)
+    assert isinstance(model, JudgingVision)
 
 
 def test_a_picture_without_any_activation_is_answered() -> None:

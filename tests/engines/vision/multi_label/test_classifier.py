@@ -46,6 +46,17 @@ def test_probabilities_are_shifted_and_tempered() -> None:
     assert [pytest.approx(expected), 0.0, 0.5] == shares.tolist()
 
 
+def test_a_judgement_doubts_every_label() -> None:
+    """The answer is right where all of its labels are, taken as independent."""
+    model = load(_content(), POOL)
+    found, shares = model.judgement(np.ones(1280)), model.probabilities(np.ones(1280))
+    right = np.prod([max(share, 1 - share) for share in shares])
+    assert found.doubt == pytest.approx(1 - right)
+    assert found.label == model.labels[int(shares.argmax())]
+    assert (found.probability, found.likeness) == (shares.max(), shares.max())
+    assert found.vector.shape == (128,)
+
+
 @pytest.mark.parametrize(
     "header",
     [{"temperature": -1.0}, {"features": "pooled"}, {"features": "none"}, {"labels": ["a"]}],

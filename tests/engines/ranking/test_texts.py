@@ -1,0 +1,34 @@
+"""What text models make of texts that nobody has labelled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.ranking.texts import judge
+from chalicelib.engines.text.classifier import TrainedText
+from tests.engines.text.test_classifier import _parameters, _vectors
+
+
+def test_judgements_are_what_answers_say() -> None:
+    """The most probable label and the doubt that is left, each text by itself."""
+    model = TrainedText(_parameters())
+    blocks = _vectors((1.0, 2.0, 0.0), (0.0, -3.0, 1.0))
+    answers = model.answer(blocks)
+    found = list(judge(model, blocks))
+    for judgement, shares in zip(found, answers.shares, strict=True):
+        assert judgement.label == model.labels[int(shares.argmax())]
+        assert judgement.probability == pytest.approx(shares.max(), abs=1e-6)
+        assert judgement.doubt == pytest.approx(1 - shares.max(), abs=1e-6)
+        assert judgement.vector.dtype == np.float16
+    [alone] = judge(model, {name: block[1:] for name, block in blocks.items()})
+    assert alone.vector.tobytes() == found[1].vector.tobytes()
+    assert (alone.doubt, alone.likeness) == (found[1].doubt, found[1].likeness)
+
+
+def test_a_text_outside_of_the_domain_has_no_suggestion() -> None:
+    """It is doubted as far as the probabilities say, so that noise does not come before all."""
+    model = TrainedText(_parameters(threshold=1e9))
+    [found] = judge(model, _vectors((1.0, 2.0, 0.0)))
+    assert (found.label, found.probability) == (None, 0.0)
+    assert 0 < found.doubt < 1
