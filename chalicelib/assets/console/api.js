@@ -141,7 +141,7 @@ function send(method, url, body, type, token, onProgress) {
       let record = null;
       try { record = JSON.parse(request.responseText); } catch { /* not every answer has a record */ }
       if (request.status === 0) reject(new Error("no answer"));
-      else resolve({ status: request.status, record, after: Number(/^retry-after: (\d+)/im.exec(request.getAllResponseHeaders())?.[1]), date: Date.parse(request.getResponseHeader("Date")) });
+      else resolve({ status: request.status, record, after: Number(/^retry-after: (\d+)/im.exec(request.getAllResponseHeaders())?.[1]), date: Date.parse(/^date: (.+)$/im.exec(request.getAllResponseHeaders())?.[1]) });
     };
     request.onerror = request.onabort = () => reject(new Error("no answer"));
     request.send(body);
