@@ -11,6 +11,7 @@ const SPARE = 4; // rows above and below the view
 export function VirtualList({ list, label, count, at, want, row, chosen, pick, wide }) {
   const [view, setView] = useState({ top: 0, height: 600, columns: 1 });
   const frame = useRef(0);
+  const drawn = useRef({});
   const height = wide ? CELL.height : ROW;
   const measure = () => {
     const element = list.current;
@@ -36,11 +37,20 @@ export function VirtualList({ list, label, count, at, want, row, chosen, pick, w
     else if (top + height > element.scrollTop + element.clientHeight) element.scrollTop = top + height - element.clientHeight;
   }, [at, columns]);
   const shown = Array.from({ length: Math.max(0, last - first) }, (_, offset) => first + offset);
+  // Scrolling alone draws no item again: whatever else changes comes with a new `row`.
+  if (drawn.current.row !== row || drawn.current.columns !== columns) drawn.current = { row, columns, items: new Map() };
+  const before = drawn.current.items;
+  drawn.current.items = new Map();
+  const item = (index) => {
+    const made = before.get(index) ?? html`<div key=${index} id=${`item-${index}`} role="option" aria-selected=${chosen.has(index)} aria-posinset=${index + 1} aria-setsize=${count}
+      class=${`item ${index === at ? "present" : ""} ${chosen.has(index) ? "chosen" : ""}`} onClick=${(event) => pick(index, event)}
+      style=${{ transform: `translate(${((index % columns) * 100)}%, ${Math.floor(index / columns) * height}px)`, height: `${height}px`, width: `${100 / columns}%` }}>${row(index)}</div>`;
+    drawn.current.items.set(index, made);
+    return made;
+  };
   const present = at >= first && at < last ? `item-${at}` : undefined;
   return html`<div class="list" role="listbox" aria-label=${label} aria-multiselectable="true" aria-activedescendant=${present} tabindex="0" ref=${list} onScroll=${scrolled}>
     <div class="list-whole" role="presentation" style=${{ height: `${Math.ceil(count / columns) * height}px` }}>
-      ${shown.map((index) => html`<div key=${index} id=${`item-${index}`} role="option" aria-selected=${chosen.has(index)} aria-posinset=${index + 1} aria-setsize=${count}
-        class=${`item ${index === at ? "present" : ""} ${chosen.has(index) ? "chosen" : ""}`} onClick=${(event) => pick(index, event)}
-        style=${{ transform: `translate(${((index % columns) * 100)}%, ${Math.floor(index / columns) * height}px)`, height: `${height}px`, width: `${100 / columns}%` }}>${row(index)}</div>`)}
+      ${shown.map(item)}
     </div></div>`;
 }
