@@ -47,6 +47,11 @@ class Journal:
     predictions: list[float] = field(default_factory=list)
     """Predictions, which are counted."""
 
+    @property
+    def has_all(self) -> bool:
+        """True when something of each kind that can be lost was answered."""
+        return all((self.uploads, self.texts, self.models, self.predictions))
+
     def forget_after(self, moment: float) -> None:
         """Forget what was answered after a moment: it may be there or not."""
         for answered in (self.uploads, self.deletions, self.texts, self.models):
