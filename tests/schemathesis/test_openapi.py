@@ -65,9 +65,9 @@ class World:
     deleted_model: str
     exports: dict[str, str]
     """One of each family, made before generated calls have made as many as are allowed."""
-    batches: dict[str, str]
+    batches: dict[str, str] = field(default_factory=dict)
     """One of each family."""
-    webhook_id: str
+    webhook_id: str = ""
     pick: random.Random = field(default_factory=lambda: random.Random(SEED))
 
     @property
@@ -90,6 +90,27 @@ class World:
         """Make a dataset that may be deleted."""
         fields = {"name": "throw away"} | ({"type": "text-intent"} if family == "language" else {})
         return int(self.caller.json("POST", f"/v2/{family}/datasets", fields).ok()["id"])
+
+    def example(self, family: str) -> str:
+        """Name an example that may be changed or deleted."""
+        path = f"/v2/{family}/datasets/{self.of(family)['id']}/browse"
+        found = self.caller.get(f"{path}?count=20").ok()["data"]
+        return str(self.pick.choice(found)["id"])
+
+    def of(self, family: str) -> dict[str, Any]:
+        """Return the dataset of a family that has models."""
+        return self.album.shapes if family == "vision" else self.dataset
+
+    def batch(self, family: str) -> str:
+        """Begin a batch that may be cancelled."""
+        model = self.album.classifier if family == "vision" else self.model_id
+        fields = {"modelId": model, "datasetId": self.of(family)["id"]}
+        return str(self.caller.json("POST", f"/v2/{family}/batches", fields).ok()["id"])
+
+    def webhook(self) -> str:
+        """Make a webhook that may be deleted."""
+        fields = {"url": _hook_url(self.live), "events": ["batch.done"]}
+        return str(self.caller.json("POST", "/v2/webhooks", fields).ok()["id"])
 
     def refresh_token(self) -> str:
         """Obtain a refresh token that may be revoked."""
@@ -151,18 +172,10 @@ def world(live: Live) -> World:
             ("vision", album.shapes, {"format": "zip"}),
         )
     }
-    hook = caller.json("POST", "/v2/webhooks", {"url": _hook_url(live), "events": ["batch.done"]})
-    batches = {
-        family: caller.json(
-            "POST", f"/v2/{family}/batches", {"modelId": model, "datasetId": of["id"]}
-        ).ok()["id"]
-        for family, model, of in (
-            ("language", first, dataset),
-            ("vision", album.classifier, album.shapes),
-        )
-    }
-    made = deletion["id"], second, exports, batches, hook.ok()["id"]
-    return World(live, caller, album, dataset, first, *made)
+    made = World(live, caller, album, dataset, first, deletion["id"], second, exports)
+    made.batches = {family: made.batch(family) for family in exports}
+    made.webhook_id = made.webhook()
+    return made
 
 
 def _hook_url(live: Live) -> str:
@@ -175,11 +188,18 @@ def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], 
     family = "vision" if "/vision/" in path else "language"
     if "{webhook_id}" in path and method != "DELETE":
         return {"webhook_id": lambda: world.webhook_id}
+    if "{example_id}" in path:
+        return {
+            "dataset_id": lambda: world.of(family)["id"],
+            "example_id": lambda: world.example(family),
+        }
     if method == "DELETE":
         return {
             "dataset_id": lambda: world.throw_away(family),
             "model_id": lambda: world.deleted_model,
             "token": world.refresh_token,
+            "batch_id": lambda: world.batch(family),
+            "webhook_id": world.webhook,
         }
     if family == "vision":
         return world.album.path_values(path) | {
