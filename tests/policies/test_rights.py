@@ -10,6 +10,8 @@ from infra.template.functions import ANSWERING, FUNCTIONS, RECORDS
 from infra.template.rights import FUNCTION_RIGHTS, SERVICES, SHARED
 from tests.policies.deployed import Deployed
 
+pytestmark = pytest.mark.timeout(300)
+"""Asking the functions for everything takes half a minute of a processor."""
 KINDS_OF_CALLS = {
     "dynamodb:GetItem": "reads",
     "dynamodb:BatchGetItem": "reads",
