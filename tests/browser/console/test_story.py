@@ -51,7 +51,9 @@ def test_newcomer_mends_and_retrains_by_keyboard(console, newcomer):
     train_the_sample(console)
     suspects, model_id = mend_what_is_doubted(console)
     page.wait_for_selector("text=What next?", timeout=TRAINED_MS)
-    while "Try it" not in page.evaluate("document.activeElement.textContent"):
+    while "Try it" not in page.evaluate(
+        "document.activeElement.closest('a, button')?.textContent ?? ''"
+    ):
         console.press("Tab")
     console.press("Enter")
     page.wait_for_selector("textarea:focus")
