@@ -6,6 +6,7 @@ Rankings, too, which choose from many what to label next (section 7): each is a 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -275,74 +276,54 @@ def _described(call: Call, batch: Batch) -> model_records.BatchRecord:
     return describe.batch(batch, call.container.batches.url(batch))
 
 
+_creates = partial(
+    Operation,
+    method="POST",
+    locate=locate_input,
+    cost=UPLOADS,
+    takes_key=True,
+    recover=recover_batch,
+    takes_data=True,
+    answer=model_records.BatchRecord,
+    statuses=(409, 429),
+)
+"""What all calls that begin a batch have in common."""
 OPERATIONS = (
-    Operation(
+    _creates(
         name="create_batch",
-        method="POST",
         path="/v2/:family/batches",
         families=(LANGUAGE,),
         view=create_batch,
-        locate=locate_input,
-        cost=UPLOADS,
         summary="Have many texts answered in the background.",
         form=BatchForm,
-        takes_key=True,
-        recover=recover_batch,
-        takes_data=True,
         files=("data",),
-        answer=model_records.BatchRecord,
-        statuses=(409, 429),
     ),
-    Operation(
+    _creates(
         name="create_picture_batch",
-        method="POST",
         path="/v2/:family/batches",
         families=(VISION,),
         view=create_picture_batch,
-        locate=locate_input,
-        cost=UPLOADS,
         summary="Have many pictures or documents answered in the background.",
         form=PictureBatchForm,
-        takes_key=True,
-        recover=recover_batch,
-        takes_data=True,
         files=("data", "formTemplate"),
-        answer=model_records.BatchRecord,
-        statuses=(409, 429),
     ),
-    Operation(
+    _creates(
         name="create_ranking",
-        method="POST",
         path="/v2/:family/rankings",
         families=(LANGUAGE,),
         view=create_ranking,
-        locate=locate_input,
-        cost=UPLOADS,
         summary="Have the texts that are most worth labelling chosen in the background.",
         form=RankingForm,
-        takes_key=True,
-        recover=recover_batch,
-        takes_data=True,
         files=("data",),
-        answer=model_records.BatchRecord,
-        statuses=(409, 429),
     ),
-    Operation(
+    _creates(
         name="create_picture_ranking",
-        method="POST",
         path="/v2/:family/rankings",
         families=(VISION,),
         view=create_picture_ranking,
-        locate=locate_input,
-        cost=UPLOADS,
         summary="Have the pictures that are most worth labelling chosen in the background.",
         form=PictureRankingForm,
-        takes_key=True,
-        recover=recover_batch,
-        takes_data=True,
         files=("data",),
-        answer=model_records.BatchRecord,
-        statuses=(409, 429),
     ),
     Operation(
         name="list_batches",
