@@ -36,6 +36,7 @@ def adapted(template: Mapping[str, Any], disks: Path) -> dict[str, Any]:
     - It keeps memory that refers to a parameter as a text, too; the default is written down.
     - It gives all functions one `/tmp`; each gets a folder of its own for model files here.
     - It knows no CodeDeploy: the alias moves to a new version at once.
+    - What receives webhooks here listens on this machine, which functions may not call else.
     - It brings files slowly, while it does everything else: no large encoder is loaded at a start.
 
     Args:
@@ -49,7 +50,9 @@ def adapted(template: Mapping[str, Any], disks: Path) -> dict[str, Any]:
     for name, resource in copied["Resources"].items():
         if resource["Type"] == _FUNCTION:
             properties = resource["Properties"]
-            properties["Environment"]["Variables"]["PRESAGE_MODEL_DIR"] = str(disks / name)
+            variables = properties["Environment"]["Variables"]
+            variables["PRESAGE_MODEL_DIR"] = str(disks / name)
+            variables["PRESAGE_DOWNLOAD_ALLOW"] = "127.0.0.1"
             properties.pop("DeploymentPreference", None)
             memory = properties["MemorySize"]["Ref"]
             properties["MemorySize"] = copied["Parameters"][memory]["Default"]

@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 
 from chalicelib.errors import DatasetNotFound, MissingParameter, ModelNotFound
-from tests.deployed.client import StageClient, refused
+from tests.deployed.client import SECONDS, StageClient, refused
 from tests.flows.client import LANGUAGE, VISION
 from tests.flows.test_batches import answered, single
 from tests.flows.test_exports import fetched
+from tests.flows.test_rankings import check_ranking
+from tests.flows.test_repeats import repeated
+from tests.flows.test_webhooks import receiver, refused_addresses, told  # noqa: F401 - a fixture
 from tests.flows.world import weather
+from tests.receiver import Receiver
 
 QUESTION = "will it rain tomorrow"
 
@@ -98,7 +102,30 @@ def test_batch_is_answered_by_the_queue(client: StageClient, model_id: str):
     assert line == single("a", single_call.body)
     assert b'"missing_parameter"' in bad
     assert record["counts"] == {"total": 2, "done": 2, "failed": 1}
-    assert used(client) == before + 2
+    # What has no answer is given back after the result is shown.
+    client.wait("/v2/apiusage", lambda _: used(client) == before + 2, 0)
+
+
+def test_ranking_is_made_by_the_queue(client: StageClient, model_id: str):
+    """What to label next: the lines are judged in parts, and the best are chosen."""
+    check_ranking(client, model_id)
+
+
+def test_a_repeated_call_makes_one_dataset(client: StageClient):
+    """The key passes the gateway, and so does the header that tells of the repetition."""
+    made = repeated(client, "stage-1")
+
+    assert client.delete(f"{LANGUAGE}/datasets/{made}").status == 200
+
+
+def test_a_receiver_is_told_by_the_queue(client: StageClient, receiver: Receiver):  # noqa: F811
+    """A webhook is delivered once, signed, and its delivery is listed."""
+    assert told(client, receiver, "dataset.ready", SECONDS)["family"] == "language"
+
+
+def test_private_addresses_are_refused(client: StageClient):
+    """No webhook leads into the network of the functions."""
+    refused_addresses(client)
 
 
 def test_another_account_sees_nothing(
