@@ -1,29 +1,23 @@
 """Makes calls of the emulated AWS in this process quick, leaving out what nobody reads.
 
-Signatures, names of the caller's program, request ids and new clients for each test took much of
-the time of tests on stores and services; and moto looked through the addresses of all services,
-built requests as for a web server, and took expressions apart more often than there is need.
+Signatures, names of the caller's program and new clients for each test took much of the time of
+tests on stores and services; and moto looked through the addresses of all services and built
+requests as for a web server. `infra/local/aws/item_calls.py` makes moto's own part quick.
 """
 
 from __future__ import annotations
 
 import io
-from abc import ABCMeta
-from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from botocore.signers import RequestSigner
 from botocore.useragent import UserAgentString
-from moto.core import responses
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.request import Request, environ_key_for_header
-from moto.dynamodb.comparisons import ConditionExpressionParser
-from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
 from moto.dynamodb.responses import DynamoHandler
 from moto.sqs.urls import dispatch
-from moto.utilities import aws_headers
 from werkzeug.exceptions import HTTPException
 
 from chalicelib.config import Settings
@@ -50,11 +44,8 @@ def install(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RequestSigner, "handler", name_caller)
     agent = "rebuild_and_replace_user_agent_handler"
     patch.setattr(UserAgentString, agent, lambda *given, **named: None)
-    for module in (aws_headers, responses):
-        patch.setattr(module, "gen_amzn_requestid_long", lambda headers=None: "A" * 52)
     patch.setattr(stores, "Clients", _shared)
     patch.setattr(BotocoreStubber, "process_request", _process)
-    _read_expressions_once(patch)
 
 
 def keep_clients() -> None:
@@ -107,24 +98,3 @@ def _request(request: Any) -> Request:
             "wsgi.input": io.BytesIO(content),
         }
     )
-
-
-class _PlainType(ABCMeta):
-    """Tells instances by inheritance alone: no class of the parser is registered elsewhere."""
-
-    __instancecheck__ = type.__instancecheck__
-
-
-def _read_expressions_once(patch: pytest.MonkeyPatch) -> None:
-    """Keep what the parts of expressions are, and ask quickly for the kinds of parsed ones."""
-    lex = lru_cache(10_000)(ConditionExpressionParser("", {}, {})._lex_one_node)
-    patch.setattr(ConditionExpressionParser, "_lex_one_node", lambda parser, text: lex(text))
-    kinds = cached_property(DepthFirstTraverser.nodes_to_be_processed)
-    kinds.__set_name__(DepthFirstTraverser, "_kinds")
-    patch.setattr(DepthFirstTraverser, "_kinds", kinds, raising=False)
-    patch.setattr(DepthFirstTraverser, "nodes_to_be_processed", lambda walk: walk._kinds)
-    waiting = [Node]
-    while waiting:
-        one = waiting.pop()
-        waiting += one.__subclasses__()
-        one.__class__ = _PlainType

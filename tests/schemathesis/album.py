@@ -29,6 +29,8 @@ TEMPLATE = json.dumps(
 )
 """A template that finds it."""
 SYNC = f"{VISION}/datasets/upload/sync"
+SHAPES = make_zip(label_folders({"circle": 3, "square": 3}))
+"""An archive of pictures of two labels."""
 Values = dict[str, Callable[[], object]]
 
 
@@ -52,10 +54,8 @@ class Album:
     @classmethod
     def of(cls, live: Live, caller: Caller) -> Album:
         """Upload and train as little as serves."""
-        files = label_folders({"circle": 3, "square": 3})
         shapes, spare = (
-            caller.upload(make_zip(files), "image", name, SYNC).ok()
-            for name in ("shapes.zip", "spare.zip")
+            caller.upload(SHAPES, "image", name, SYNC).ok() for name in ("shapes.zip", "spare.zip")
         )
         scenes = make_zip(detection_files(2))
         tables = caller.upload(scenes, "image-detection", "tables.zip", SYNC).ok()

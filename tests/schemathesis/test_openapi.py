@@ -31,7 +31,7 @@ from schemathesis.specs.openapi.checks import (
 
 from chalicelib.domain.common.repeats import KEY_HEADER
 from tests.live import JWT_BEARER, SHOP, Caller, Live
-from tests.schemathesis.album import Album
+from tests.schemathesis.album import SHAPES, SYNC, Album
 
 CALLS = int(os.environ.get("PRESAGE_FUZZ_CALLS") or 300)
 """Calls in all, at least one of each operation in each mode."""
@@ -68,6 +68,8 @@ class World:
     batches: dict[str, str] = field(default_factory=dict)
     """One of each family."""
     webhook_id: str = ""
+    mended: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Of each family a dataset whose examples are changed and deleted."""
     pick: random.Random = field(default_factory=lambda: random.Random(SEED))
 
     @property
@@ -91,11 +93,25 @@ class World:
         fields = {"name": "throw away"} | ({"type": "text-intent"} if family == "language" else {})
         return int(self.caller.json("POST", f"/v2/{family}/datasets", fields).ok()["id"])
 
+    def examples(self, family: str) -> list[dict[str, Any]]:
+        """List some examples that may be changed or deleted."""
+        path = f"/v2/{family}/datasets/{self.mended[family]['id']}/browse"
+        return list(self.caller.get(f"{path}?count=20").ok()["data"])
+
+    def mendable(self, family: str) -> int:
+        """Name a dataset of examples that may be changed; a new one once all are deleted."""
+        if family not in self.mended or not self.examples(family):
+            self.mended[family] = (
+                self.caller.upload(SHAPES, "image", "mended.zip", SYNC).ok()
+                if family == "vision"
+                else self.caller.upload(SHOP, name="mended.csv").ok()
+            )
+        return int(self.mended[family]["id"])
+
     def example(self, family: str) -> str:
-        """Name an example that may be changed or deleted."""
-        path = f"/v2/{family}/datasets/{self.of(family)['id']}/browse"
-        found = self.caller.get(f"{path}?count=20").ok()["data"]
-        return str(self.pick.choice(found)["id"])
+        """Name an example of the dataset that `mendable` names."""
+        self.mendable(family)
+        return str(self.pick.choice(self.examples(family))["id"])
 
     def of(self, family: str) -> dict[str, Any]:
         """Return the dataset of a family that has models."""
@@ -108,7 +124,10 @@ class World:
         return str(self.caller.json("POST", f"/v2/{family}/batches", fields).ok()["id"])
 
     def webhook(self) -> str:
-        """Make a webhook that may be deleted."""
+        """Make a webhook that may be deleted, unless generated calls have left some."""
+        for found in self.caller.get("/v2/webhooks").ok()["data"]:
+            if found["id"] != self.webhook_id:
+                return str(found["id"])
         fields = {"url": _hook_url(self.live), "events": ["batch.done"]}
         return str(self.caller.json("POST", "/v2/webhooks", fields).ok()["id"])
 
@@ -190,7 +209,7 @@ def path_values(world: World, method: str, path: str) -> dict[str, Callable[[], 
         return {"webhook_id": lambda: world.webhook_id}
     if "{example_id}" in path:
         return {
-            "dataset_id": lambda: world.of(family)["id"],
+            "dataset_id": lambda: world.mendable(family),
             "example_id": lambda: world.example(family),
         }
     if method == "DELETE":

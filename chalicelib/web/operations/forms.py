@@ -124,6 +124,12 @@ def _is_struct(kind: Any) -> bool:
 
 
 @cache
+def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Name the fields of a form as they are sent."""
+    return tuple(declared.encode_name for declared in msgspec.structs.fields(form))
+
+
+@cache
 def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
     """Name the fields that take a whole number and no text."""
     return tuple(

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from chalice.app import Response
-from msgspec import structs
 
 from chalicelib import log
 from chalicelib.domain.accounts.account import Account
@@ -42,7 +41,7 @@ from chalicelib.web.http.responses import (
     rate_limit_headers,
     response,
 )
-from chalicelib.web.operations.forms import convert
+from chalicelib.web.operations.forms import convert, field_names
 from chalicelib.web.operations.repeats import answer_once, request_digest, sent_key
 from chalicelib.web.records.members import members_since_2
 
@@ -205,7 +204,7 @@ class Call:
         """
         form, known = self.operation.form, [*self.operation.files]
         if form is not None:
-            known += [item.encode_name for item in structs.fields(form)]
+            known += field_names(form)
         return read_fields(self.request, known, takes_urlencoded=self.operation.takes_urlencoded)
 
     @property

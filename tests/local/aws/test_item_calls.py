@@ -83,3 +83,11 @@ def test_quick_answers_are_the_general_ones(clients, compared):
     dynamodb.batch_get_item(RequestItems={"things": {"Keys": [KEY]}})
 
     assert compared == []
+
+
+def test_every_request_has_an_id_of_its_own(clients):
+    """Two calls can be told apart in logs, as on AWS."""
+    names = [clients.dynamodb.list_tables()["ResponseMetadata"]["RequestId"] for _ in range(2)]
+
+    assert len(set(names)) == 2
+    assert {len(name) for name in names} == {52}
