@@ -10,7 +10,7 @@ const OLD_MOST_FILES = 0xffff; // an archive with more says so in a second end r
 const PICTURE_BYTES = 1_000_000;
 const SIDE = 1600;
 const LISTED = /\.(png|jpe?g|csv|json|txt|xml|ya?ml|names)$/i;
-const PICTURE = /\.(png|jpe?g|webp|heic)$/i;
+export const PICTURE = /\.(png|jpe?g|webp|heic)$/i;
 
 const TABLE = new Uint32Array(256).map((_, index) => {
   let value = index;
@@ -60,7 +60,7 @@ export async function dropped(transfer) {
 
 export const listed = (file) => ({ file, path: file.webkitRelativePath || file.name });
 
-/** Writes files as a zip without compression: pictures have theirs; `packed` gets each by its name in it. */
+/** Writes files as a zip without compression: pictures have theirs; `packed` gets each by its name in it. A file that lies in another archive is opened when it is its turn. */
 export async function zipped(files, onProgress, packed) {
   if (files.length > MOST_FILES) throw new CallError(t("bring.tooMany", { limit: MOST_FILES.toLocaleString("en") }));
   const wanted = files.filter(({ path }) => LISTED.test(path) || PICTURE.test(path));
@@ -69,7 +69,8 @@ export async function zipped(files, onProgress, packed) {
   const parts = [], directory = [];
   const written = []; // goes out of the page's memory in large pieces; each costs the browser time
   let offset = 0, stored = 0;
-  for (const [index, { file, path }] of wanted.entries()) {
+  for (const [index, { file: here, path, open }] of wanted.entries()) {
+    const file = here ?? (await open());
     const kept = hasBoxes ? file : await fitted(file);
     const place = path.replace(/[^/]*$/, kept.name);
     packed?.set(place, kept);

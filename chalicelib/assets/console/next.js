@@ -1,11 +1,12 @@
 // Which to label next: bring what nobody has labelled, label what teaches most, train, and see the gain.
 
 import { useEffect, useMemo, useRef, useState } from "./hooks.module.js";
-import { call, lines, placed } from "./api.js";
-import { listed, zipped } from "./folder.js";
+import { call, CallError, lines, placed } from "./api.js";
+import { listed, MOST_BYTES, PICTURE, zipped } from "./folder.js";
 import { isOpen } from "./models.js";
 import { Palette } from "./palette.js";
 import { Teaching } from "./teaching.js";
+import { unzipped } from "./unzip.js";
 import { VirtualList } from "./virtual_list.js";
 import { Action, colour, Field, Head, html, Loaded, number, percent, Problem, Progress, useEvery, useFocus, useLoad } from "./ui.js";
 import { t } from "./words.js";
@@ -30,6 +31,16 @@ export function Next({ rest: [family, id] }) {
     ${ranking?.status === "SUCCEEDED" && html`<${Ranked} ranking=${ranking} family=${family} model=${model} dataset=${dataset} />`}`}<//>`;
 }
 
+/** Lists the pictures of a folder, or of the archive that was chosen in its place. */
+async function picturesOf(found) {
+  const [one] = found;
+  if (one && one.file.size > MOST_BYTES) throw new CallError(t("bring.tooLarge", { limit: 2 }));
+  const isArchive = found.length === 1 && /\.zip$/i.test(one.path);
+  const pictures = (isArchive ? await unzipped(one.file) : found).filter(({ path }) => PICTURE.test(path));
+  if (!pictures.length) throw new CallError(t("next.noPictures"));
+  return pictures;
+}
+
 /** Guesses the column of the texts: of a file without one of that name the first. */
 async function columnOf(file) {
   if (!/\.(csv|tsv|txt)$/i.test(file.name)) return "";
@@ -42,10 +53,14 @@ function Ask({ family, model, open, set }) {
   const [count, setCount] = useState(COUNT);
   const [column, setColumn] = useState("");
   const [sent, setSent] = useState(null);
+  const [error, setError] = useState(null);
   const first = useFocus();
   const take = async (found) => {
-    setFiles(found);
-    if (family === "language" && found.length) setColumn(await columnOf(found[0].file));
+    setFiles([]);
+    setError(null);
+    if (!found.length) return;
+    try { setFiles(family === "vision" ? await picturesOf(found) : found); } catch (problem) { setError(problem); }
+    if (family === "language") setColumn(await columnOf(found[0].file));
   };
   const ask = async () => {
     const pictures = family === "vision" ? new Map() : null;
@@ -57,11 +72,13 @@ function Ask({ family, model, open, set }) {
       set({ ...(await call("rank", { variables: { family }, fields, file: parts.file })), pictures });
     } finally { setSent(null); }
   };
-  const input = family === "vision"
-    ? html`<input type="file" ref=${first} webkitdirectory onChange=${(e) => take([...e.target.files].map(listed))} />`
-    : html`<input type="file" ref=${first} accept=".csv,.tsv,.jsonl,.xlsx,.txt" onChange=${(e) => take([...e.target.files].map(listed))} />`;
+  const input = (more) => html`<input type="file" ...${more} onChange=${(e) => take([...e.target.files].map(listed))} />`;
   return html`<section class="card"><p>${t("next.lead")}</p>
-    <${Field} label=${t(`next.${family}`)} hint=${t("next.cost")}>${input}<//>
+    ${family === "vision" ? html`<div class="row"><${Field} label=${t("next.folder")} hint=${t("next.cost")}>${input({ ref: first, webkitdirectory: true })}<//>
+        <${Field} label=${t("next.zip")}>${input({ accept: ".zip" })}<//></div>`
+    : html`<${Field} label=${t("next.texts")} hint=${t("next.cost")}>${input({ ref: first, accept: ".csv,.tsv,.jsonl,.xlsx,.txt" })}<//>`}
+    ${files.length > 0 && family === "vision" && html`<p class="muted" role="status">${t("next.pictures", { count: number(files.length) })}</p>`}
+    ${error && html`<${Problem} error=${error} />`}
     <div class="row"><${Field} label=${t("next.count")}><input type="number" min="1" max=${MOST} value=${count} onInput=${(e) => setCount(Number(e.target.value) || COUNT)} /><//>
       ${family === "language" && html`<${Field} label=${t("next.column")}><input value=${column} onInput=${(e) => setColumn(e.target.value)} /><//>`}</div>
     ${sent !== null && html`<${Progress} value=${sent} label=${t("bring.sending")} />`}
@@ -114,6 +131,7 @@ const TextItem = ({ item, hue }) => html`<span class="text-row"><span class="tex
 function PictureItem({ item, hue, file }) {
   const [source, setSource] = useState("");
   useEffect(() => {
+    if (!file) return undefined;
     const made = URL.createObjectURL(file);
     setSource(made);
     return () => URL.revokeObjectURL(made);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 
 import pytest
 from playwright.sync_api import expect
@@ -13,6 +14,9 @@ from tests.browser.console.conftest import TRAINED_MS
 from tests.pictures import draw, label_folders, make_zip
 
 SHOWN = 20
+SEEN = """() => [...document.querySelectorAll('.cell img')]
+  .every((one) => one.complete && one.naturalWidth === 64)"""
+"""Every picture of the grid can be looked at."""
 
 
 @pytest.fixture
@@ -65,9 +69,10 @@ def test_texts_are_ranked_labelled_and_trained(console, shop, tmp_path):
     expect(page.get_by_role("heading", name="Two models side by side")).to_be_visible()
 
 
-def test_pictures_are_ranked_and_labelled(console, newcomer, tmp_path):
-    """A folder of pictures is packed in the browser; what is labelled becomes examples."""
-    caller, page = newcomer(), console.page
+@pytest.fixture(scope="module")
+def shapes(live):
+    """An account with a dataset of pictures, and a model that learnt it in one epoch."""
+    caller = live.caller("shapes")
     path = "/v2/vision/datasets/upload/sync"
     known = make_zip(label_folders({"circle": 6, "square": 6}))
     dataset = caller.upload(known, "image", "known.zip", path).ok()
@@ -75,21 +80,79 @@ def test_pictures_are_ranked_and_labelled(console, newcomer, tmp_path):
     model = caller.json("POST", "/v2/vision/train", asked).ok()["modelId"]
     done = caller.wait(f"/v2/vision/train/{model}", "status", "QUEUED", "RUNNING", seconds=300)
     assert done["status"] == "SUCCEEDED", done
-    folder = tmp_path / "new"
-    folder.mkdir()
-    for number in range(8):
-        shape = "circle" if number % 2 else "square"
-        (folder / f"{number}.png").write_bytes(draw(shape, "blue", (64, 64), salt=100 + number))
+    return caller, dataset["id"], model
+
+
+def new_pictures(salt: int) -> dict[str, bytes]:
+    """Draw pictures that nobody has labelled."""
+    names = {f"{number}.png": "circle" if number % 2 else "square" for number in range(8)}
+    drawn = enumerate(names.items(), salt)
+    return {name: draw(shape, "blue", (64, 64), salt=at) for at, (name, shape) in drawn}
+
+
+def as_folder(place) -> None:
+    """Write new pictures into a folder."""
+    place.mkdir()
+    for name, content in new_pictures(100).items():
+        (place / name).write_bytes(content)
+
+
+def as_archive(place, method: int = zipfile.ZIP_DEFLATED) -> None:
+    """Write new pictures into a zip, in a folder, with what systems add."""
+    files = {"new/": b"", "new/notes.txt": b"nothing to see"}
+    for name, content in new_pictures(200 + method).items():
+        files[f"new/\N{LATIN SMALL LETTER U WITH DIAERESIS}{name}"] = content
+        files[f"__MACOSX/new/._{name}"] = b"nothing"
+    place.write_bytes(make_zip(files, method=method))
+
+
+def as_stored_archive(place) -> None:
+    """Write new pictures into a zip as they are."""
+    as_archive(place, zipfile.ZIP_STORED)
+
+
+@pytest.mark.parametrize(
+    ("field", "name", "write"),
+    [
+        ("A folder of pictures without labels", "new", as_folder),
+        ("or a zip of them", "new.zip", as_archive),
+        ("or a zip of them", "new.zip", as_stored_archive),
+    ],
+)
+def test_pictures_are_ranked_and_labelled(console, shapes, tmp_path, field, name, write):
+    """Pictures of a folder or a zip are packed in the browser; the labelled become examples."""
+    caller, dataset_id, model = shapes
+    page, place = console.page, tmp_path / name
+    before = caller.get(f"/v2/vision/datasets/{dataset_id}").ok()["totalExamples"]
+    write(place)
     console.enter(caller, f"next/vision/{model}")
-    page.locator("input[type=file]").set_input_files(folder)
+    page.get_by_label(field).set_input_files(place)
+    expect(page.get_by_text("8 pictures")).to_be_visible()
     page.get_by_label("How many to choose").fill("4")
     page.get_by_role("button", name="Choose what to label").click()
     page.wait_for_selector(".cell img", timeout=TRAINED_MS)
+    page.wait_for_function(SEEN)
     count = page.locator(".cell").count()
     assert 1 <= count <= 4
 
     console.press(*["1"] * count)
     expect(page.get_by_text(f"{count} of {count} labelled")).to_be_visible()
     expect(page.get_by_text("Saved")).to_be_visible()
-    after = caller.get(f"/v2/vision/datasets/{dataset['id']}").ok()
-    assert after["totalExamples"] == dataset["totalExamples"] + count
+    after = caller.get(f"/v2/vision/datasets/{dataset_id}").ok()
+    assert after["totalExamples"] == before + count
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04 and no more", "cannot be opened here"),
+        (make_zip({"notes.txt": b"no picture"}), "There is no picture in this"),
+    ],
+)
+def test_useless_archive_is_refused(console, shapes, content, said):
+    """A damaged zip, or one without pictures, is told before anything is sent."""
+    console.enter(shapes[0], f"next/vision/{shapes[2]}")
+    file = {"name": "new.zip", "mimeType": "application/zip", "buffer": content}
+    console.page.get_by_label("or a zip of them").set_input_files(file)
+    expect(console.page.get_by_role("alert")).to_contain_text(said)
+    expect(console.page.get_by_role("button", name="Choose what to label")).to_be_disabled()
