@@ -45,7 +45,7 @@ export const CALLS = {
   read: "POST /v2/vision/ocr",
   rank: "POST /v2/{family}/rankings",
   batch: "GET /v2/{family}/batches/{batch_id}",
-  batches: "GET /v2/language/batches",
+  batches: "GET /v2/{family}/batches",
   webhooks: "GET /v2/webhooks",
   createWebhook: "POST /v2/webhooks",
   changeWebhook: "PUT /v2/webhooks/{webhook_id}",

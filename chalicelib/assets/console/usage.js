@@ -4,9 +4,15 @@ import { call } from "./api.js";
 import { Bar, bytes, Head, html, Loaded, number, percent, useEvery, useLoad, when } from "./ui.js";
 import { t } from "./words.js";
 
+/** Reads the last batches of both families, the newest first. */
+async function allBatches() {
+  const lists = await Promise.all(["language", "vision"].map((family) => call("batches", { variables: { family }, query: { count: 25 } })));
+  return lists.flatMap(({ data }) => data).sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+}
+
 export function Usage() {
   const usage = useLoad(async () => (await call("usage")).data, []);
-  const batches = useLoad(async () => (await call("batches", { query: { count: 25 } })).data, []);
+  const batches = useLoad(allBatches, []);
   const health = useLoad(() => call("health"), []);
   useEvery(2000, (batches.data ?? []).some((one) => ["QUEUED", "RUNNING"].includes(one.status)), batches.again);
   return html`<${Head} title=${t("menu.usage")}><a class="button" href="#/webhooks">${t("webhooks.title")}</a><//>

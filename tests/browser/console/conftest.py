@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.live import SHOP, Caller, Live
 
 TRAINED_MS = 120_000
 """Longest wait for a training or an upload."""
+SEEN_MS = 30_000
+"""Longest wait for what a person is about to see, also where many work on the same machine."""
+expect.set_options(timeout=SEEN_MS)
 _NUMBERS = itertools.count(1)
 
 
@@ -29,7 +32,7 @@ class Console:
 
     def __post_init__(self) -> None:
         """Watch the page from its beginning."""
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(SEEN_MS)
         self.page.on("request", lambda request: self._note(request.url))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on(

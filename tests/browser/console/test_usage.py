@@ -1,0 +1,45 @@
+"""Usage: predictions of the month, batches with their results, exports to fetch."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.live import SHOP
+from tests.pictures import draw, make_zip
+
+
+def test_predictions_and_batches_are_shown(console, owner, live):
+    """What was used and is left; batches of texts and pictures, each with its result to fetch."""
+    [model] = owner.get("/v2/language/models").ok()["data"]
+    sent = (("modelId", model["modelId"].encode(), None), ("name", b"asked", None))
+    texts = ("data", b"text\nwhere is my parcel\n", "asked.csv")
+    made = owner.form("POST", "/v2/language/batches", *sent, texts).ok()
+    sent = (("modelId", b"GeneralImageClassifier", None), ("name", b"seen", None))
+    pictures = ("data", make_zip({"a.png": draw()}), "seen.zip")
+    seen = owner.form("POST", "/v2/vision/batches", *sent, pictures).ok()
+    for family, one in (("language", made), ("vision", seen)):
+        path = f"/v2/{family}/batches/{one['id']}"
+        assert owner.wait(path, "status", "QUEUED", "RUNNING")["status"] == "SUCCEEDED"
+    console.enter(owner, "usage")
+    page = console.page
+    for name in ("asked", "seen"):
+        row = page.get_by_role("row", name=name)
+        expect(row).to_contain_text("1 of 1, 0 failed")
+        answer = page.request.get(row.get_by_role("link").get_attribute("href"))
+        assert answer.ok
+        assert b"probabilities" in answer.body()
+    month = owner.get("/v2/apiusage").ok()["data"][0]
+    expect(page.get_by_text(f"{month['predictionsRemaining']:,} left")).to_be_visible()
+
+
+def test_export_is_written_and_fetched(console, newcomer):
+    """The examples come out as the file that the page offers, every one of them."""
+    caller, page = newcomer(), console.page
+    dataset = caller.upload(SHOP, name="shop.csv").ok()
+    console.enter(caller, f"dataset/language/{dataset['id']}/export")
+    page.get_by_role("button", name="Write the file").click()
+    link = page.get_by_role("link", name="Fetch 12 examples")
+    with page.expect_download() as download:
+        link.click()
+    lines = download.value.path().read_bytes().splitlines()
+    assert len([line for line in lines if b"parcel" in line]) == 6
