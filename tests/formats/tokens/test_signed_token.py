@@ -49,3 +49,16 @@ def test_endless_tokens_are_refused_unread():
 
     with pytest.raises(NotOurToken):
         signer.read(ACCESS, signer.sign(ACCESS, {"x": "x" * MAX_CHARACTERS}))
+
+
+def test_claims_of_one_call_are_not_those_of_the_next():
+    """A verified token is remembered; what a caller does to its claims is not."""
+    signer = TokenSigner(KEY, "presage")
+    token = signer.sign(ACCESS, CLAIMS)
+    signer.read(ACCESS, token)["sub"] = "2"
+
+    assert signer.read(ACCESS, token)["sub"] == "1"
+    with pytest.raises(NotOurToken):
+        signer.read(REFRESH, token)
+    with pytest.raises(NotOurToken):
+        signer.read(ACCESS, token[:-1] + ("A" if token[-1] != "A" else "B") * 2)
