@@ -138,8 +138,8 @@ histories: check fast-models ## 10,000 random operations against a model of the 
 bench-backup: $(INSTALLED) fast-models ## dump and restore 100,000 texts and 50 models, compared byte for byte
 	@$(BIN)/python -m tests.bench.bench_backup $(ARGS)
 
-bench-batches: $(INSTALLED) fast-models ## 1,000 pictures and 100 PDFs as batches, compared with single calls byte for byte
-	@$(BIN)/python -m tests.bench.bench_batches $(ARGS)
+bench-batches: $(INSTALLED) fast-models ## batches beside single calls: equal answers, processor, rate, memory, latency (ARGS="--only speed")
+	@$(BIN)/python -m tests.bench.bench_batches --data $(DATA) $(ARGS)
 
 bench-rankings: $(INSTALLED) fast-models ## what labels that a ranking chose gain over labels at random
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_rankings --data $(DATA) $(ARGS)

@@ -1,7 +1,8 @@
-"""Batches of pictures and documents beside single calls: equal to the byte, and how long each take.
+"""Batches beside single calls: equal answers, cost, memory, and what single calls wait meanwhile.
 
-Run: python -m tests.bench.bench_batches [--pictures 1000] [--documents 100]; the smallest run is
---pictures 2 --documents 1.
+Run: python -m tests.bench.bench_batches [--only SECTION …] [--pictures 1000] [--documents 100]
+[--texts 20000] [--lines 1000000] [--data FOLDER]; the smallest run is --only files --pictures 2
+--documents 1.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.bench.batch_texts import bench_latency, bench_memory, bench_quota, bench_speed
 from tests.bench.report import Bar, Report
 from tests.flows.client import VISION, Client
 from tests.flows.pictures import folders_zip
@@ -43,21 +45,40 @@ def compare(
     report.add(f"{call}: single calls, one after the other", single_seconds, "s")
 
 
-def main() -> int:
-    """Run the benchmark and return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.bench_batches")
-    parser.add_argument("--pictures", type=int, default=1_000)
-    parser.add_argument("--documents", type=int, default=100)
-    options = parser.parse_args()
-    report = Report("Batches of pictures and documents beside single calls")
+def bench_files(report: Report, asked: argparse.Namespace) -> None:
+    """Pictures and documents as batches and one by one."""
     with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
         client = world.photographer()
         made = client.dataset(folders_zip(), file_name="shapes.zip", type="image")
         model = client.model(made["id"], "shapes", epochs=10)
-        compare(report, client, "predict", photos(options.pictures), modelId=model)
-        compare(report, client, "ocr", papers(options.documents), modelId="OCRModel")
+        compare(report, client, "predict", photos(asked.pictures), modelId=model)
+        compare(report, client, "ocr", papers(asked.documents), modelId="OCRModel")
         world.close()
+
+
+SECTIONS: dict[str, Callable[[Report, argparse.Namespace], None]] = {
+    "files": bench_files,
+    "speed": bench_speed,
+    "latency": bench_latency,
+    "quota": bench_quota,
+    "memory": bench_memory,
+}
+
+
+def main() -> int:
+    """Run the benchmark and return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.bench_batches")
+    parser.add_argument("--only", action="append", choices=list(SECTIONS))
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--pictures", type=int, default=1_000)
+    parser.add_argument("--documents", type=int, default=100)
+    parser.add_argument("--texts", type=int, default=20_000, help="of speed, latency and quota")
+    parser.add_argument("--lines", type=int, default=1_000_000, help="of memory; a tenth for real")
+    asked = parser.parse_args()
+    report = Report("Batches beside single calls")
+    for name in asked.only or SECTIONS:
+        SECTIONS[name](report, asked)
     return report.finish(ROOT / "build" / "bench" / "batches.json")
 
 
