@@ -84,6 +84,15 @@ def test_page_has_no_inline_script_and_no_foreign_address():
         assert not re.search(r"https?://", known), name
 
 
+def test_page_is_seen_at_once_and_asks_for_its_scripts_together():
+    """The page has something to see before any script, and names each script in its head."""
+    page = OWN["index.html"]
+    named = re.findall(r'<link rel="modulepreload" href="console/([^"]+)">', page)
+    scripts = {path.name for path in FILES if path.suffix == ".js"}
+    assert sorted(named) == sorted(scripts - {"app.js"})
+    assert re.search(r'<div id="app">.*Presage.*</div>', page)
+
+
 def test_browser_is_led_to_the_console(stranger):
     """A browser goes from the bare address to the console, everyone else to the docs."""
     browser = stranger("GET", "/", accept="text/html,application/xhtml+xml,*/*;q=0.8")

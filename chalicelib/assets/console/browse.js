@@ -13,6 +13,8 @@ import { Action, colour, Field, html, Loaded, number, percent, Problem, useLoad 
 import { t } from "./words.js";
 
 const SEARCH_MILLISECONDS = 300;
+// Only of uploads is it known how many there are, so that any place of the list can be read first.
+const SOURCES = [["", "source.upload"], ["feedback", "source.feedback"], ["all", "browse.all"]];
 
 /** Reads which examples a cell of the confusion matrix stands for, and what the model answered. */
 async function cellOf({ family }, { model, label, as }) {
@@ -65,8 +67,7 @@ function Filters({ wanted, set, labels, models }) {
     <${Field} label=${t("browse.find")}><input type="search" value=${text} onInput=${(e) => setText(e.target.value)} /><//>
     <${Field} label=${t("browse.label")}><select value=${wanted.labelId} onChange=${pick("labelId")}><option value="">${t("browse.all")}</option>
       ${labels.map((label) => html`<option value=${label.id} selected=${label.id === Number(wanted.labelId)}>${label.name}</option>`)}</select><//>
-    <${Field} label=${t("browse.source")}><select value=${wanted.source} onChange=${pick("source")}><option value="">${t("browse.all")}</option>
-      ${["upload", "feedback"].map((name) => html`<option value=${name}>${t(`source.${name}`)}</option>`)}</select><//>
+    <${Field} label=${t("browse.source")}><select value=${wanted.source} onChange=${pick("source")}>${SOURCES.map(([value, name]) => html`<option value=${value}>${t(name)}</option>`)}</select><//>
     ${models.length > 0 && html`<${Field} label=${t("browse.suspects")}><select value=${wanted.suspectsOf} onChange=${pick("suspectsOf")}><option value="">${t("browse.nobody")}</option>
       ${models.map((model) => html`<option value=${model.modelId} selected=${model.modelId === wanted.suspectsOf}>${model.name}</option>`)}</select><//>`}
   </div>`;

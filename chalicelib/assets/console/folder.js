@@ -8,7 +8,8 @@ const MOST_FILES = 100_000;
 const AT_ONCE_BYTES = 4_000_000;
 const OLD_MOST_FILES = 0xffff; // an archive with more says so in a second end record
 const PICTURE_BYTES = 1_000_000;
-const SIDE = 1600;
+const SIDE = 1600, LEAST_SIDE = 200;
+const SMALLER = 0.8; // of the sides of a picture that is still too large, as leaves and sand are
 const LISTED = /\.(png|jpe?g|csv|json|txt|xml|ya?ml|names)$/i;
 export const PICTURE = /\.(png|jpe?g|webp|heic)$/i;
 
@@ -29,11 +30,16 @@ export async function fitted(file, most = PICTURE_BYTES) {
   if (file.size <= most && /\.(png|jpe?g)$/i.test(file.name)) return file;
   let picture;
   try { picture = await createImageBitmap(file); } catch { return file; }
-  const scale = Math.min(1, SIDE / Math.max(picture.width, picture.height));
-  const canvas = new OffscreenCanvas(Math.round(picture.width * scale), Math.round(picture.height * scale));
-  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-  picture.close();
-  return new File([await canvas.convertToBlob({ type: "image/jpeg", quality: 0.9 })], file.name.replace(/\.\w+$/, ".jpg"));
+  const longest = Math.max(picture.width, picture.height);
+  for (let side = Math.min(SIDE, longest); ; side *= SMALLER) {
+    const scale = side / longest;
+    const canvas = new OffscreenCanvas(Math.round(picture.width * scale), Math.round(picture.height * scale));
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    const made = await canvas.convertToBlob({ type: "image/jpeg", quality: 0.9 });
+    if (made.size > most && side > LEAST_SIDE) continue;
+    picture.close();
+    return new File([made], file.name.replace(/\.\w+$/, ".jpg"));
+  }
 }
 
 /** Lists the files that were dropped, those of folders too, each with its path. */

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
+from chalicelib.web import console as console_files
 from tests.browser.console.conftest import TRAINED_MS
 
 FOLDER = Path(__file__).parents[3] / "docs" / "images"
+INVOICE = FOLDER.parent / "guides" / "invoice.png"
 SIZE = {"width": 1200, "height": 800}
 
 
@@ -40,3 +44,54 @@ def test_pictures_are_drawn(console, newcomer):
     page.get_by_role("button", name="What decided?").click()
     page.wait_for_selector(".decided")
     shoot(console, "try")
+
+
+def half_of_the_sample() -> tuple[bytes, bytes]:
+    """Return every other row of the sample with its label, and the texts of the others."""
+    rows = list(csv.reader(io.StringIO(console_files.text_of(console_files.SAMPLE))))
+    known, left = io.StringIO(), io.StringIO()
+    csv.writer(known).writerows(rows[::2])
+    csv.writer(left).writerows([text] for text, _ in rows[1::2])
+    return known.getvalue().encode(), left.getvalue().encode()
+
+
+def test_pictures_of_bringing_and_choosing_are_drawn(console, newcomer):
+    """What is understood of a file, the datasets, what to label next, and the usage."""
+    caller, page = newcomer(), console.page
+    known, left = half_of_the_sample()
+    page.set_viewport_size(SIZE)
+    console.enter(caller, "bring")
+    file = {"name": "messages.csv", "mimeType": "text/csv", "buffer": known + b",refund\n"}
+    page.locator("input[type=file]").first.set_input_files(file)
+    page.wait_for_selector("text=This is what was understood")
+    page.get_by_text("1 rejected").click()
+    shoot(console, "bring")
+    page.get_by_role("button", name="Keep").click()
+    page.wait_for_selector(".item .text")
+    page.locator(".list").focus()
+    console.press("j", "j")
+    shoot(console, "browse")
+    page.get_by_role("button", name="Train a model").click()
+    page.wait_for_selector("text=What next?", timeout=TRAINED_MS)
+    page.get_by_role("link", name="Which to label next").click()
+    new = {"name": "new.csv", "mimeType": "text/csv", "buffer": left}
+    page.locator("input[type=file]").set_input_files(new)
+    page.get_by_role("button", name="Choose what to label").click()
+    page.wait_for_selector(".item .text", timeout=TRAINED_MS)
+    console.press("a", "a", "a")
+    page.wait_for_selector("text=Saved")
+    shoot(console, "next")
+
+
+def test_pictures_of_documents_are_drawn(console, newcomer):
+    """An invoice with what was read of it, and the page in the dark."""
+    page = console.page
+    page.set_viewport_size(SIZE)
+    page.emulate_media(color_scheme="dark")
+    console.enter(newcomer(), "try/vision/OCRModel")
+    page.locator("input[type=file]").set_input_files(INVOICE)
+    page.get_by_role("button", name="Read").click()
+    page.wait_for_selector(".found li", timeout=TRAINED_MS)
+    page.locator(".document").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('.document').scrollIntoView({ block: 'start' })")
+    shoot(console, "document")

@@ -25,6 +25,10 @@ HOSTILE = (
     "x" * 20_000,
     "{{constructor.constructor('window.hit=1')()}}",
 )
+KEPT = """async () => [localStorage.length, sessionStorage.length, document.cookie,
+  (await indexedDB.databases()).length + (await caches.keys()).length]"""
+LIFE_SECONDS = 20
+"""Of a token that ends while somebody works; long enough to begin on a crowded machine."""
 PLAIN = "text number {i}"
 
 
@@ -89,14 +93,18 @@ def test_token_leaves_the_history(console, owner):
 
 def test_token_ends_in_the_middle(console, live, owner):
     """A token that ends asks for another; the page goes on where it was."""
-    assertion = live.assertion(sub="console@example.test", exp=time.time() + 3)
+    assertion = live.assertion(sub="console@example.test", exp=time.time() + LIFE_SECONDS)
     short = live.grant(grant_type=JWT_BEARER, assertion=assertion).ok()["access_token"]
-    console.page.goto(f"{live.url}/console#token={short}")
-    expect(console.page.get_by_text("shop").first).to_be_visible()
-    time.sleep(3.5)
-    console.go("models")
     page = console.page
-    expect(page.get_by_text("Your token has ended")).to_be_visible()
+    page.goto(f"{live.url}/console#token={short}")
+    expect(page.get_by_text("shop").first).to_be_visible()
+    ended = page.get_by_text("Your token has ended")
+    deadline = time.monotonic() + 3 * LIFE_SECONDS
+    while not ended.is_visible():
+        assert time.monotonic() < deadline
+        for place in ("usage", "models"):
+            with page.expect_response(f"{live.url}/v2/**"):
+                page.evaluate("place => { location.hash = `#/${place}` }", place)
     page.get_by_role("button", name="Token").click()
     page.get_by_label("Token").fill(owner.token)
     page.get_by_role("button", name="Sign in").click()
@@ -116,24 +124,67 @@ def test_service_goes_and_comes_back(console, owner):
     console.complaints.clear()  # the browser reports calls that reached nobody
 
 
-def test_hostile_names_are_texts(console, newcomer):
-    """HTML, other directions, emoji and long words are shown as they are, and run nowhere."""
-    caller = newcomer()
-    lines = [json.dumps({"text": text, "label": HOSTILE[0][:180]}) for text in HOSTILE]
+@pytest.fixture
+def hostile(live, newcomer):
+    """An account where everything that can have a name has a hostile one."""
+    caller, name = newcomer(), HOSTILE[0]
+    lines = [json.dumps({"text": text, "label": name[:180]}) for text in HOSTILE]
     lines += [json.dumps({"text": PLAIN.format(i=i), "label": "plain"}) for i in range(6)]
-    upload = caller.upload("\n".join(lines).encode(), name="bad.jsonl").ok()
-    path = f"/v2/language/datasets/{upload['id']}"
-    caller.json("PUT", path, {"name": HOSTILE[0]}).ok()
+    dataset = caller.upload("\n".join(lines).encode(), name="bad.jsonl").ok()["id"]
+    caller.json("PUT", f"/v2/language/datasets/{dataset}", {"name": name}).ok()
+    model = caller.train(dataset, name=name).ok()["modelId"]
+    assert caller.trained(model)["status"] == "SUCCEEDED"
+    sent = (("modelId", model.encode(), None), ("name", name.encode(), None))
+    caller.form("POST", "/v2/language/batches", *sent, ("data", b"text\na\n", "a.csv")).ok()
+    url = live.tricks.url("/honest")
+    hook = {"url": url, "events": ["batch.done"], "description": name[:100]}
+    caller.json("POST", "/v2/webhooks", hook).ok()
+    return caller, dataset, model
+
+
+def test_hostile_names_are_texts(console, hostile):
+    """HTML, other directions, emoji and long words are shown as they are, and run nowhere."""
+    caller, dataset, model = hostile
+    page, base = console.page, f"dataset/language/{dataset}"
     console.enter(caller)
-    page = console.page
     expect(page.get_by_role("link", name=HOSTILE[0])).to_be_visible()
-    for tab in ("examples", "labels", "uploads"):
-        console.go(f"dataset/language/{upload['id']}/{tab}")
-        expect(page.get_by_role("heading", name=HOSTILE[0])).to_be_visible()
-        if tab == "examples":
+    tabs = [f"{base}/{tab}" for tab in ("examples", "labels", "models", "uploads", "export")]
+    others = [f"compare?a={model}&b={model}", "models", "usage", "webhooks"]
+    for place in (*tabs, f"model/language/{model}", f"next/language/{model}", *others):
+        console.go(place)
+        page.wait_for_load_state("networkidle")
+        shown = page.locator("main").get_by_text(HOSTILE[0])
+        expect(shown.first).to_be_visible()
+        if place == tabs[0]:
             expect(page.locator(".item .text").get_by_text(HOSTILE[1])).to_be_visible()
-        assert console.overhang() == 0
-    assert page.evaluate("window.hit === undefined")
+            expect(page.locator(".item .text").get_by_text(HOSTILE[4])).to_have_count(1)
+        assert console.overhang() == 0, place
+    console.go(f"try/language/{model}")
+    page.get_by_role("textbox", name="Text").fill("".join(HOSTILE[:4]))
+    console.press("Enter")
+    page.wait_for_selector(".bar")
+    page.get_by_role("button", name="What decided?").click()
+    expect(page.locator(".decided")).to_have_text("".join(HOSTILE[:4]))
+    console.go("bring")
+    file = {"name": f"{HOSTILE[0]}.csv", "mimeType": "text/csv", "buffer": b"a,b\nc,d\n"}
+    page.locator("input[type=file]").first.set_input_files(file)
+    expect(page.locator(".drop")).to_contain_text(HOSTILE[0])
+    assert page.evaluate("window.hit === undefined && !document.querySelector('main img')")
+
+
+def test_session_is_kept_nowhere(console, owner):
+    """Neither token nor key lies in what the browser keeps; to sign out forgets them at once."""
+    console.enter(owner)
+    page = console.page
+    assert page.evaluate(KEPT) == [0, 0, "", 0]
+    assert page.context.cookies() == []
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Email of the account")).to_be_visible()
+    page.evaluate("location.hash = '#/models'")
+    expect(page.get_by_label("Email of the account")).to_be_visible()
+    expect(page.get_by_text("shop model")).to_have_count(0)
+    page.go_back()
+    expect(page.get_by_label("Email of the account")).to_be_visible()
 
 
 def test_large_file_goes_to_the_bucket(console, newcomer, tmp_path):

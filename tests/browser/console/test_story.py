@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import statistics
+
+import pytest
+
 from tests.browser.console.conftest import TRAINED_MS
 
 MOST_ACTIONS = 40
 MOST_WAIT_MS = 100
 LABELLED = 100
 FIRST_PAINT_MS = 500
+VISITS = 5
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 WATCH = """() => {
   const list = document.querySelector('.list');
   window.waits = [];
@@ -91,10 +97,16 @@ def test_next_example_comes_at_once(console, newcomer):
     console.page.wait_for_selector("text=200 examples")
 
 
-def test_page_is_painted_soon(console, owner):
-    """Something is seen within half a second, the second time that the page is opened."""
-    console.enter(owner)
-    console.page.reload()
-    console.page.wait_for_selector("form")
-    paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-    assert console.page.evaluate(paint) <= FIRST_PAINT_MS
+@pytest.mark.parametrize("width", [390, 1280])
+def test_page_is_painted_soon(console, owner, width):
+    """Something is seen within half a second, also by who never was here: median of five."""
+    console.enter(owner)  # the service has answered before
+    paints = []
+    for _ in range(VISITS):
+        context = console.page.context.browser.new_context(viewport={"width": width, "height": 800})
+        page = context.new_page()
+        page.goto(f"{console.live.url}/console")
+        page.wait_for_selector("form")
+        paints.append(page.evaluate(PAINT))
+        context.close()
+    assert statistics.median(paints) <= FIRST_PAINT_MS, paints

@@ -1,0 +1,97 @@
+"""Bring data: what is dropped, what is shown of it before anything is kept, what is scaled."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.formats.drawn import encoded, noise
+from tests.live import SHOP
+from tests.pictures import draw, label_folders, make_zip
+
+WIDE, SIDE, LEAST_SIDE = 2400, 1600, 640
+MOST_BYTES = 1_000_000
+BAD_ROW = b",refund\n"
+TWICE = b"where is parcel number 1,delivery\n"
+DROP = """({ name, content }) => {
+  const data = Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([data], name));
+  document.querySelector('.drop').dispatchEvent(
+    new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer }));
+}"""
+
+
+def drop(console, name: str, content: bytes) -> None:
+    """Drop a file on the page."""
+    given = {"name": name, "content": base64.b64encode(content).decode()}
+    console.page.evaluate(DROP, given)
+
+
+def test_nothing_is_kept_before_it_was_seen(console, newcomer):
+    """Format, labels, duplicates and rejected rows with their places are shown first."""
+    caller, page = newcomer(), console.page
+    console.enter(caller, "bring")
+    drop(console, "shop.csv", SHOP + BAD_ROW + TWICE)
+    page.wait_for_selector("text=This is what was understood")
+    facts = page.locator(".facts").inner_text().split("\n")
+    told = dict(zip(facts[::2], facts[1::2], strict=True))
+    assert (told["Examples"], told["Duplicates"], told["Rejected"]) == ("12", "1", "1")
+    assert told["Format"] == "csv"
+    expect(page.locator(".bars")).to_contain_text("delivery")
+    page.get_by_text("1 rejected").click()
+    expect(page.locator("details li")).to_contain_text(str(SHOP.count(b"\n") + 1))
+    assert caller.get("/v2/language/datasets").ok()["data"] == []
+
+    page.get_by_label("Name of the dataset").fill("my shop")
+    page.get_by_role("button", name="Keep 12 examples").click()
+    page.wait_for_selector(".item .text")
+    [kept] = caller.get("/v2/language/datasets").ok()["data"]
+    assert (kept["name"], kept["totalExamples"]) == ("my shop", 12)
+
+
+def test_dropped_zip_becomes_pictures(console, newcomer):
+    """A zip is taken for pictures with a label for each folder."""
+    caller, page = newcomer(), console.page
+    console.enter(caller, "bring")
+    drop(console, "signs.zip", make_zip(label_folders({"circle": 2, "square": 3})))
+    page.get_by_role("button", name="Keep 5 examples").click()
+    page.wait_for_selector(".cell img")
+    [kept] = caller.get("/v2/vision/datasets").ok()["data"]
+    labels = {one["name"]: one["numExamples"] for one in kept["labelSummary"]["labels"]}
+    assert labels == {"circle": 2, "square": 3}
+
+
+def test_pictures_of_a_phone_are_scaled(console, newcomer, tmp_path):
+    """A picture is scaled until it is small enough, also one like sand; a small one stays."""
+    large = encoded(noise(WIDE, WIDE * 3 // 4), "JPEG", quality=95)
+    assert len(large) > MOST_BYTES
+    for label in ("circle", "square"):
+        (tmp_path / "signs" / label).mkdir(parents=True)
+        (tmp_path / "signs" / label / "small.png").write_bytes(draw(label))
+    (tmp_path / "signs" / "circle" / "large.jpg").write_bytes(large)
+    caller, page = newcomer(), console.page
+    console.enter(caller, "bring")
+    page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "signs")
+    page.get_by_role("button", name="Keep 3 examples").click()
+    page.wait_for_selector(".cell img")
+    [kept] = caller.get("/v2/vision/datasets").ok()["data"]
+    found = caller.get(f"/v2/vision/datasets/{kept['id']}/browse").ok()["data"]
+    *small, (width, height) = sorted((one["width"], one["height"]) for one in found)
+    assert small == [(32, 32), (32, 32)]
+    assert LEAST_SIDE <= width <= SIDE
+    assert width / height == pytest.approx(4 / 3, rel=0.01)
+
+
+def test_examples_are_added_to_a_dataset(console, newcomer):
+    """More of a file goes to a dataset that is there, whose receipts tell of both."""
+    caller, page = newcomer(), console.page
+    dataset = caller.upload(SHOP, name="shop.csv").ok()
+    console.enter(caller, f"dataset/language/{dataset['id']}/uploads")
+    page.get_by_role("link", name="Add examples").click()
+    drop(console, "more.csv", TWICE + b"send me a new cup,exchange\n" + BAD_ROW)
+    page.get_by_role("button", name="Keep").click()
+    expect(page.get_by_text("1 kept, 1 duplicates, 1 rejected")).to_be_visible()
+    expect(page.get_by_text("12 kept, 0 duplicates, 0 rejected")).to_be_visible()
