@@ -53,13 +53,14 @@ format: $(INSTALLED) ## rewrite the code in the project's format
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format --quiet .
 
-check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings
+check: $(INSTALLED) ## format, lint, types, direction of imports, docstrings, CloudFormation templates
 	@$(BIN)/ruff format --check --quiet . || { echo "Run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@cd client && ../$(BIN)/mypy && ../$(BIN)/python tools/write_sync.py --check
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 	@$(BIN)/interrogate --quiet app.py entry.py chalicelib infra
+	@$(BIN)/python -m tests.infra.template.lint
 
 test: $(INSTALLED) fast-models $(if $(ARGS),check) ## everything that must pass: checks and all tests (ARGS="tests/web -x" runs some)
 	@$(BIN)/python -m $(if $(ARGS),pytest $(ARGS),tests.parts --check)
@@ -130,7 +131,8 @@ growth: check fast-models ## much of everything costs little: 10,000 trainings w
 	@PRESAGE_FULL_SIZE=1 $(BIN)/python -m pytest tests/services/test_backlog.py tests/stores/datasets/test_pages.py \
 	  tests/stores/models/test_places.py tests/stores/examples/test_digest_index.py tests/stores/jobs/test_room.py \
 	  tests/api/test_throttles.py tests/formats/pictures/test_reading.py \
-	  tests/formats/texts/test_language_file.py --timeout 3600 $(ARGS)
+	  tests/formats/texts/test_language_file.py tests/formats/archives/test_archive_cost.py \
+	  tests/formats/pdf/test_document.py --timeout 3600 $(ARGS)
 
 histories: check fast-models ## 10,000 random operations against a model of the specification (PRESAGE_HISTORY_SEED=n repeats)
 	@$(BIN)/python -m pytest -s tests/flows/long_histories.py --timeout 3600 $(ARGS)

@@ -15,4 +15,4 @@ def test_package_is_small():
 @pytest.mark.timeout(400)
 def test_import_costs_little_more_than_that_of_httpx():
     """What few calls need (signing, repeats, the command, progress bars) is loaded by them."""
-    assert any(import_ratio(5) <= 1.5 for _ in range(2))
+    assert any(import_ratio(3) <= 1.5 for _ in range(2))

@@ -121,9 +121,10 @@ def a_letter():
 @pytest.mark.parametrize(("kind", "turns"), [*((kind, 0) for kind in KINDS), ("sine", 2)])
 def test_a_bent_page_is_straightened(kind, turns):
     """Bent lines are read to the word, and answers name places on the page as it was sent."""
+    engine = the_engine()
     bent = np.ascontiguousarray(np.rot90(curled(a_letter(), kind, 3, 0.05), turns))
 
-    page = read_page(paged(bent), the_engine(), go_on)
+    page = read_page(paged(bent), engine, go_on)
 
     found = [word for line in page.lines for word in line.text.split()]
     words = [word for text in SENTENCES for word in text.split()]
@@ -139,8 +140,9 @@ def test_a_bent_page_is_straightened(kind, turns):
 
 def test_a_flat_page_is_not_straightened():
     """Level pages and those that were laid down askew keep their pixels."""
+    engine = the_engine()
     for pixels in (a_letter(), curled(a_letter(), "bulge", 3, 0.0)):
-        page = read_page(paged(pixels), the_engine(), go_on)
+        page = read_page(paged(pixels), engine, go_on)
 
         assert page.unrolling is None
         assert page.pixels is pixels
@@ -154,20 +156,21 @@ def waves():
 
 
 @pytest.mark.parametrize(
-    "pixels",
+    "draw",
     [
-        waves(),
-        np.random.default_rng(1).integers(0, 256, (900, 900, 3)),
-        curled(a_letter(), "bulge", 1, 0.5),
-        curled(a_letter(), "sine", 1, 0.3),
+        waves,
+        lambda: np.random.default_rng(1).integers(0, 256, (900, 900, 3)),
+        lambda: curled(a_letter(), "bulge", 1, 0.5),
+        lambda: curled(a_letter(), "sine", 1, 0.3),
     ],
     ids=["waves", "noise", "rolled up", "crumpled"],
 )
-def test_pages_beyond_straightening_are_answered(pixels):
+def test_pages_beyond_straightening_are_answered(draw):
     """Waves, noise and paper that is bent beyond reading end soon, in places on the page."""
+    engine, pixels = the_engine(), draw()
     start = time.process_time()
 
-    page = read_page(paged(pixels.astype(np.uint8)), the_engine(), go_on)
+    page = read_page(paged(pixels.astype(np.uint8)), engine, go_on)
 
     assert time.process_time() - start < 30
     for rect in (*(line.box for line in page.lines), *page.unread):

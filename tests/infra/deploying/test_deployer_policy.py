@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from infra.deploying.deployer_policy import CHECKED, policy
 from tests.infra.template.conftest import data, template
@@ -72,6 +71,8 @@ def test_every_kind_of_resource_can_be_made(
     data: dict[str, Any],
 ) -> None:
     """What AWS says it needs to make, read, change and remove each kind is allowed."""
+    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # half a second
+
     kinds = {r["Type"] for part in (template, data) for r in part["Resources"].values()}
     kinds = {made for kind in kinds for made in MADE_OF.get(kind, (kind,))}
     lacking = {}

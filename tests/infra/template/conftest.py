@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @cache
-def _template() -> dict[str, Any]:
+def whole_template() -> dict[str, Any]:
     """Make it once, also for tests elsewhere that import the fixture: Chalice takes seconds."""
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -32,7 +32,7 @@ def _template() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def template() -> dict[str, Any]:
     """The template of a deployment, with everything that is merged into it."""
-    return _template()
+    return whole_template()
 
 
 @pytest.fixture(scope="session")

@@ -156,23 +156,23 @@ def test_trace_of_an_icon_is_not_part_of_an_address():
     "unit", ["a", "1 ", "@", "a@a.co ", "www.", "+1 555 0100 ", "A. ", "(1", ", ", "| ", "May 1 "]
 )
 def test_long_hostile_line_takes_linear_time(unit):
-    """A line of 20,000 characters is answered within seconds whatever it repeats."""
-    text = (unit * 20_000)[:20_000].strip()
+    """A line of 10,000 characters is answered within seconds whatever it repeats."""
+    text = (unit * 10_000)[:10_000].strip()
     corners = ((0.0, 0.0), (5000.0, 0.0), (5000.0, 20.0), (0.0, 20.0))
     line = TextLine(text, 0.9, around_points(corners))
     before = time.process_time()
     find_contacts(page_of([line]))
-    assert time.process_time() - before < 5
+    assert time.process_time() - before < 1.5
 
 
 def test_dense_page_takes_bounded_time():
-    """A page of 1,500 short lines is no card, but is answered all the same."""
+    """A page of 750 short lines is no card, but is answered all the same."""
     lines = [
-        text_line(f"Dana Reyes {n}", 20 + 300 * (n % 3), 20 * (n // 3), 12) for n in range(1500)
+        text_line(f"Dana Reyes {n}", 20 + 300 * (n % 3), 20 * (n // 3), 12) for n in range(750)
     ]
     before = time.process_time()
     find_contacts(page_of(lines))
-    assert time.process_time() - before < 8
+    assert time.process_time() - before < 2.5
 
 
 ROWS = ("Dana Reyes", "12 Elm Street", "Phoenix, AZ 85001", "602 555 0100", "Fax", "Manager")
@@ -182,7 +182,7 @@ ROWS = ("Dana Reyes", "12 Elm Street", "Phoenix, AZ 85001", "602 555 0100", "Fax
 def test_time_grows_with_the_lines(is_pile):
     """Four times as many lines take about four times as long, scattered or in one place."""
     chance, spent = random.Random(5), []
-    for count in (600, 2400):
+    for count in (300, 1200):
         lines = [
             text_line(
                 ROWS[n % len(ROWS)],
@@ -194,7 +194,7 @@ def test_time_grows_with_the_lines(is_pile):
         before = time.process_time()
         find_contacts(page_of(lines))
         spent.append(time.process_time() - before)
-    assert spent[1] < 9 * spent[0] + 0.2
+    assert spent[1] < 9 * spent[0] + 0.1
 
 
 def test_check_ends_the_search():

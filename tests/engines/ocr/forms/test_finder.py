@@ -25,7 +25,7 @@ def _values(form: DrawnForm, page: ReadPage) -> dict[str, str]:
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_values_are_found_in_every_layout(layout: Callable[[int], DrawnForm]) -> None:
     """Filled and empty fields are exact, level or tilted, wherever the form puts its values."""
-    for seed, degrees in enumerate((2.5, -2.0, 2.5, -2.0)):
+    for seed, degrees in enumerate((2.5, -2.0)):
         form = layout(seed)
 
         assert form.values == _values(form, form.read())
@@ -273,16 +273,16 @@ def test_check_ends_the_search() -> None:
 
 
 def test_pile_of_lines_takes_seconds_at_most() -> None:
-    """1,500 lines in one place, or one row, are searched in a time that grows with them."""
+    """750 lines in one place, or one row, are searched in a time that grows with them."""
     for step in (0, 9):
         lines = tuple(
-            TextLine("Total 12.50", 0.9, Rect(n * step, 20, n * step + 90, 34)) for n in range(1500)
+            TextLine("Total 12.50", 0.9, Rect(n * step, 20, n * step + 90, 34)) for n in range(750)
         )
         template = FormTemplate((TemplateKey("a", ("Total",)), TemplateKey("b", ("address",))))
         started = time.process_time()
         find_fields(ReadPage(Page(1, 9000, 100, 1.0), 0, None, lines), template)
 
-        assert time.process_time() - started < 3
+        assert time.process_time() - started < 1
 
 
 def test_virtual_keys_find_kinds_of_text() -> None:

@@ -164,9 +164,9 @@ UNITS = (
 
 @pytest.mark.parametrize("finder", FINDERS, ids=lambda one: one.__name__)
 def test_time_grows_linearly(finder):
-    """Ten thousand characters of anything take no more than a moment."""
+    """Five thousand characters of anything take no more than a moment."""
     for unit in UNITS:
-        line = (unit * 10_000)[:10_000]
+        line = (unit * 5_000)[:5_000]
         before = time.process_time()
         finder(line)
-        assert time.process_time() - before < 0.75, unit
+        assert time.process_time() - before < 0.2, unit

@@ -1,0 +1,1 @@
+"""The service is called as its OpenAPI document says, by generated calls."""
