@@ -37,6 +37,7 @@ def test_pictures_are_drawn(console, newcomer):
     page.get_by_role("link", name="doubtful").click()
     page.wait_for_selector(".suggestion")
     page.keyboard.press("a")
+    page.wait_for_selector("text=Saved")
     shoot(console, "mend")
     console.go(f"try/language/{model}")
     page.locator("textarea").fill("The lamp arrived broken, can I get my money back?")

@@ -46,6 +46,30 @@ def test_boxes_are_mended_by_keyboard_and_mouse(console, fruits):
     assert total == dataset["totalExamples"] + 1
 
 
+def test_box_is_drawn_by_touch(console, fruits):
+    """A finger draws a box, and the page stays where it is meanwhile."""
+    caller, dataset = fruits
+    console.enter(caller, f"dataset/vision/{dataset['id']}")
+    page = console.page
+    page.wait_for_selector(".cell img")
+    console.press("b")
+    page.wait_for_selector("rect:focus")
+    boxes = page.locator(".drawing rect[tabindex]").count()
+    plane = page.locator(".drawing svg").bounding_box()
+    inspector = page.context.new_cdp_session(page)
+    inspector.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    moves = [("touchStart", 3), ("touchMove", 30), ("touchMove", 60)]
+    for kind, by in moves:
+        finger = {"x": plane["x"] + by, "y": plane["y"] + by}
+        inspector.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [finger]})
+    inspector.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect(page.locator(".drawing rect[tabindex]")).to_have_count(boxes + 1)
+    page.get_by_role("button", name="Keep these boxes").click()
+    expect(page.locator("dialog")).to_have_count(0)
+    total = caller.get(f"/v2/vision/datasets/{dataset['id']}").ok()["totalExamples"]
+    assert total == dataset["totalExamples"] + 1
+
+
 def test_cell_of_the_matrix_leads_to_its_examples(console, owner):
     """A number of the confusion matrix shows examples, with what the model says of them."""
     [model] = owner.get("/v2/language/models").ok()["data"]

@@ -42,9 +42,9 @@ def test_label_is_undone_by_an_opposite_correction(console, few):
     console.press("2")
     console.page.wait_for_selector("text=Saved")
     assert caller.get(f"{path}/corrections").ok()["data"][0]["moved"] == 1
-    console.press("u")
+    with console.page.expect_response("**/corrections"):
+        console.press("u")
     expect(console.page.locator(".item .chip").first).to_contain_text("two")
-    console.page.wait_for_timeout(1000)
 
     done = caller.get(f"{path}/corrections").ok()["data"]
     assert [one["moved"] for one in done] == [1, 1]
