@@ -126,7 +126,8 @@ class DeliveryStore:
         response = delivery.response
         return [
             DeliveryRow.attempts.set(delivery.attempts),
-            DeliveryRow.cause.set(delivery.cause),
+            # Not every DynamoDB takes an empty text.
+            DeliveryRow.cause.set(delivery.cause) if delivery.cause else DeliveryRow.cause.remove(),
             DeliveryRow.response.remove()
             if response is None
             else DeliveryRow.response.set(response),
