@@ -1,0 +1,57 @@
+"""Workers die in the middle of rankings."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import urllib.request
+from typing import Any
+
+import pytest
+
+from tests.flows.client import LANGUAGE, Client
+from tests.flows.kills.conftest import ROUNDS
+from tests.flows.kills.killing import kill, wait
+from tests.flows.test_batches import ENDED
+from tests.flows.test_rankings import USAGE, used
+from tests.flows.world import World, csv_file, made_rows
+from tests.local_stack import LocalStack
+
+LINES = 3_500
+SECONDS = 300.0
+"""Longest wait for a ranking."""
+
+
+@pytest.mark.timeout(600 + 60 * ROUNDS)
+def test_a_ranking_whose_workers_die_is_the_same(stack: LocalStack, world: World) -> None:
+    """Every line counts once, and the result is to the byte that of a ranking left in peace."""
+    chance, client = random.Random(23), world.caller("GOLD", example_calls=1_000_000)
+    model_id = client.model(int(client.dataset(csv_file(made_rows(60)))["id"]))
+    results = []
+    for rounds in (0, ROUNDS):
+        before = used(client.get(USAGE).ok)
+        made = _send(client, model_id)
+        for _ in range(rounds):
+            time.sleep(chance.uniform(0.2, 1.5))
+            kill(stack, "ingest")
+        place = f"{LANGUAGE}/batches/{made['id']}"
+        done = client.wait(place, lambda seen: seen["status"] in ENDED, SECONDS)[-1]
+        assert (done["status"], done["counts"]) == (
+            "SUCCEEDED",
+            {"total": LINES, "done": LINES, "failed": 4},
+        )
+        with urllib.request.urlopen(done["resultUrl"], timeout=30) as answer:  # noqa: S310 - our own
+            results.append(answer.read())
+        wait(lambda: used(client.get(USAGE).ok) == before + LINES - 4)  # noqa: B023 - run at once
+    lines = [json.loads(line) for line in results[0].splitlines()]
+    assert len({line["id"] for line in lines}) == len(lines) == 50
+    assert results[0] == results[1]
+
+
+def _send(client: Client, model_id: str) -> dict[str, Any]:
+    """Ask for a ranking of many texts, some of them empty."""
+    texts = ("" if n % 1_000 == 7 else f"number {n}" for n in range(LINES))
+    sent = "".join(json.dumps({"text": text, "id": f"n{n}"}) + "\n" for n, text in enumerate(texts))
+    fields, files = {"modelId": model_id, "count": 50}, {"data": ("n.jsonl", sent.encode())}
+    return dict(client.multipart("POST", f"{LANGUAGE}/rankings", fields, files).ok)
