@@ -65,7 +65,7 @@ class _Blocks:
             yield EntityMatch(
                 labels.ADDRESS,
                 join_text(block),
-                min(measures.SUREST, best + measures.WHOLE_ADDRESS_BONUS),
+                min(measures.SUREST, best),
                 tuple(block),
             )
 
@@ -74,7 +74,7 @@ class _Blocks:
         best = max(self._sure[piece] for piece in block)
         fair = sum(self._sure[piece] >= measures.FAIR_ADDRESS for piece in block)
         return (
-            best >= measures.STRONG_ADDRESS
+            best >= measures.SURE_KIND
             or fair > 1
             or (best >= measures.FAIR_ADDRESS and len(block) > 1)
         )
@@ -150,10 +150,7 @@ def _is_headed(key: str, text: str) -> bool:
     """Return whether a key has an address, or the first line of one."""
     if is_entry(text):
         return False
-    return (
-        labels.label_tag(key) == labels.ADDRESS
-        or address_confidence(text) >= measures.STRONG_ADDRESS
-    )
+    return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= measures.SURE_KIND
 
 
 def _names_address(key: str) -> bool:
@@ -170,13 +167,11 @@ def _confidence(piece: CardPiece) -> float:
     if find_state_zips(text):
         return confidence
     if (
-        title_confidence(text) >= measures.CONTRARY_CERTAINTY
-        or person_confidence(text) >= measures.CONTRARY_PERSON
+        title_confidence(text) >= measures.SURE_KIND
+        or person_confidence(text) >= measures.SURE_KIND
     ):
         return min(confidence, measures.WEAK_ADDRESS) if find_postcodes(text) else 0.0
-    if organisation_confidence(text) >= measures.CONTRARY_CERTAINTY and not any(
-        map(str.isdecimal, text)
-    ):
+    if organisation_confidence(text) >= measures.SURE_KIND and not any(map(str.isdecimal, text)):
         return 0.0
     return confidence
 
@@ -188,9 +183,7 @@ def _without_icon(piece: CardPiece) -> CardPiece:
         return piece
     part = piece.part(icon.end(), len(piece.text))
     return (
-        part
-        if part is not None and address_confidence(part.text) >= measures.STRONG_ADDRESS
-        else piece
+        part if part is not None and address_confidence(part.text) >= measures.SURE_KIND else piece
     )
 
 
@@ -235,7 +228,7 @@ def _has_postcode(text: str) -> bool:
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:
     """Return whether a piece is the next one of an address after its last one so far."""
-    alike = max(last.height, piece.height) < measures.ADDRESS_SAME_SIZE * min(
+    alike = max(last.height, piece.height) < measures.SAME_SIZE_TIMES * min(
         last.height, piece.height
     )
     return alike and (
@@ -254,9 +247,4 @@ def _may_be_town(text: str) -> bool:
     """Return whether a text may be a town or a quarter: a few words that are nothing else."""
     kinds = (title_confidence(text), person_confidence(text), organisation_confidence(text))
     plain = text[:1].isalnum() and len(text.split()) <= measures.TOWN_WORDS
-    return (
-        plain
-        and max(kinds) < measures.CONTRARY_CERTAINTY
-        and not is_entry(text)
-        and not is_heading(text)
-    )
+    return plain and max(kinds) < measures.SURE_KIND and not is_entry(text) and not is_heading(text)

@@ -84,21 +84,21 @@ def _owner_fit(text: str, owner: str) -> float:
     if whole == owner or "".join(words) == owner:
         return 1.0
     if len(whole) >= measures.SHORTEST_OWNER and fuzz.ratio(whole, owner) >= measures.ALIKE_RATIO:
-        return measures.FITS_MISREAD
+        return measures.NEARLY_FITS
     if len(owner) > measures.SHORT_OWNER and whole.startswith(owner):
-        return measures.BEGINS_WITH_OWNER
+        return measures.NEARLY_FITS
     if _starts(core, owner) or _starts([word for word in core if word not in _SMALL], owner):
-        return measures.FIRST_WORDS_FIT
+        return measures.NEARLY_FITS
     initials = "".join(word[0] for word in core)
     small = "".join(word[0] for word in core if word not in _SMALL)
     if len(owner) > 1 and owner in (initials, small):
-        return measures.INITIALS_FIT
+        return measures.OWNER_FIT
     if (
         len(owner) > measures.SHORTEST_OWNER
         and owner.startswith(whole)
         and len(whole) >= measures.SHORTEST_OWNER
     ):
-        return measures.BEGINS_OWNER
+        return measures.OWNER_FIT
     return (
         measures.ONE_WORD_FITS
         if any(len(word) > measures.SHORTEST_OWNER and word in owner for word in core)
@@ -140,11 +140,11 @@ def _local_fit(words: list[str], local: str) -> float:
     if hits > 1 or (hits and flat in _short_forms(words)):
         return 1.0
     if hits:
-        return measures.ONE_NAME_FITS
+        return measures.PART_OF_NAME_FITS
     if flat in _short_forms(words):
-        return measures.SHORT_FORM_FITS
+        return measures.PART_OF_NAME_FITS
     close = max((fuzz.ratio(word, part) for word in long for part in parts), default=0.0)
-    return measures.NAME_ALIKE if close >= measures.ALIKE_RATIO else 0.0
+    return measures.PART_OF_NAME_FITS if close >= measures.ALIKE_RATIO else 0.0
 
 
 def _short_forms(words: list[str]) -> set[str]:

@@ -37,14 +37,14 @@ def is_entry(text: str) -> bool:
 
 def _has_date(text: str) -> bool:
     """Return whether a date with its year stands in a line."""
-    return any(span.confidence >= measures.DATE_CERTAINTY for span in find_dates(text))
+    return any(span.confidence >= measures.ENTRY_CERTAINTY for span in find_dates(text))
 
 
 def has_amount(text: str) -> bool:
     """Return whether an amount stands in a line; `Rm 12` and `Unit 3.02` are none."""
     spans = find_money(text)
     if any(
-        span.confidence >= measures.MONEY_CERTAINTY and _CENTS.search(span.text) for span in spans
+        span.confidence >= measures.ENTRY_CERTAINTY and _CENTS.search(span.text) for span in spans
     ):
         return True
     if any(span.text[0] in "$£€¥₹" for span in spans):

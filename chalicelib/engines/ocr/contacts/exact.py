@@ -61,7 +61,7 @@ def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
     if all(phone.confidence >= measures.WEAK_PHONE for phone in phones):
         return list(phones)
     codes = find_postcodes(text)
-    is_address = address_confidence(text) >= measures.TELLING_CERTAINTY
+    is_address = address_confidence(text) >= measures.SURE_KIND
     return [
         phone
         for phone in phones
@@ -126,7 +126,7 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
             tag, confidence = labels.MOBILE_PHONE, measures.UNLABELLED_MOBILE * confidence
     elif kind == labels.WEBSITE and label == labels.EMAIL and "www" not in span.text.lower():
         # The at sign was not read; what is not there is not made up.
-        tag, confidence = labels.EMAIL, measures.MAIL_WITHOUT_AT
+        tag, confidence = labels.EMAIL, measures.MISREAD_ENTITY
     return EntityMatch(tag, span.text, confidence, (part,))
 
 
@@ -167,7 +167,7 @@ _OPENING = _MARKS.replace("(", "").replace("+", "")
 def _introduces(text: str, cut: str) -> bool:
     """Return whether words only say what follows: `Customer Service: 555 0100`."""
     words = text.split()
-    if len(words) > measures.INTRODUCING_WORDS or has_legal_form(text):
+    if len(words) > measures.LABEL_WORDS or has_legal_form(text):
         return False
     return cut.rstrip().endswith(":") or not _says_something(text)
 
@@ -175,9 +175,7 @@ def _introduces(text: str, cut: str) -> bool:
 def _says_something(text: str) -> bool:
     """Return whether a text is likely an entity of its own."""
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
-    return (
-        max(kinds) >= measures.TELLING_CERTAINTY or len(text.split()) >= measures.INTRODUCING_WORDS
-    )
+    return max(kinds) >= measures.SURE_KIND or len(text.split()) >= measures.LABEL_WORDS
 
 
 def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:

@@ -105,7 +105,7 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
         return found, None
     if found.tag in _NUMBERS and tag in _NUMBERS:
         return EntityMatch(
-            tag, found.text, max(found.confidence, measures.LABEL_ABOVE_OR_BESIDE), found.pieces
+            tag, found.text, max(found.confidence, measures.LABELLED_NUMBER), found.pieces
         ), mark
     return found, mark if tag == found.tag else None
 

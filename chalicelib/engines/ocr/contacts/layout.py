@@ -43,9 +43,9 @@ def is_below(upper: CardPiece, lower: CardPiece, gap: float = measures.BELOW_HEI
 
 def is_aligned(one: Rect, other: Rect, height: float) -> bool:
     """Return whether two places share their left or right edge or their middle."""
-    left = abs(one.min_x - other.min_x) < measures.SAME_EDGE_HEIGHTS * height
-    right = abs(one.max_x - other.max_x) < measures.SAME_EDGE_HEIGHTS * height
-    middle = abs(one.center[0] - other.center[0]) < measures.SAME_CENTRE_HEIGHTS * height
+    left = abs(one.min_x - other.min_x) < measures.ALIGNED_HEIGHTS * height
+    right = abs(one.max_x - other.max_x) < measures.ALIGNED_HEIGHTS * height
+    middle = abs(one.center[0] - other.center[0]) < measures.ALIGNED_HEIGHTS * height
     return left or right or middle
 
 
@@ -72,10 +72,10 @@ class Neighbours:
     def around(self, piece: CardPiece) -> list[CardPiece]:
         """Return the nearest pieces beside, above and below a piece, without it, top down."""
         place, height = piece.place, piece.height
-        low = int(np.searchsorted(self._tops, place.min_y - measures.AROUND_ABOVE_HEIGHTS * height))
+        low = int(np.searchsorted(self._tops, place.min_y - measures.AROUND_HEIGHTS * height))
         high = int(
             np.searchsorted(
-                self._tops, place.max_y + measures.AROUND_BELOW_HEIGHTS * height, side="right"
+                self._tops, place.max_y + measures.AROUND_HEIGHTS * height, side="right"
             )
         )
         middle = int(np.searchsorted(self._tops, place.min_y))
@@ -86,9 +86,7 @@ class Neighbours:
         rows = self._rows[low:high]
         aside = np.maximum(rows[:, 0] - place.max_x, place.min_x - rows[:, 2])
         away = np.maximum(rows[:, 1] - place.max_y, place.min_y - rows[:, 3])
-        near = np.flatnonzero(
-            aside < measures.AROUND_ASIDE_HEIGHTS * np.maximum(rows[:, 4], height)
-        )
+        near = np.flatnonzero(aside < measures.AROUND_HEIGHTS * np.maximum(rows[:, 4], height))
         if len(near) > measures.MOST_NEIGHBOURS:
             distance = np.maximum(aside[near], 0.0) + np.maximum(away[near], 0.0)
             near = np.sort(

@@ -24,13 +24,13 @@ from chalicelib.engines.ocr.kinds.span import folded_words
 from chalicelib.engines.ocr.kinds.title import FIELDS, HEADS, title_confidence
 
 _CARD_FLOORS = {
-    PERSON: (measures.PERSON_CERTAINTY, measures.FURTHER_PERSON),
-    ORG: (measures.ORG_CERTAINTY, measures.FURTHER_ORG),
+    PERSON: (measures.KIND_CERTAINTY, measures.FURTHER_CERTAINTY),
+    ORG: (measures.KIND_CERTAINTY, measures.FURTHER_CERTAINTY),
 }
 """Scores of the first and of further persons and organisations of a card."""
 _PAGE_FLOORS = {
-    PERSON: (measures.PERSON_OF_PAGE, measures.FURTHER_PERSON),
-    ORG: (measures.ORG_OF_PAGE, measures.FURTHER_ORG),
+    PERSON: (measures.PAGE_CERTAINTY, measures.FURTHER_CERTAINTY),
+    ORG: (measures.PAGE_CERTAINTY, measures.FURTHER_CERTAINTY),
 }
 """The same on a page of many lines: its largest line is no name, and it may name nobody."""
 _JOINERS = ("and", "&", "of", "the", "for", "de", "des", "du", "di", "et", "und", "für")
@@ -69,7 +69,7 @@ def name_entities(
         found += chosen
     if judge.is_card and all(one.tag != ORG for one in found):
         chosen, left = _chosen(
-            ORG, [(judge.logo(group), group) for group in left], (measures.ORG_CERTAINTY, 1.0)
+            ORG, [(judge.logo(group), group) for group in left], (measures.KIND_CERTAINTY, 1.0)
         )
         found += chosen
     return found + _rest(left, judge)
@@ -102,10 +102,10 @@ def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
         if taken & set(group) or (len(group) > 1 and not _continues(group)):
             continue
         confidence = 0.0 if _is_printed(text) else title_confidence(text)
-        if len(group) > 1 and confidence < measures.TITLE_CERTAINTY:
+        if len(group) > 1 and confidence < measures.KIND_CERTAINTY:
             continue
         taken.update(group)
-        tag = TITLE if confidence >= measures.TITLE_CERTAINTY else OTHER
+        tag = TITLE if confidence >= measures.KIND_CERTAINTY else OTHER
         found.append(
             EntityMatch(tag, text, confidence if tag == TITLE else judge.other(group), group)
         )
@@ -117,7 +117,7 @@ def _continues(group: Group) -> bool:
     first, second = group[0].text, group[1].text
     opens = first.rstrip().endswith(("&", ",", " of", " and", "-", "/"))
     joins = second.split()[0].lower() in ("of", "and", "&", "for")
-    return title_confidence(first) >= measures.TITLE_CERTAINTY and (opens or joins)
+    return title_confidence(first) >= measures.KIND_CERTAINTY and (opens or joins)
 
 
 def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
@@ -128,7 +128,7 @@ def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
     for one in pieces:
         for other in pieces:
             heights = sorted((one.height, other.height))
-            if one is other or heights[1] > measures.NAME_SAME_SIZE * heights[0]:
+            if one is other or heights[1] > measures.SAME_SIZE_TIMES * heights[0]:
                 continue
             if is_beside(one, other) or is_below(one, other):
                 pairs.append((one, other))
@@ -148,7 +148,7 @@ class _Judge:
     def __init__(self, pieces: Sequence[CardPiece], clues: Clues, usual: float) -> None:
         self._clues = clues
         self.is_card = len(pieces) <= measures.CARD_LINES
-        titles = [one for one in pieces if title_confidence(one.text) >= measures.TITLE_CERTAINTY]
+        titles = [one for one in pieces if title_confidence(one.text) >= measures.KIND_CERTAINTY]
         self._titles = Neighbours(titles)
         self._usual = usual
         self._tallest = max(piece.height for piece in pieces)
@@ -158,7 +158,7 @@ class _Judge:
         text = _text(group)
         # Bill Price and Page Street are persons too, on a card.
         named = (
-            self.is_card and key_end(text) == 0 and person_confidence(text) >= measures.KNOWN_NAME
+            self.is_card and key_end(text) == 0 and person_confidence(text) >= measures.SURE_KIND
         )
         if _is_printed(text) and not named:
             return 0.0
@@ -189,7 +189,7 @@ class _Judge:
             return self._joined_organisation(group, max(own, measures.OWNER_FACTOR * fit))
         title = title_confidence(text)
         if (
-            title >= measures.TITLE_CERTAINTY
+            title >= measures.KIND_CERTAINTY
             and not has_legal_form(text)
             and fit < measures.OWNER_FIT
         ):
@@ -200,11 +200,11 @@ class _Judge:
     def logo(self, group: Group) -> float:
         """Return how sure a group is to be a logo that nothing else tells: a few large words."""
         text = _text(group)
-        is_other = _is_printed(text) or title_confidence(text) >= measures.TITLE_CERTAINTY
-        if len(group) > 1 or is_other or group[0].height < measures.LOGO_TIMES * self._usual:
+        is_other = _is_printed(text) or title_confidence(text) >= measures.KIND_CERTAINTY
+        if len(group) > 1 or is_other or group[0].height < measures.LARGE_TIMES * self._usual:
             return 0.0
         named = text[:1].isupper() and len(text.split()) <= measures.LOGO_WORDS and _is_plain(text)
-        return measures.ORG_CERTAINTY + self._size(group) if named else 0.0
+        return measures.KIND_CERTAINTY + self._size(group) if named else 0.0
 
     def other(self, group: Group) -> float:
         """Return how sure a group is to be none of the tags."""
@@ -227,7 +227,7 @@ class _Judge:
         parts = max(self._plain_organisation(piece.text) for piece in group)
         goes_on = all(piece.text.split()[0] in _JOINERS for piece in group[1:])
         gains = goes_on or confidence - parts >= measures.JOINING_GAIN or has_legal_form(text)
-        if not gains and not (confidence >= measures.ORG_CERTAINTY and self._is_logo(group)):
+        if not gains and not (confidence >= measures.KIND_CERTAINTY and self._is_logo(group)):
             return 0.0
         return max(confidence, parts) + self._size(group) + measures.LINE_BONUS * len(group)
 
@@ -236,11 +236,11 @@ class _Judge:
         heights = [piece.height for piece in group]
         words = [word for piece in group for word in piece.text.split()]
         capitals = all(word[:1].isupper() or word.lower() in _JOINERS for word in words)
-        large = min(heights) >= measures.LOGO_TIMES * self._usual
+        large = min(heights) >= measures.LARGE_TIMES * self._usual
         alike = max(heights) <= measures.LOGO_SAME_SIZE * min(heights)
         plain = all(
-            person_confidence(piece.text) < measures.KNOWN_NAME
-            and title_confidence(piece.text) < measures.TITLE_CERTAINTY
+            person_confidence(piece.text) < measures.SURE_KIND
+            and title_confidence(piece.text) < measures.KIND_CERTAINTY
             for piece in group
         )
         return capitals and large and alike and plain
@@ -255,7 +255,7 @@ class _Judge:
     def _joined_person(self, group: Group, confidence: float) -> float:
         """Return the score of a name in several pieces, of which none is a name itself."""
         parts = max(person_confidence(piece.text) if " " in piece.text else 0.0 for piece in group)
-        if parts >= measures.PERSON_CERTAINTY - measures.NEAR_PERSON or any(
+        if parts >= measures.KIND_CERTAINTY or any(
             len(piece.text.split()) > measures.NAME_PART_WORDS for piece in group
         ):
             return 0.0
@@ -269,7 +269,7 @@ class _Judge:
         if has_legal_form(text):
             against += measures.AGAINST_LEGAL_FORM
         known = sum(word in INDUSTRY or word in FIELDS or word in HEADS for word in words)
-        named = person_confidence(text) >= measures.KNOWN_NAME
+        named = person_confidence(text) >= measures.SURE_KIND
         # Baker, Banks and Church are surnames too.
         is_half = bool(fit) or (named and known == 1)
         against += (
@@ -291,7 +291,7 @@ class _Judge:
             and height >= measures.TALLEST_TIMES * self._usual
         ):
             return measures.LARGEST_BONUS
-        return measures.LARGE_BONUS if height >= measures.HEADLINE_TIMES * self._usual else 0.0
+        return measures.LARGE_BONUS if height >= measures.LARGE_TIMES * self._usual else 0.0
 
     def _has_title_below(self, piece: CardPiece) -> bool:
         """Return whether the next line is a job."""
@@ -308,11 +308,11 @@ class _Judge:
         )
         height = group[0].height
         tall = (
-            height >= measures.HEADLINE_TIMES * self._usual
+            height >= measures.LARGE_TIMES * self._usual
             and height >= measures.LOGO_TALL_SHARE * self._tallest
         )
         return (
-            measures.LOGO_BONUS if short and tall and confidence < measures.ORG_CERTAINTY else 0.0
+            measures.LOGO_BONUS if short and tall and confidence < measures.KIND_CERTAINTY else 0.0
         )
 
 
@@ -328,7 +328,7 @@ def _is_printed(text: str) -> bool:
 
 def _stands_alone(piece: CardPiece) -> bool:
     """Return whether no name goes on in the next line: behind a legal form or a job."""
-    return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.TITLE_CERTAINTY
+    return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.KIND_CERTAINTY
 
 
 def _is_plain(text: str) -> bool:

@@ -49,8 +49,8 @@ def _kind(text: str) -> str | None:
     """Return the kind of a text when it is sure."""
     if has_legal_form(text):
         return "organisation"
-    if title_confidence(text) >= measures.SURE_PART:
+    if title_confidence(text) >= measures.SURE_KIND:
         return "title"
-    if organisation_confidence(text) >= measures.SURE_PART:
+    if organisation_confidence(text) >= measures.SURE_KIND:
         return "organisation"
-    return "person" if person_confidence(text) >= measures.SURE_PART else None
+    return "person" if person_confidence(text) >= measures.SURE_KIND else None

@@ -109,6 +109,6 @@ def _rank(found: EntityMatch) -> tuple[int, float]:
 def _value(piece: CardPiece) -> CardPiece:
     """Return what stands behind the key of a line: `Patient: Dana Reyes`; else the line."""
     head, colon, tail = piece.text.partition(":")
-    if not colon or not tail.strip() or len(head.split()) > measures.VIRTUAL_KEY_WORDS:
+    if not colon or not tail.strip() or len(head.split()) > measures.KEY_WORDS:
         return piece
     return piece.part(len(head) + 1, len(piece.text)) or piece
