@@ -12,6 +12,11 @@ from __future__ import annotations
 
 SAME_LINE_SHARE = 0.5
 """Share of the smaller height that two texts of one line have in common."""
+SAME_SIZE = 0.65
+"""Least ratio of the heights of two texts that belong together: lines of one key or of one value,
+keys of one row."""
+SAME_MIDDLE_HEIGHTS = 0.6
+"""By how much the middles of centred lines, of one column's numbers or of one row's keys differ."""
 COLUMN_GAP_HEIGHTS = 1.5
 """Blank between two words above which they belong to two columns."""
 FEWEST_COLUMN_PLACES = 3
@@ -52,10 +57,6 @@ lowers it; and what is enough for a long text, however long: in forty letters tw
 
 KEY_LINES = 3
 """Most lines of one key."""
-KEY_LINE_GAP_HEIGHTS, KEY_WORD_GAP_HEIGHTS = 0.9, 1.3
-"""Blank between two lines of one key, and between two parts of one line, at the most."""
-KEY_SAME_SIZE = 0.6
-"""Least ratio of the heights of two lines of a key."""
 KEY_SAME_START_HEIGHTS, KEY_SAME_MIDDLE_HEIGHTS, KEY_SAME_END_HEIGHTS = 2.0, 1.5, 1.0
 """By how much left edges, middles or right edges of its lines differ."""
 KEY_REACH = 40
@@ -90,9 +91,7 @@ KEY_BEHIND_FEW_WORDS, KEY_BEHIND_MANY_WORDS = 0.6, 0.45
 KEY_BEFORE_HINT, KEY_BEFORE_FEW_WORDS, KEY_BEFORE_MANY_WORDS = 0.97, 0.93, 0.75
 """Weight of a key before a hint in brackets, before few words, and before many, or a label."""
 KEY_IN_PROSE = 0.6
-"""Weight of a key before a verb: a sentence mentions it."""
-KEY_INSIDE_NAME = 0.6
-"""Weight of a key in the middle of a name or of a sentence."""
+"""Weight of a key before a verb, which a sentence mentions, and of one in the middle of a name."""
 KEY_IN_SMALL_LETTERS = 0.8
 """Weight of a reading in small letters where the template has a capital, as in running text."""
 SHORT_KEY_IN_OTHER_CASE, KEY_IN_OTHER_CASE = 0.92, 0.99
@@ -108,7 +107,7 @@ like the key, as a share of what the others do."""
 # Print that is neither key nor value: labels, captions, sentences.
 
 LABEL_WORDS = 5
-"""Words of a label at the most."""
+"""Words of a label at the most, and of a text that words which forms print make one."""
 SENTENCE_LINES = 4
 """Lines of a printed sentence at the most."""
 SENTENCE_GAP_HEIGHTS = 0.5
@@ -146,9 +145,7 @@ COMB_DIGITS = 4
 # Places of values around their keys.
 
 BELOW_HEIGHTS, ABOVE_HEIGHTS = 3.0, 1.5
-"""Blank between a key and a value below or above it at the most."""
-LEVEL_SHARE = 0.4
-"""Share of the smaller height that a key and a value in its line have in common."""
+"""Blank between a key or a header and what stands below or above it at the most."""
 TALL_HEIGHTS = 3.5
 """Higher text beside a key is not in its line: it runs up the page, for example."""
 INDENT_HEIGHTS = 3.0
@@ -173,9 +170,6 @@ RIGHT_BELOW_HEIGHTS = 0.8
 """From a caption to what stands right below it at the most."""
 PART_OF_CAPTION_FACTOR = 0.5
 """Factor of a number in the row of a longer label of which the key is one word."""
-LABEL_WORDS_IN_VALUE = 5
-"""Words of a text above which words that forms print do not make it a label."""
-
 PLACE_WEIGHT, LABEL_LIKE_FACTOR = 0.95, 0.4
 """Weight of a place, and factor of a text of words that forms print, in any direction that
 values/candidates.py does not name."""
@@ -199,8 +193,6 @@ DIRECTION_PRIOR = (1.0, 0.8, 0.1)
 STRANGER_VOTE, NEIGHBOUR_VOTE = 0.3, 4.0
 """Weight of a vote among keys that are printed otherwise, with or without colon, and of a key in
 the same row."""
-VOTE_SAME_SIZE, VOTE_LEVEL_HEIGHTS = 0.65, 0.6
-"""Least ratio of the heights of two keys of one row, and by how much their middles differ."""
 DIRECTION_FLOOR = 0.25
 """What is left of a candidate in a direction that no other key has."""
 VALUE_SCORE = 0.26
@@ -231,18 +223,18 @@ WHOLE_LINE_SHARE = 0.9
 ADDRESS_CHARACTERS = 120
 """Characters of a line that are looked at for an address."""
 ADDRESS_LINE_CERTAINTY = 0.5
-"""How sure a line is to be part of an address that goes on."""
+"""How sure a line is to be a street, or part of an address that goes on."""
 SENTENCE_WORDS = 3
 """Words of a line above which small letters below it are the rest of its sentence."""
 HIGHER_UP_HEIGHTS = 4.0
 """By how much a text of the same line may begin higher up."""
 WORD_GAP_HEIGHTS = 1.25
-"""Blank between two parts of a value in one line at the most: a word space is a third of it,
+"""Blank between two parts of a key or value in one line at the most: a word space is a third of it,
 typewriters have one of two thirds."""
 CLOSED_GAP_HEIGHTS = 0.75
 """The same behind a whole number, date or amount."""
 COMB_GAP_HEIGHTS = 3.0
-"""The same between characters in single boxes."""
+"""The same between characters in single boxes, also from one digit to the next."""
 OFF_LEVEL_HEIGHTS, LARGER_TIMES = 0.3, 1.2
 """By how much larger print stands off the line of a text, and how much larger it is at the least,
 when it is a text of its own."""
@@ -250,13 +242,10 @@ FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
 """Values of one key in several columns stand closer together than key and value: this far, and at
 this share of that blank, at the most."""
 LINE_GAP_HEIGHTS, FULL_LINE_GAP_HEIGHTS = 0.75, 1.0
-"""Blank between two lines of a value at the most, and below a line that is full."""
+"""Blank between two lines of a value at the most, and below one that is full, between lines of a
+key, and in a block of a name and an address."""
 CLEAR_CHARACTER = 0.85
 """Probability of a single character that is surely one."""
-VALUE_SAME_SIZE = 0.65
-"""Least ratio of the heights of two lines of a value."""
-OFF_CENTRE_HEIGHTS = 0.6
-"""By how much the middles of centred lines differ."""
 SAME_PITCH_SHARE, FORM_COLUMN_HEIGHTS = 0.15, 4.0
 """By how much rows of a form differ in their distance, and their labels in where they begin."""
 LABEL_ASIDE_HEIGHTS, LABEL_IN_VALUE_HEIGHTS = 1.5, 0.3
@@ -270,22 +259,14 @@ WIDE_LINE_HEIGHTS = 10.0
 
 # Lines that are numbered, and statements.
 
-NUMBER_COLUMN_HEIGHTS = 0.6
-"""By how much the middles of one column's numbers differ."""
 GROWING_SHARE = 0.8
 """Share of a column's numbers that are larger than those above them."""
 FEWEST_LINE_NUMBERS = 2
 """Numbers above and below that make a column, where the first printing was not read."""
-NUMBER_COMB_HEIGHTS = 3.0
-"""From one digit of a number in single boxes to the next at the most."""
 MOST_LINE_NUMBERS = 1_000
 """Texts that begin with a number, above which a page is no form of numbered lines."""
-NUMBER_BELOW_HEIGHTS = 3.0
-"""Below its key's first line the number may stand at the end of a longer text."""
 BESIDE_HEADER_HEIGHTS = 1.0
 """By how much a number may stand beside its column's header."""
-FIRST_ROW_HEIGHTS = 3.5
-"""From a header to the first row at the most."""
 MOST_STATEMENT_HEADERS, MOST_STATEMENT_LABELS = 60, 20
 """Headers of a page, and labels of one text, above which a page is no statement."""
 
@@ -295,8 +276,7 @@ MOST_TOWNS = 40
 """Lines that end with a postcode, above which a page is a list of addresses."""
 HOLDER_LINES, HOLDER_NAME_LINES = 6, 2
 """Lines of a block, and of the name in it, at the most."""
-HOLDER_GAP_HEIGHTS, HOLDER_ASIDE_HEIGHTS = 1.1, 1.0
-"""Blank between lines of a block at the most, in heights of the smaller one, and by how much they
-begin beside each other."""
-FIRM_CERTAINTY, HOLDER_STREET_CERTAINTY = 0.5, 0.5
-"""How sure a line is to be a firm's name, or a street."""
+HOLDER_ASIDE_HEIGHTS = 1.0
+"""By how much lines of a block begin beside each other."""
+FIRM_CERTAINTY = 0.5
+"""How sure a line is to be a firm's name."""

@@ -179,7 +179,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
         reading.similarity**2
         * _fits_before(before, has_colon, few_letters, begin > 0)
         * _fits_after(after, has_colon)
-        * (measures.KEY_INSIDE_NAME if _is_inside(before, after, has_colon) else 1.0)
+        * (measures.KEY_IN_PROSE if _is_inside(before, after, has_colon) else 1.0)
         * _fits_case(reading.variation, " ".join(segment.text for segment in cut))
     )
     length = (

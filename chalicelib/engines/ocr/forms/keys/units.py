@@ -89,7 +89,7 @@ def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
     """Return the blank between two lines of one text in heights, None when they are not."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
-    is_alike = height > measures.KEY_SAME_SIZE * max(upper.height, lower.height)
+    is_alike = height > measures.SAME_SIZE * max(upper.height, lower.height)
     starts_alike = (
         abs(lower.rect.min_x - upper.rect.min_x) < measures.KEY_SAME_START_HEIGHTS * height
     )
@@ -102,7 +102,7 @@ def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
         gap
         if is_alike
         and is_stacked
-        and -measures.OVERLAP_HEIGHTS < gap < measures.KEY_LINE_GAP_HEIGHTS
+        and -measures.OVERLAP_HEIGHTS < gap < measures.FULL_LINE_GAP_HEIGHTS
         else None
     )
 
@@ -153,7 +153,5 @@ def _continues(left: LineSegment, right: LineSegment) -> bool:
     return (
         is_level
         and is_behind
-        and -measures.BEFORE_END_HEIGHTS * height
-        < gap
-        <= measures.KEY_WORD_GAP_HEIGHTS * left.height
+        and -measures.BEFORE_END_HEIGHTS * height < gap <= measures.WORD_GAP_HEIGHTS * left.height
     )

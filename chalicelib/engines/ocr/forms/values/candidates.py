@@ -68,11 +68,7 @@ def looks_like_label(text: str) -> bool:
         text: as read.
     """
     words = {word.folded for word in tokens(text)}
-    return (
-        0 < len(words) <= measures.LABEL_WORDS_IN_VALUE
-        and words <= _WORDS
-        and not words <= _ALSO_VALUES
-    )
+    return 0 < len(words) <= measures.LABEL_WORDS and words <= _WORDS and not words <= _ALSO_VALUES
 
 
 # How far, and in which direction, one text stands from another on a levelled page.
@@ -90,7 +86,7 @@ def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     high = np.minimum(rects[:, 3], rect.max_y)
     heights = np.minimum(rects[:, 3] - rects[:, 1], rect.height)
     gaps: Rects = (rects[:, 0] - rect.max_x) / height
-    is_level = (high - low >= measures.LEVEL_SHARE * heights) & (
+    is_level = (high - low >= measures.SAME_LINE_SHARE * heights) & (
         rects[:, 3] - rects[:, 1] <= measures.TALL_HEIGHTS * rect.height
     )
     return np.where(is_level & (gaps >= -measures.BEFORE_END_HEIGHTS), gaps, np.inf)

@@ -339,9 +339,9 @@ def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     return (
         relation in {BELOW, BOXED}
-        and off < measures.OFF_CENTRE_HEIGHTS * height
+        and off < measures.SAME_MIDDLE_HEIGHTS * height
         and -measures.OVERLAP_HEIGHTS < gap < measures.LINE_GAP_HEIGHTS
-        and abs(upper.height - lower.height) < (1 - measures.VALUE_SAME_SIZE) * height
+        and abs(upper.height - lower.height) < (1 - measures.SAME_SIZE) * height
         and abs(lower.rect.min_x - upper.rect.min_x) > height
     )
 
@@ -382,6 +382,6 @@ def _follows(upper: LineSegment, lower: LineSegment, begin: float, farthest: flo
     """Return whether a segment is the next line of a text that begins at a place."""
     height = upper.height
     gap = (lower.rect.min_y - upper.rect.max_y) / height
-    is_alike = min(height, lower.height) >= measures.VALUE_SAME_SIZE * max(height, lower.height)
+    is_alike = min(height, lower.height) >= measures.SAME_SIZE * max(height, lower.height)
     starts = abs(lower.rect.min_x - begin) < height
     return is_alike and starts and -measures.OVERLAP_HEIGHTS < gap < farthest

@@ -75,7 +75,7 @@ class NumberedLines:
             len(each.text) == 1
             and 0
             < abs(each.rect.center[0] - rect.center[0])
-            < measures.NUMBER_COMB_HEIGHTS * rect.height
+            < measures.COMB_GAP_HEIGHTS * rect.height
             for each in self._seconds.level(rect)
         )
 
@@ -103,7 +103,7 @@ class NumberedLines:
         left = [each for each in self._firsts.level(rect) if each.rect.min_x <= rect.min_x]
         own = max(left, key=lambda each: each.rect.min_x, default=None)
         if own is not None:
-            stretch = replace(rect, max_y=rect.max_y + measures.NUMBER_BELOW_HEIGHTS * key.height)
+            stretch = replace(rect, max_y=rect.max_y + measures.BELOW_HEIGHTS * key.height)
             below = [each for each in self._seconds.level(stretch) if each.rect.min_y > rect.min_y]
             for each in (*level, *sorted(below, key=lambda each: each.rect.min_y)):
                 if _is_same(own.text, each.text) and each.rect.min_x > own.rect.max_x:
@@ -163,7 +163,7 @@ def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf
-        if each.rect.center[0] - last > measures.NUMBER_COLUMN_HEIGHTS * each.rect.height:
+        if each.rect.center[0] - last > measures.SAME_MIDDLE_HEIGHTS * each.rect.height:
             columns.append([])
         columns[-1].append(each)
     return frozenset(each for column in columns if _grows(column) for each in column)
@@ -178,7 +178,7 @@ def _grows(column: Iterable[LineNumber]) -> bool:
 
 def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
     """Return whether a number stands alone in the column of those that are printed twice."""
-    reach, middle = measures.NUMBER_COLUMN_HEIGHTS * number.rect.height, number.rect.center[0]
+    reach, middle = measures.SAME_MIDDLE_HEIGHTS * number.rect.height, number.rect.center[0]
     count = bisect_right(columns, middle + reach) - bisect_left(columns, middle - reach)
     return number.is_alone and count >= measures.FEWEST_LINE_NUMBERS
 

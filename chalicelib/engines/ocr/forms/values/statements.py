@@ -105,9 +105,7 @@ class StatementColumns:
         below = [
             (piece.segment.rect.min_y, number)
             for number, piece in enumerate(self._pieces)
-            if 0
-            < piece.segment.rect.min_y - header.min_y
-            < measures.FIRST_ROW_HEIGHTS * header.height
+            if 0 < piece.segment.rect.min_y - header.min_y < measures.BELOW_HEIGHTS * header.height
             and has_span(("NUMBER",), piece.segment.text)
             and self._kind(piece.segment.rect) == own.kind
             and _offset(piece.segment.rect, header) < measures.BESIDE_HEADER_HEIGHTS * header.height

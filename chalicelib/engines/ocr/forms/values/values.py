@@ -74,8 +74,10 @@ def _kinship(keys: Sequence[FoundKey]) -> Doubles:
     heights = np.array([key.height for key in keys])
     is_kin = has_colon[:, None] == has_colon
     least = np.minimum(heights[:, None], heights)
-    is_alike = least > measures.VOTE_SAME_SIZE * np.maximum(heights[:, None], heights)
-    is_level = is_alike & (np.abs(middles[:, None] - middles) < measures.VOTE_LEVEL_HEIGHTS * least)
+    is_alike = least > measures.SAME_SIZE * np.maximum(heights[:, None], heights)
+    is_level = is_alike & (
+        np.abs(middles[:, None] - middles) < measures.SAME_MIDDLE_HEIGHTS * least
+    )
     kinship: Doubles = np.where(is_kin, 1.0, measures.STRANGER_VOTE)
     kinship *= np.where(is_level, measures.NEIGHBOUR_VOTE, 1.0)
     np.fill_diagonal(kinship, 1.0)
