@@ -144,7 +144,7 @@ class ModelLeases:
         return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
 
     def lend(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
-        """Let a run wait so long for its parts, 0: no longer; False when somebody took it up.
+        """Let a run wait so long for its parts, 0: no longer; False when it does not wait any more.
 
         Args:
             model: with the fence of who put it back.
@@ -157,7 +157,11 @@ class ModelLeases:
         ]
         if progress > model.progress:
             actions.append(ModelRow.progress.set(round(progress, 4)))
-        return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
+        waits = self._owned(model)
+        if seconds:
+            # Whoever did the last part meanwhile has woken it, and its message would find it lent.
+            waits &= ModelRow.lease_until > 0
+        return try_update(ModelRow(model.account_id, model.model_id), actions, waits)
 
     def _lent_until(self, seconds: float) -> int:
         return to_milliseconds(self._clock()) + round(1000 * seconds) if seconds else 0

@@ -165,6 +165,31 @@ def test_messages_that_come_twice_do_nothing(world: World, large: TinyEncoder) -
     assert (len(sent), world.messages(), large.texts) == (1, [], 10)
 
 
+def test_last_two_parts_that_end_at_once_wake_their_training(
+    world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that saw the other waiting does not let a training wait on that was woken meanwhile."""
+    monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
+    view = world.dataset(ROWS)
+    model, waiting = _given_away(world, view)
+    while len(_waiting(world, view)) > 3:
+        world.deliver(waiting.pop(0))
+        waiting += world.messages()
+    progress = world.stores.run_parts.progress
+
+    def let_the_last_end(*asked: Any) -> float:
+        """Between a look at what is left and the word that the training waits on for it."""
+        monkeypatch.setattr(world.stores.run_parts, "progress", progress)
+        world.deliver(waiting.pop())
+        return progress(*asked)
+
+    monkeypatch.setattr(world.stores.run_parts, "progress", let_the_last_end)
+    world.deliver(waiting.pop())
+    world.work()
+
+    assert current(world, model).status == SUCCEEDED
+
+
 def test_training_goes_on_itself_when_its_parts_are_lost(world: World, large: TinyEncoder) -> None:
     """After some minutes without a part it is taken up again, and does what is left."""
     view = world.dataset(ROWS)
