@@ -79,13 +79,14 @@ def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     return stream.getvalue()
 
 
-def load(data: bytes, kind: str, version: int) -> Artifact:
+def load(data: bytes, kind: str, version: int, oldest: int | None = None) -> Artifact:
     """Read an archive written by `dump`.
 
     Args:
         data: the bytes.
         kind: the kind that is expected.
         version: the version that is expected.
+        oldest: the oldest version that is read as well; None for none.
 
     Returns:
         Header and arrays.
@@ -97,7 +98,7 @@ def load(data: bytes, kind: str, version: int) -> Artifact:
     header = _read_header(members.pop(_HEADER, None))
     if header.get("kind") != kind:
         raise ArtifactError(f"This artifact is of kind {header.get('kind')!r}, not {kind!r}.")
-    if header.get("version") != version:
+    if header.get("version") not in range(oldest or version, version + 1):
         raise ArtifactError(
             f"This artifact has version {header.get('version')!r}, this engine reads version "
             f"{version}."
@@ -105,7 +106,13 @@ def load(data: bytes, kind: str, version: int) -> Artifact:
     return Artifact(header, members)
 
 
-def read(data: bytes, kind: str, version: int, build: Callable[[Artifact], Model]) -> Model:
+def read(
+    data: bytes,
+    kind: str,
+    version: int,
+    build: Callable[[Artifact], Model],
+    oldest: int | None = None,
+) -> Model:
     """Read an archive written by `dump` and build a model from it.
 
     Args:
@@ -113,6 +120,7 @@ def read(data: bytes, kind: str, version: int, build: Callable[[Artifact], Model
         kind: the kind that is expected.
         version: the version that is expected.
         build: makes the model; it may find that a part is missing or of a wrong type.
+        oldest: the oldest version that is read as well; None for none.
 
     Returns:
         The model.
@@ -120,7 +128,7 @@ def read(data: bytes, kind: str, version: int, build: Callable[[Artifact], Model
     Raises:
         ArtifactError: damaged bytes, another kind, another version, or a part is missing.
     """
-    content = load(data, kind, version)
+    content = load(data, kind, version, oldest)
     try:
         return build(content)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as cause:

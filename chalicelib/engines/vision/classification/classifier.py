@@ -19,8 +19,11 @@ from chalicelib.engines.vision.backbone.pool import read_uses
 from chalicelib.engines.vision.backbone.resizing import RECIPE
 from chalicelib.engines.vision.classification.extractor import (
     DIMS,
+    LOOKS,
     SIDE,
+    WHOLE,
     ClassificationExtractor,
+    Look,
 )
 from chalicelib.engines.vision.similarity.vectors import unit_roots
 
@@ -33,8 +36,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import BackboneUse
 
 
-KIND, VERSION = "vision-image", 1
+KIND, VERSION = "vision-image", 2
 """What the artifact's header says."""
+_OLDEST = 1
+"""Version of models that see the whole of a picture alone."""
 _SMALLEST = 1e-12
 
 
@@ -58,6 +63,8 @@ class ImageParameters:
     """The logits are divided by it."""
     backbones: tuple[BackboneUse, ...]
     """What it was trained on."""
+    looks: tuple[Look, ...]
+    """What it sees of a picture."""
 
 
 class TrainedImage:
@@ -93,8 +100,7 @@ class TrainedImage:
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
         """
-        shares = self.probabilities(self._extractor.extract(picture, b"", 0))
-        return ranked(self.labels, shares)
+        return ranked(self.labels, self.probabilities(self._embedding(picture)))
 
     def judge(self, picture: Picture) -> Judgement:
         """Say what it makes of one picture.
@@ -102,7 +108,7 @@ class TrainedImage:
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
         """
-        return self.judgement(self._extractor.extract(picture, b"", 0))
+        return self.judgement(self._embedding(picture))
 
     def judgement(self, embedding: Floats) -> Judgement:
         """Say what it makes of one embedding, shape (1280,)."""
@@ -122,6 +128,10 @@ class TrainedImage:
     def probabilities(self, embedding: Floats) -> Doubles:
         """Answer for one embedding, shape (1280,): float64, shape (labels,), sum 1."""
         return self._shares(self._logits(self._whitened(embedding)))
+
+    def _embedding(self, picture: Picture) -> Floats:
+        """Compute what the head was trained on, shape (1280,)."""
+        return self._extractor.extract(picture, b"", 0, self._parameters.looks)
 
     def _whitened(self, embedding: Floats) -> Singles:
         """Make what the head reads of an embedding, of length one, float32, shape (1280,)."""
@@ -169,7 +179,7 @@ def dump(
         "type": IMAGE,
         "labels": list(labels),
         "backbones": dict(backbones),
-        "preprocessing": {"side": SIDE, "views": RECIPE},
+        "preprocessing": {"looks": [[look.share, look.side] for look in LOOKS], "views": RECIPE},
         "temperature": temperature,
     }
     arrays = {
@@ -195,14 +205,14 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedImage:
     Raises:
         ArtifactError: damaged, foreign or of another version.
     """
-    parameters = artifact.read(content, KIND, VERSION, _parameters)
+    parameters = artifact.read(content, KIND, VERSION, _parameters, _OLDEST)
     _check(parameters)
     return TrainedImage(parameters, backbones)
 
 
 def _parameters(read: Artifact) -> ImageParameters:
     """Read the parameters out of header and arrays."""
-    arrays = read.arrays
+    arrays, seen = read.arrays, read.header["preprocessing"].get("looks")
     return ImageParameters(
         labels=tuple(str(name) for name in read.header["labels"]),
         present=arrays["present"].astype(np.int64),
@@ -212,6 +222,7 @@ def _parameters(read: Artifact) -> ImageParameters:
         biases=arrays["biases"].astype(np.float32, copy=False),
         temperature=float(read.header["temperature"]),
         backbones=read_uses(read.header["backbones"]),
+        looks=(WHOLE,) if seen is None else tuple(Look(float(a), int(b)) for a, b in seen),
     )
 
 
@@ -227,6 +238,8 @@ def _check(own: ImageParameters) -> None:
         raise ArtifactError("The artifact's weights, labels and features do not fit together.")
     if not known or own.present.min() < 0 or own.present.max() >= len(own.labels):
         raise ArtifactError("The artifact's head and labels do not fit together.")
+    if not own.looks or not all(0 < one.share <= 1 and one.side > 0 for one in own.looks):
+        raise ArtifactError("The artifact does not say what it sees of a picture.")
     if not (math.isfinite(own.temperature) and own.temperature > 0):
         raise ArtifactError("The artifact's temperature is not a positive number.")
     if not all(np.isfinite(array).all() for array in (own.mean, own.weights, own.biases)):

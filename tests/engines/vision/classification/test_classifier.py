@@ -13,7 +13,9 @@ from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.vision.backbone.pool import LITE2, BackbonePool
 from chalicelib.engines.vision.classification.classifier import KIND, VERSION, dump, load
+from chalicelib.engines.vision.classification.extractor import WHOLE, ClassificationExtractor
 from chalicelib.engines.vision.interface import JudgingVision
+from tests.engines.vision.drawn import draw
 
 POOL = BackbonePool(Path(__file__).parents[4] / ".models")
 
@@ -65,6 +67,23 @@ def test_a_judgement_is_what_the_answer_says() -> None:
     assert isinstance(model, JudgingVision)
 
 
+def test_a_model_of_before_sees_the_whole_picture_alone() -> None:
+    """Version 1 has one look: its answers stay what they were, and differ from those of two."""
+    before = _content(version=1, preprocessing={"side": 320})
+    picture = draw("circle", 1)
+    extractor = ClassificationExtractor(POOL)
+
+    old, new = load(before, POOL), load(_content(), POOL)
+
+    whole = old.probabilities(extractor.extract(picture, b"", 0, [WHOLE]))
+    both = new.probabilities(extractor.extract(picture, b"", 0))
+    assert {one.label: one.probability for one in old.predict(picture)} == dict(
+        zip(old.labels, whole, strict=True)
+    )
+    assert new.predict(picture)[0].probability == both.max()
+    assert not np.allclose(whole, both)
+
+
 def test_a_picture_without_any_activation_is_answered() -> None:
     """A vector of zeros is no division by zero."""
     assert np.isfinite(load(_content(), POOL).probabilities(np.zeros(1280))).all()
@@ -91,6 +110,9 @@ def test_loading_takes_milliseconds() -> None:
         {"labels": ["a"]},
         {"labels": 3},
         {"backbones": ["lite2"]},
+        {"preprocessing": {"looks": []}},
+        {"preprocessing": {"looks": [[0.0, 320]]}},
+        {"preprocessing": {"looks": [["wide", 320]]}},
     ],
 )
 def test_wrong_headers_are_refused(header: dict[str, object]) -> None:

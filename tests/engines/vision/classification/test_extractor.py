@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from chalicelib.domain.documents.picture import Picture
 from chalicelib.engines.vision.backbone.pool import BackbonePool
-from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
+from chalicelib.engines.vision.backbone.resizing import Augmentation
+from chalicelib.engines.vision.classification.extractor import WHOLE, ClassificationExtractor, Look
 from tests.engines.vision.drawn import draw
 
 EXTRACTOR = ClassificationExtractor(BackbonePool(Path(__file__).parents[4] / ".models"))
@@ -44,6 +46,28 @@ def test_view_0_ignores_the_digest_and_others_follow_it() -> None:
         )
         == 4
     )
+
+
+def test_the_middle_of_a_view_lies_inside_of_what_the_view_shows() -> None:
+    """Half of a view that shows the left half of a picture is the middle of that half."""
+    left = Augmentation(crop=(0.0, 0.0, 0.5, 1.0), is_flipped=True)
+
+    assert Look(0.5, 64).at(left) == Augmentation(crop=(0.125, 0.25, 0.375, 0.75), is_flipped=True)
+    assert WHOLE.at(left) == left
+
+
+def test_what_lies_in_the_middle_counts_twice() -> None:
+    """A change of the middle moves a vector further than the same change in a corner."""
+    plain = np.full((320, 320, 3), 200, np.uint8)
+    middle, corner = plain.copy(), plain.copy()
+    middle[130:190, 130:190] = corner[:60, :60] = (200, 30, 30)
+
+    first, second, third = (
+        EXTRACTOR.extract(Picture(one, 320, 320), b"", 0).astype(float)
+        for one in (plain, middle, corner)
+    )
+
+    assert np.abs(second - first).sum() > 1.2 * np.abs(third - first).sum()
 
 
 def test_it_says_what_it_stores() -> None:
