@@ -65,6 +65,7 @@ from chalicelib.services.uploads.ingest import IngestService, Reader
 from chalicelib.services.uploads.picture_reader import PictureReader
 from chalicelib.services.uploads.text_reader import TextReader
 from chalicelib.services.uploads.upload_forms import UploadFormService
+from chalicelib.services.uploads.upload_parts import UploadPartService
 from chalicelib.services.uploads.uploads import UploadService
 from chalicelib.services.webhooks.delivering import DeliveryService
 from chalicelib.services.webhooks.hooks import WebhookService
@@ -228,7 +229,13 @@ class Container:
             LANGUAGE: TextReader(s.labels, s.examples),
             VISION: PictureReader(s),
         }
-        return IngestService(s, readers, self.clock, self.settings)
+        announce = self.upload_parts.announce
+        return IngestService(s, readers, announce, self.clock, self.settings)
+
+    @cached_property
+    def upload_parts(self) -> UploadPartService:
+        """Has the vectors and features of uploads computed."""
+        return UploadPartService(self.stores, self.embeddings.run_part, self.features.run_part)
 
     @cached_property
     def embeddings(self) -> EmbeddingService:

@@ -118,14 +118,13 @@ def run_ingest(
     container: Container, job: dict[str, Any], remaining_seconds: Callable[[], float]
 ) -> None:
     """Read an upload, or do a part of one, of a batch or of a training."""
-    if job.get("job") == "embed":
-        container.embeddings.run_part(job)
-    elif job.get("job") == "features":
-        container.features.run_part(job, remaining_seconds)
+    delivery = int(job.get("delivery", 1))
+    if job.get("job") in ("embed", "features"):
+        container.upload_parts.run(job, remaining_seconds, delivery)
     elif job.get("job") == "batch":
-        container.batch_runs.run(job, write_lines, int(job.get("delivery", 1)))
+        container.batch_runs.run(job, write_lines, delivery)
     elif job.get("job") == "train_part":
-        container.training_parts.run(job, int(job.get("delivery", 1)))
+        container.training_parts.run(job, delivery)
     elif job.get("job") == "ingest":
         container.ingest.run(job)
     else:

@@ -45,15 +45,22 @@ class EmbeddingService:
         self._encoders = encoders
         self._threads = threads
 
-    def run_part(self, job: Job) -> None:
-        """Embed one part of an upload; a part that is done is left alone."""
+    def run_part(self, job: Job, remaining_seconds: Callable[[], float]) -> bool:
+        """Embed one part of an upload; False when there was nothing to do.
+
+        Args:
+            job: as made by `embed_job`.
+            remaining_seconds: time left of this function's run, which a part always has.
+        """
+        del remaining_seconds
         dataset_id, part = int(str(job["dataset_id"])), str(job["part"])
         texts = self._parts.items(part)
         dataset = self._datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
         if texts is None or dataset is None or dataset.status == DELETION_PENDING:
-            return
+            return False
         self._embed_part(dataset, part, texts)
         self.revert(dataset.account_id, dataset.family, dataset_id)
+        return True
 
     def finish_parts(self, dataset: Dataset, check: Callable[[int, int], None]) -> None:
         """Embed the parts that wait, the last ones first: the queue began with the others.

@@ -79,13 +79,17 @@ class FeatureService:
         self._settings = settings
         self._thumbnails = thumbnails
 
-    def run_part(self, job: Job, remaining_seconds: Callable[[], float]) -> None:
-        """Compute the features of one part of an upload; a part that is done is left alone.
+    def run_part(self, job: Job, remaining_seconds: Callable[[], float]) -> bool:
+        """Compute the features of one part of an upload, or some of them and send it again.
 
         Args:
             job: as made by `features_job`.
             remaining_seconds: time left of this function's run.
+
+        Returns:
+            Whether the part is done now; False, too, when there was nothing to do.
         """
+        is_done = False
         dataset_id, part = int(str(job["dataset_id"])), str(job["part"])
         items = self._stores.parts.items(part)
         dataset = self._stores.datasets.find(str(job["account_id"]), str(job["family"]), dataset_id)
@@ -100,6 +104,7 @@ class FeatureService:
             else:
                 self._stores.queues.send(EMBED, job)
         self.revert(str(job["account_id"]), str(job["family"]), dataset_id)
+        return is_done
 
     def collect(
         self,

@@ -30,7 +30,7 @@ from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.receipt import IngestPlan, UploadScan
 from chalicelib.domain.datasets.upload import Upload, UploadedFile, claimed_file, out_of_attempts
 from chalicelib.domain.jobs.cancellation import Cancellation
-from chalicelib.domain.jobs.messages import Job, embed_job, features_job
+from chalicelib.domain.jobs.messages import Job
 from chalicelib.errors import (
     DownloadFailed,
     InvalidUpload,
@@ -46,7 +46,6 @@ from chalicelib.stores.datasets.receipts import parse_receipt_key
 from chalicelib.stores.examples.digest_index import STEP
 from chalicelib.stores.examples.examples import ChunkWriter, sequence_of
 from chalicelib.stores.jobs.heartbeats import Heartbeat
-from chalicelib.stores.jobs.queues import EMBED
 
 if TYPE_CHECKING:
     from chalicelib.stores.stores import Stores
@@ -98,6 +97,7 @@ class IngestService:
         self,
         stores: Stores,
         readers: Mapping[str, Reader],
+        announce_parts: Callable[[Dataset], None],
         clock: Clock,
         settings: Settings,
     ) -> None:
@@ -106,12 +106,14 @@ class IngestService:
         Args:
             stores: what is read and written.
             readers: by family.
+            announce_parts: sends what waits for vectors or features.
             clock: tells the time.
             settings: leases and attempts.
         """
         self._stores = stores
         self._queue = stores.ingest_queue
         self._readers = readers
+        self._announce_parts = announce_parts
         self._clock = clock
         self._settings = settings
 
@@ -204,7 +206,7 @@ class IngestService:
         self._tell(dataset, "dataset.ready")
         self._stores.room.end_upload(dataset, is_kept=True)
         self._drop_raw(owned)
-        self._fan_out(owned)
+        self._announce_parts(owned.dataset)
 
     def _heartbeat(self, owned: OwnedDataset) -> Heartbeat:
         leases = self._stores.dataset_leases
@@ -224,16 +226,6 @@ class IngestService:
             self._stores.artifacts.delete_file(key)
         except StorageUnavailable:
             log.warning("raw_file_left", dataset=owned.dataset.dataset_id)
-
-    def _fan_out(self, owned: OwnedDataset) -> None:
-        """Send a job for each part; one that is lost is made up for by the training."""
-        dataset = owned.dataset
-        job = features_job if dataset.family == VISION else embed_job
-        try:
-            for part in self._stores.parts.waiting(dataset.dataset_id, dataset.receipt_id):
-                self._stores.queues.send(EMBED, job(dataset, part))
-        except StorageUnavailable:
-            log.warning("fan_out_failed", dataset=dataset.dataset_id)
 
     def _fail(
         self, owned: OwnedDataset, message: str, detail: str = "", scan: UploadScan | None = None

@@ -111,7 +111,7 @@ def test_parts_beyond_the_space_are_left_to_the_training(
 
     for queue, job in parts:
         assert queue == EMBED
-        small.container.features.run_part(job, lambda: 900.0)
+        small.container.upload_parts.run(job, lambda: 900.0)
 
     assert len(tiny.extractor.calls) == 4
     assert world.objects(_folder(view, "parts/")) == []

@@ -1,0 +1,92 @@
+"""Parts of an upload wait a few at a time, so that nobody's work stands behind all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.datasets.dataset import LANGUAGE, DatasetView
+from chalicelib.services.uploads import upload_parts
+from chalicelib.stores.examples import parts
+from chalicelib.stores.jobs.queues import EMBED
+from tests.builders import Message, World, some_rows
+
+
+@pytest.fixture
+def view(world: World, monkeypatch: pytest.MonkeyPatch) -> DatasetView:
+    """A dataset of nine parts, of which two may wait at a time."""
+    monkeypatch.setattr(parts, "PART_TEXTS", 2)
+    monkeypatch.setattr(upload_parts, "PARTS_AT_ONCE", 2)
+    return world.upload(some_rows({"book": 9, "cancel": 9}))
+
+
+@pytest.fixture
+def waiting(world: World, view: DatasetView) -> list[Message]:
+    """The messages for its parts once it is read."""
+    del view
+    return world.read_files()
+
+
+def _left(world: World) -> list[str]:
+    return [key for key in world.objects("") if "/parts/" in key]
+
+
+def test_each_part_brings_the_next_until_all_are_done(world: World, waiting: list[Message]) -> None:
+    """Never more than two wait, and nine are done in the end, each by one message."""
+    assert [queue for queue, _ in waiting] == [EMBED, EMBED]
+    assert len(_left(world)) == 9
+    done = 0
+
+    while waiting:
+        assert len(waiting) <= 2
+        world.deliver(waiting.pop(0))
+        done += 1
+        waiting += world.messages()
+
+    assert (done, _left(world)) == (9, [])
+
+
+def test_death_before_the_next_part_was_sent_is_made_up_for(
+    world: World, waiting: list[Message], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message comes again: its part is done, and the one after it is sent."""
+    (queue, job), other = waiting
+    with monkeypatch.context() as patch:
+        patch.setattr(world.stores.queues, "send", _die)
+        with pytest.raises(InterruptedError):
+            world.deliver((queue, job))
+
+    world.deliver((queue, {**job, "delivery": 2}))
+    world.deliver(other)
+    world.work()
+
+    assert _left(world) == []
+
+
+def test_message_that_comes_twice_begins_no_second_row(
+    world: World, waiting: list[Message]
+) -> None:
+    """A part that is done already sends nothing: whoever did it has."""
+    first, _ = waiting
+    world.deliver(first)
+    assert len(world.messages()) == 1
+
+    world.deliver(first)
+
+    assert world.messages() == []
+
+
+def test_parts_of_a_dataset_that_is_deleted_end(
+    world: World, view: DatasetView, waiting: list[Message]
+) -> None:
+    """Nothing more is sent for it."""
+    world.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
+    world.messages()
+
+    for message in waiting:
+        world.deliver(message)
+
+    assert world.messages() == []
+
+
+def _die(*_: object) -> None:
+    raise InterruptedError
