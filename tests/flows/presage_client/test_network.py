@@ -119,7 +119,10 @@ def test_ctrl_c_in_an_upload_ends_at_once(network, account, tmp_path, begun):
     names = {f"PRESAGE_{name}": text for name, text in names.items()}
     environment = {**os.environ, **names, "PYTHONPATH": "client/src", "TMPDIR": str(tmp_path)}
     network.faults = [passed, stalled]
-    command = [sys.executable, "-m", "presage", "datasets", "upload", str(file)]
+    # What runs in the background ignores Ctrl-C, and so does its child, if nobody says otherwise.
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    program = f"{hear}import presage.__main__"
+    command = [sys.executable, "-c", program, "datasets", "upload", str(file)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
     ) as run:
