@@ -11,12 +11,15 @@ from pathlib import PurePosixPath
 
 from chalicelib import log
 from chalicelib.domain.datasets.dataset import VISION, Dataset
-from chalicelib.domain.jobs.batch import PARTS_AT_ONCE
 from chalicelib.domain.jobs.messages import Job, embed_job, features_job
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.jobs.queues import EMBED
 from chalicelib.stores.models.run_parts import further
 from chalicelib.stores.stores import Stores
+
+PARTS_AT_ONCE = 3
+"""Parts of one upload that wait or are worked on at a time: fewer than of a batch, for which
+somebody waits, while a training that comes too early gives away what is missing."""
 
 MakePart = Callable[[Job, Callable[[], float]], bool]
 """Does the part of a job in the time that is left, in seconds, and tells whether it is done now."""
