@@ -351,7 +351,7 @@ class BatchRow(TableRow):
     family = UnicodeAttribute()
     name = UnicodeAttribute()
     model_id = UnicodeAttribute()
-    model_version = UnicodeAttribute()
+    model_version = UnicodeAttribute(null=True)
     request = JSONAttribute()
     source = JSONAttribute()
     status = UnicodeAttribute()

@@ -56,7 +56,8 @@ class BatchStore:
             family=batch.family,
             name=batch.name,
             model_id=batch.model_id,
-            model_version=batch.model_version,
+            # Documents have none, and not every DynamoDB takes an empty text.
+            model_version=batch.model_version or None,
             request={
                 "kind": batch.kind,
                 "format": batch.format,
@@ -239,7 +240,7 @@ def _load(row: BatchRow) -> Batch:
         family=row.family,
         name=row.name,
         model_id=row.model_id,
-        model_version=row.model_version,
+        model_version=row.model_version or "",
         kind=request["kind"],
         format=request["format"],
         count=request["count"],
