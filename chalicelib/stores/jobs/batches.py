@@ -118,7 +118,9 @@ class BatchStore:
         Raises:
             LeaseLost: another owns the step, or the batch is over.
         """
-        self._own(batch, [BatchRow.total.set(total), BatchRow.month.set(month)])
+        # What is not counted has no month.
+        counted = BatchRow.month.set(month) if month else BatchRow.month.remove()
+        self._own(batch, [BatchRow.total.set(total), counted])
 
     def prepared(self, batch: Batch, covered: int) -> None:
         """Note that the parts are written and predictions reserved.
