@@ -21,6 +21,7 @@ import pytest
 if TYPE_CHECKING:
     from chalicelib.config import Settings
     from chalicelib.stores.aws.clients import Clients
+    from tests.receiver import Receiver
 
 # Fixtures import what they need: a test of a pure function pays neither for AWS nor for engines.
 
@@ -271,6 +272,16 @@ def other_private_pem() -> str:
     from chalicelib.formats.tokens.rsa_key import new_private_pem
 
     return new_private_pem()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A customer's server, which webhooks tell."""
+    from tests.receiver import Receiver
+
+    made = Receiver()
+    yield made
+    made.close()
 
 
 @pytest.fixture

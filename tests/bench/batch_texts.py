@@ -13,7 +13,6 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from infra.models import default_directory
 from tests.bench.bench_http import peak_bytes
 from tests.bench.report import Bar, Report, ceiling
 from tests.bench.text_service import short_texts
-from tests.flows.client import LANGUAGE, Client
+from tests.flows.client import LANGUAGE, Client, opened
 from tests.flows.test_batches import ENDED, single
 from tests.flows.world import World, csv_file
 from tests.local_stack import LocalStack
@@ -253,7 +252,7 @@ def _text(number: int) -> str:
 def _wrong(client: Client, model: str, record: dict[str, Any], count: int) -> int:
     """Count lines that are out of place or without a label, or differ from the single call."""
     wrong, seen, step = 0, 0, max(1, count // COMPARED)
-    with urllib.request.urlopen(record["resultUrl"], timeout=60) as answer:  # noqa: S310 - our own
+    with opened(record["resultUrl"]) as answer:
         for line in answer:
             found = json.loads(line)
             wrong += found.get("id") != str(seen) or len(found.get("probabilities", ())) != 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -28,8 +29,8 @@ class ConstantEncoder:
         return self._table[[(ord(text[:1] or " ") + len(text)) % 8 for text in texts]]
 
 
-def _load(directory: object, name: str) -> ConstantEncoder:
-    return ConstantEncoder(encoders.load_encoder(directory, name).facts)  # type: ignore[arg-type]
+def _load(directory: Path, name: str) -> ConstantEncoder:
+    return ConstantEncoder(encoders.load_encoder(directory, name).facts)
 
 
-pool.load_encoder = _load  # type: ignore[assignment]
+pool.load_encoder = _load

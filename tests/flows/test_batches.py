@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
-from tests.flows.client import LANGUAGE, VISION, Client
+from tests.flows.client import LANGUAGE, VISION, Client, opened
 from tests.flows.pictures import LABELS, fruit_scenes, shape
 from tests.formats.drawn import encoded
 from tests.papers import grid, paper
@@ -28,7 +27,7 @@ def answered(
     path = f"{base}/batches/{made['id']}"
     record = client.wait(path, lambda found: found["status"] in ENDED, seconds)[-1]
     assert record["status"] == "SUCCEEDED", record
-    with urllib.request.urlopen(record["resultUrl"], timeout=30) as answer:  # noqa: S310 - our own
+    with opened(record["resultUrl"]) as answer:
         result = answer.read()
     assert len(result) == record["resultBytes"]
     return record, result.splitlines()

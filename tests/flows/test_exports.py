@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import urllib.request
 from collections import Counter
 
 import pytest
 
-from tests.flows.client import LANGUAGE, VISION
+from tests.flows.client import LANGUAGE, VISION, opened
 
 
 def fetched(client, dataset, **fields):
@@ -16,7 +15,7 @@ def fetched(client, dataset, **fields):
     path = f"{dataset}/exports/{made['id']}"
     record = client.wait(path, lambda found: found["status"] in ("SUCCEEDED", "FAILED"), 60)[-1]
     assert record["status"] == "SUCCEEDED", record
-    with urllib.request.urlopen(record["url"], timeout=30) as answer:  # noqa: S310 - our own
+    with opened(record["url"]) as answer:
         content = answer.read()
         disposition = answer.headers["Content-Disposition"]
     assert len(content) == record["bytes"]

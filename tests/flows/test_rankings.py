@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 from typing import Any
 
-from tests.flows.client import LANGUAGE, Client
+from tests.flows.client import LANGUAGE, Client, opened
 from tests.flows.test_batches import ENDED
 
 TEXTS = [f"will it rain in {n} days" for n in range(12)] + ["is it hot", "does it snow"]
@@ -29,7 +28,7 @@ def ranked(
     place = f"{LANGUAGE}/batches/{made['id']}"
     record = client.wait(place, lambda found: found["status"] in ENDED, seconds)[-1]
     assert (record["status"], record["kind"]) == ("SUCCEEDED", "rank"), record
-    with urllib.request.urlopen(record["resultUrl"], timeout=30) as answer:  # noqa: S310 - our own
+    with opened(record["resultUrl"]) as answer:
         return record, [json.loads(line) for line in answer.read().splitlines()]
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from presage import webhooks
 
 from tests.flows.client import Client
@@ -14,14 +12,6 @@ from tests.receiver import Receiver
 
 HOOKS = "/v2/webhooks"
 TEXTS = b"where is my parcel,delivery\ni want my money back,refund\n"
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    """A customer's server."""
-    made = Receiver()
-    yield made
-    made.close()
 
 
 def told(client: Client, receiver: Receiver, event: str, seconds: float = 60) -> dict[str, Any]:

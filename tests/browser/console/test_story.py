@@ -88,7 +88,7 @@ def test_next_example_comes_at_once(console, newcomer):
 
     waits = console.page.evaluate("window.waits")
     assert len(waits) == LABELLED
-    assert sorted(waits)[-2] <= MOST_WAIT_MS, waits  # one may be another program's
+    assert max(waits) <= MOST_WAIT_MS, waits
     labels = caller.get(f"/v2/language/datasets/{dataset['id']}").ok()["labelSummary"]["labels"]
     assert {label["numExamples"] for label in labels} == {50, 150}  # every other one had it
     console.press("x")

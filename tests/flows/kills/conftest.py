@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,12 +33,19 @@ def kept(closed_network: None) -> Iterator[LocalStack]:
         yield running
 
 
+@contextmanager
+def a_caller(stack: LocalStack, folder: Path) -> Iterator[Client]:
+    """Make an account of a stack that may call as often as it likes."""
+    made = World(stack, folder)
+    yield made.caller("GOLD", example_calls=1_000_000)
+    made.close()
+
+
 @pytest.fixture
 def kept_client(kept: LocalStack, tmp_path: Path) -> Iterator[Client]:
     """A caller of that stack."""
-    made = World(kept, tmp_path)
-    yield made.caller("GOLD", example_calls=1_000_000)
-    made.close()
+    with a_caller(kept, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture(scope="package")

@@ -6,11 +6,10 @@ import json
 import random
 import threading
 import time
-import urllib.request
 
 import pytest
 
-from tests.flows.client import LANGUAGE, VISION
+from tests.flows.client import LANGUAGE, VISION, opened
 from tests.flows.kills.conftest import ROUNDS
 from tests.flows.kills.killing import kill, wait
 from tests.flows.pictures import folders_zip
@@ -48,7 +47,7 @@ def test_every_line_is_answered_once_however_often_a_worker_dies(
         "SUCCEEDED",
         {"total": LINES, "done": LINES, "failed": 4},
     )
-    with urllib.request.urlopen(done["resultUrl"], timeout=30) as answer:  # noqa: S310 - our own
+    with opened(done["resultUrl"]) as answer:
         lines = [json.loads(line) for line in answer.read().splitlines()]
     assert [line["id"] for line in lines] == [f"n{n}" for n in range(LINES)]
     assert ["error" in line for line in lines] == [n % 1_000 == 7 for n in range(LINES)]

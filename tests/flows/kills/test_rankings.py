@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import random
 import time
-import urllib.request
 from typing import Any
 
 import pytest
 
-from tests.flows.client import LANGUAGE, Client
+from tests.flows.client import LANGUAGE, Client, opened
 from tests.flows.kills.conftest import ROUNDS
 from tests.flows.kills.killing import kill, wait
 from tests.flows.test_batches import ENDED
@@ -41,9 +40,9 @@ def test_a_ranking_whose_workers_die_is_the_same(stack: LocalStack, world: World
             "SUCCEEDED",
             {"total": LINES, "done": LINES, "failed": 4},
         )
-        with urllib.request.urlopen(done["resultUrl"], timeout=30) as answer:  # noqa: S310 - our own
+        with opened(done["resultUrl"]) as answer:
             results.append(answer.read())
-        wait(lambda: used(client.get(USAGE).ok) == before + LINES - 4)  # noqa: B023 - run at once
+        wait(lambda after=before + LINES - 4: used(client.get(USAGE).ok) == after)
     lines = [json.loads(line) for line in results[0].splitlines()]
     assert len({line["id"] for line in lines}) == len(lines) == 50
     assert results[0] == results[1]

@@ -11,9 +11,9 @@ import pytest
 
 from chalicelib.stores.aws.objects import dataset_prefix
 from tests.flows.client import LANGUAGE, Client
-from tests.flows.kills.conftest import ENVIRONMENT, ROUNDS
+from tests.flows.kills.conftest import ENVIRONMENT, ROUNDS, a_caller
 from tests.flows.kills.killing import kill
-from tests.flows.world import World, csv_file, made_rows
+from tests.flows.world import csv_file, made_rows
 from tests.local_stack import LocalStack
 
 TEXTS = 300
@@ -35,9 +35,8 @@ def spread(closed_network: None) -> Iterator[LocalStack]:
 @pytest.fixture
 def caller(spread: LocalStack, tmp_path: Path) -> Iterator[Client]:
     """A caller of that stack."""
-    made = World(spread, tmp_path)
-    yield made.caller("GOLD", example_calls=1_000_000)
-    made.close()
+    with a_caller(spread, tmp_path) as made:
+        yield made
 
 
 class Trainings:

@@ -25,7 +25,7 @@ def _values(form: DrawnForm, page: ReadPage) -> dict[str, str]:
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_values_are_found_in_every_layout(layout: Callable[[int], DrawnForm]) -> None:
     """Filled and empty fields are exact, level or tilted, wherever the form puts its values."""
-    for seed, degrees in enumerate((2.5, -2.0)):
+    for seed, degrees in enumerate((2.5, -2.0, 2.5, -2.0)):
         form = layout(seed)
 
         assert form.values == _values(form, form.read())
