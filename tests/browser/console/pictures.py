@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chalicelib.web import console as console_files
 from tests.browser.console.conftest import TRAINED_MS
+from tests.flows.client import LANGUAGE
 
 FOLDER = Path(__file__).parents[3] / "docs" / "images"
 INVOICE = FOLDER.parent / "guides" / "invoice.png"
@@ -96,3 +97,36 @@ def test_pictures_of_documents_are_drawn(console, newcomer):
     page.locator(".document").scroll_into_view_if_needed()
     page.evaluate("document.querySelector('.document').scrollIntoView({ block: 'start' })")
     shoot(console, "document")
+
+
+def test_pictures_of_the_other_pages_are_drawn(console, newcomer):
+    """Signing in, two models beside each other, what was used, and webhooks."""
+    caller, page = newcomer(), console.page
+    page.set_viewport_size(SIZE)
+    page.goto(f"{console.live.url}/console")
+    page.wait_for_selector("form")
+    shoot(console, "sign_in")
+    known, left = half_of_the_sample()
+    whole = console_files.text_of(console_files.SAMPLE).encode()
+    files = {"shop of half the messages": known, "shop of all messages": whole}
+    models = []
+    for name, content in files.items():
+        dataset = caller.upload(content, name="messages.csv").ok()
+        models.append(caller.train(dataset["id"], name=name).ok()["modelId"])
+    assert [caller.trained(model)["status"] for model in models] == ["SUCCEEDED"] * 2
+    names = (("modelId", models[0].encode()), ("name", b"new messages"), ("textColumn", b"1"))
+    sent = [(name, value, None) for name, value in names]
+    batch = caller.form("POST", f"{LANGUAGE}/batches", *sent, ("data", left, "new.csv")).ok()
+    caller.wait(f"{LANGUAGE}/batches/{batch['id']}", "status", "QUEUED", "RUNNING")
+    hook = {"url": console.live.tricks.url("/honest"), "events": ["batch.done", "quota.80"]}
+    caller.json("POST", "/v2/webhooks", hook).ok()
+    console.enter(caller, f"compare?a={models[0]}&b={models[1]}")
+    page.get_by_role("row", name="Accuracy").wait_for()
+    shoot(console, "compare")
+    console.go("usage")
+    page.get_by_role("row", name="new messages").wait_for()
+    shoot(console, "usage")
+    console.go("webhooks")
+    page.get_by_role("button", name="Send a test").click()
+    page.get_by_role("row", name="Arrived").wait_for()
+    shoot(console, "webhooks")
