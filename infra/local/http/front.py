@@ -31,6 +31,8 @@ from infra.local.http.gateway import (
     proxy_event,
 )
 from infra.local.http.server import HEADERS_KEY, THREADS, error_body, serve, too_large_message
+from infra.template.functions import RECORDS
+from infra.template.routing import function_of
 
 GATEWAY_SECONDS = 29.0
 """API Gateway's longest wait for an answer, in seconds."""
@@ -81,6 +83,11 @@ class Front:
         length = [("Content-Length", str(len(answer.body)))] if has_length else []
         start_response(status, [*answer.headers, *length])
         return [] if request.method == "HEAD" or not has_length else [answer.body]
+
+    def is_short(self, request: Any) -> bool:
+        """Tell whether waitress's request is a call of records, the shortest that there are."""
+        match = self._routes.match(request.command, request.path)
+        return match is not None and function_of(request.command, match.resource) == RECORDS
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
         """Call the application, or refuse what a gateway would refuse."""

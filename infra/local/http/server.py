@@ -17,8 +17,10 @@ from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, get_header_lines
 from waitress.server import TcpWSGIServer
-from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
+from waitress.task import ErrorTask, WSGITask
 from waitress.utilities import BadRequest
+
+from infra.local.http.dispatcher import FairDispatcher
 
 HEADERS_KEY = "presage.headers"
 """Name in the WSGI environment of the headers as they were sent."""
@@ -215,7 +217,7 @@ def serve(
     """Serve until the process ends.
 
     Args:
-        application: the WSGI application.
+        application: the WSGI application, which also tells which requests are short.
         listener: bound socket.
         max_body_bytes: largest body of a request, in bytes.
         error_headers: further headers of what never reaches the application.
@@ -235,7 +237,7 @@ def serve(
         asyncore_use_poll=True,
         clear_untrusted_proxy_headers=False,
     )
-    dispatcher = ThreadedTaskDispatcher()
+    dispatcher = FairDispatcher(application.is_short)
     dispatcher.set_thread_count(THREADS)
     server = Server(
         application,

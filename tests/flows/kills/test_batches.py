@@ -18,7 +18,7 @@ from tests.flows.world import World, csv_file, made_rows
 from tests.local_stack import LocalStack
 from tests.pictures import make_zip
 
-LINES = 3_500
+LINES = max(3_500, 1_000 * ROUNDS)
 PICTURES = 700
 
 

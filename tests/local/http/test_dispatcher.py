@@ -1,0 +1,98 @@
+"""Who calls too often at once holds up nobody else at the local door."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from infra.local.http.dispatcher import FairDispatcher
+
+THREADS = 8
+TAKEN = 0.02
+"""What one call takes, in seconds."""
+
+
+class Connection:
+    """Sends one request, and counts how many of its kind are in work at once."""
+
+    def __init__(self, caller, path, seen):
+        headers = {"AUTHORIZATION": caller} if caller else {}
+        self.requests = [SimpleNamespace(error=None, headers=headers, path=path)]
+        self._kind, self._seen = f"{caller} {path}", seen
+
+    def service(self):
+        """Work for a while."""
+        with self._seen.lock:
+            self._seen.now[self._kind] = self._seen.now.get(self._kind, 0) + 1
+            most = max(self._seen.most.get(self._kind, 0), self._seen.now[self._kind])
+            self._seen.most[self._kind] = most
+        time.sleep(TAKEN)
+        with self._seen.lock:
+            self._seen.now[self._kind] -= 1
+            self._seen.ended.append((self._kind, time.monotonic()))
+
+
+@pytest.fixture
+def seen():
+    """What was in work, and when it ended."""
+    return SimpleNamespace(lock=threading.Lock(), now={}, most={}, ended=[])
+
+
+@pytest.fixture
+def dispatcher():
+    """A dispatcher that runs."""
+    made = FairDispatcher(lambda request: request.path == "/short")
+    made.set_thread_count(THREADS)
+    yield made
+    made.shutdown()
+
+
+def wait_for(seen, count):
+    """Wait until so many calls are answered."""
+    deadline = time.monotonic() + 20
+    while len(seen.ended) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def test_flood_is_answered_one_by_one_while_others_call(dispatcher, seen):
+    """Of a crowd of short calls one is in work at a time, others' go at once, and none is lost."""
+    dispatcher.add_task(Connection("b", "/long", seen))
+    begun = time.monotonic()
+    for _ in range(12):
+        dispatcher.add_task(Connection("a", "/short", seen))
+    for _ in range(4):
+        dispatcher.add_task(Connection("c", "/long", seen))
+
+    wait_for(seen, 17)
+
+    assert seen.most["a /short"] == 1
+    ended = [when - begun for kind, when in seen.ended if kind == "c /long"]
+    assert max(ended) < 5 * TAKEN
+    pauses = [when for kind, when in seen.ended if kind == "a /short"]
+    assert pauses[3] - pauses[0] > 3 * 3 * TAKEN
+
+
+def test_caller_who_is_alone_has_all_threads(dispatcher, seen):
+    """Nobody waits for nobody."""
+    for _ in range(2 * THREADS):
+        dispatcher.add_task(Connection("a", "/short", seen))
+
+    wait_for(seen, 2 * THREADS)
+
+    assert seen.most["a /short"] > THREADS // 2
+
+
+@pytest.mark.parametrize(("caller", "path"), [("a", "/long"), ("", "/short")])
+def test_long_calls_and_calls_of_nobody_never_wait(dispatcher, seen, caller, path):
+    """Only short calls of somebody who can be told apart take turns."""
+    for number in range(THREADS):
+        dispatcher.add_task(Connection(f"other{number}", "/long", seen))
+        dispatcher.add_task(Connection(caller, path, seen))
+
+    wait_for(seen, 2 * THREADS)
+
+    assert seen.most[f"{caller} {path}"] > 1
