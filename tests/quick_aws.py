@@ -35,7 +35,7 @@ def install(patch: pytest.MonkeyPatch) -> None:
 
     def name_caller(self: Any, operation_name: Any = None, request: Any = None, **more: Any) -> Any:
         """Say who calls; beyond that moto reads only signatures of objects."""
-        if not request.url.startswith(_UNREAD):
+        if not (request.url.startswith(_UNREAD) and self._credentials):
             return sign(self, operation_name, request, **more)
         scope = f"{self._credentials.access_key}/20261121/{self._region_name}"
         request.headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}/any/aws4_request"

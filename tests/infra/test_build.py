@@ -13,6 +13,7 @@ import pytest
 
 from infra import build as command
 from infra.build import build
+from infra.packaging import staging
 from infra.packaging.errors import PackageError
 from infra.packaging.report import Limits, render
 from tests.infra.tiny_package import X86, make_packages, make_project, tiny_plan, write
@@ -29,11 +30,13 @@ def quiet(line):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def built(tmp_path_factory, packaged_once):
     """A finished package: its folder and its report."""
     folder = tmp_path_factory.mktemp("built")
     plan = tiny_plan(folder)
-    return plan.folder, build(plan, quiet)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staging, "package", packaged_once)
+        return plan.folder, build(plan, quiet)
 
 
 def test_package_holds_application_packages_and_licences(built):
@@ -119,7 +122,7 @@ def test_same_tree_gives_the_same_zip(plan, built, tmp_path):
     assert said["sha256"] == built[1]["sha256"]
 
 
-def test_package_of_sources_is_named_so(plan, built):
+def test_package_of_sources_is_named_so(plan, built, quick):
     """Byte code is left out only when asked, and the report says what that costs."""
     said = build(dataclasses.replace(plan, compiles=False), quiet)
 
@@ -141,7 +144,7 @@ def test_only_programs_may_be_executed(built):
     assert len(times) == 1
 
 
-def test_too_large_a_package_is_refused(plan):
+def test_too_large_a_package_is_refused(plan, quick):
     """The text names the largest parts; what an earlier build left is gone."""
     write(plan.folder, {"deployment.zip": b"of an earlier build"})
 
@@ -180,7 +183,7 @@ def test_incomplete_project_is_refused(plan):
         build(plan, quiet)
 
 
-def test_package_may_not_hide_the_application(plan):
+def test_package_may_not_hide_the_application(plan, quick):
     """A package called like a folder of ours would mix with it."""
 
     def install(target, folder):

