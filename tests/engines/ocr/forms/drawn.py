@@ -6,6 +6,7 @@ import math
 import random
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -22,6 +23,13 @@ PADDING = 3
 def _font(size: int) -> ImageFont.FreeTypeFont:
     """Return Pillow's own font."""
     return ImageFont.load_default(size=size)
+
+
+@cache
+def _places(text: str, size: int) -> tuple[float, ...]:
+    """Return the middle of each character along a line; kept, forms repeat their keys."""
+    ends = [_font(size).getlength(text[:at]) for at in range(len(text) + 1)]
+    return tuple((start + end) / 2 / ends[-1] for start, end in pairwise(ends))
 
 
 @dataclass
@@ -41,7 +49,7 @@ class DrawnForm:
         box = Rect(left - PADDING, top - PADDING, right + PADDING, bottom + PADDING)
         shown = " ".join(text.replace("_", " ").split())
         if shown:
-            self.lines.append(TextLine(shown, 0.99, box, None, self._places(shown, size)))
+            self.lines.append(TextLine(shown, 0.99, box, None, _places(shown, size)))
         return box
 
     def width(self, text: str, size: int = 20) -> float:
@@ -74,14 +82,6 @@ class DrawnForm:
         pixels = np.asarray(image.convert("RGB")) if has_pixels else None
         lines = tuple(_turned(line, degrees) if degrees else line for line in self.lines)
         return ReadPage(Page(1, WIDTH, HEIGHT, 1.0), 0, pixels, lines)
-
-    def _places(self, text: str, size: int) -> tuple[float, ...]:
-        """Return the middle of each character along the line."""
-        whole = self.width(text, size)
-        return tuple(
-            (self.width(text[:at], size) + self.width(text[: at + 1], size)) / 2 / whole
-            for at in range(len(text))
-        )
 
 
 def _turned(line: TextLine, degrees: float) -> TextLine:

@@ -318,7 +318,8 @@ def test_hostile_pages_take_bounded_time(pattern: str) -> None:
     pixels = np.full((height, width, 3), 255, np.uint8)
     lines = scattered(600, width, height)
     if pattern == "checkers":
-        pixels[np.indices((height, width)).sum(axis=0) % 2 == 0] = 0
+        pixels[::2, ::2] = 0
+        pixels[1::2, 1::2] = 0
     elif pattern == "mesh":
         pixels[::3] = 0
         pixels[:, ::3] = 0

@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.tesseract.preparing import MARGIN, evenly_lit, has_i
         ((300, 200), 3),
         ((1900, 100), 1),
         ((2500, 1000), 1),
-        ((6000, 4500), (12 / 27) ** 0.5),
+        ((4500, 3000), (12 / 13.5) ** 0.5),
         ((20_000, 20), 0.5),
         ((1, 1), 3),
     ],
